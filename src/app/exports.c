@@ -6,7 +6,7 @@
 #include "os/console.h"
 
 #define METRICS_WAIT_NS (5 * TR_SECOND)
-enum { OTLP_EVERY = 100 /* tr_app.otlp_every, if it is 0 */ };
+enum { OTLP_EVERY = 100 /* used if tr_app.otlp_every is 0 */ };
 
 static bool metrics_start(struct exports *exports, const tr_app *app, const char *program,
                           tr_client *client)
@@ -68,7 +68,7 @@ bool tr__exports_wait(const struct exports *exports, const char *program, tr_cli
     tr_error error;
     if (!exports->metrics.bits ||
         tr_spawn_wait(client, exports->metrics, METRICS_WAIT_NS, &error) != TR_INIT_FAILED ||
-        error.status == TR_STOPPING) /* the program ended before that */
+        error.status == TR_STOPPING) /* no error: the program is ending already */
         return true;
     tr__console_complain("%s: no metrics: %s\n", program, error.text);
     return false;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The first turn of an app's root: when that turn ends, the app is ready, unless the app itself says when it is. For
- * the runner.
+ * The first turn of an app's root: when it ends, the app is ready, unless the app announces that
+ * itself. For the runner.
  *
- * The first turn is that of tr_args; of a root that has no handler for it, that of tr_pre_start; else its set-up, as of a root
- * whose set-up returns tr_become. To notice its end, the root is spawned with a copy of its behavior, in which other
- * functions call the handler and the set-up. There is a copy only if somebody waits for the app to be ready.
+ * The first turn is that of tr_args. If the root has no handler for it, it is that of tr_pre_start;
+ * without that, it is the set-up, for example if the set-up returns tr_become. To notice its end,
+ * the root is spawned with a copy of its behavior, in which other functions call the handler and
+ * the set-up. The copy is made only if somebody waits until the app is ready.
  */
 #ifndef APP_FIRST_TURN_H
 #define APP_FIRST_TURN_H
@@ -19,7 +20,7 @@ struct first_turn {
     struct root_copy *copy; /* NULL: none */
 };
 
-/* The handler of the first turn and the set-up; NULL: none. */
+/* The functions of the first turn and of the set-up; NULL: none. */
 struct first_calls {
     tr_next (*turn)(tr_self *self, void *state, const void *message);
     tr_next (*setup)(tr_self *self, void *state, const void *message);
@@ -27,8 +28,9 @@ struct first_calls {
 
 /**
  * Returns the behavior to spawn the root with; NULL: out of memory. It lives until
- * tr__first_turn_free. It calls the functions of `calls` in place of its own functions, which are
- * in `calls` afterwards. If there is no first turn, they are NULL and the behavior is `root`.
+ * tr__first_turn_free. This behavior calls the functions in `calls` instead of those of `root`, and
+ * `calls` gets the functions of `root` instead. If there is no first turn, `calls` gets NULL, and
+ * the result is `root` itself.
  */
 const tr_behavior *tr__first_turn_watch(struct first_turn *first, const tr_behavior *root,
                                         struct first_calls *calls);

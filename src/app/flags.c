@@ -46,7 +46,8 @@ tr_time tr__flags_duration(const char *text)
     return 0;
 }
 
-/* Returns whether the argument is the flag `name`. Sets *value to what follows "=", or NULL. */
+/* Returns whether the argument is the flag `name`. Sets *value to the text after "=", or to
+ * NULL. */
 static bool is_flag(const char *argument, const char *name, const char **value)
 {
     size_t length = strlen(name);
@@ -185,8 +186,8 @@ static bool read_pid_file(struct flags *flags, const char *value)
 /* The flags that have a value. */
 static const struct value_flag {
     const char *name;
-    bool (*read)(struct flags *flags, const char *value); /* false: the value is wrong */
-    bool is_of_store;                                     /* only for apps with durable actors */
+    bool (*read)(struct flags *flags, const char *value); /* returns false if the value is wrong */
+    bool is_of_store; /* this flag exists only for apps with durable actors */
     const char *takes;
 } value_flags[] = {
     {"--workers",
@@ -236,10 +237,8 @@ static const struct value_flag {
     {"--pid-file", read_pid_file, false, "--pid-file takes the path of a file"},
 };
 
-/*
- * Returns the flag that an argument is; NULL: it is no flag with a value. *value is what follows
- * "=", or NULL.
- */
+/* Returns the flag with a value that an argument names; NULL: it names none. Sets *value to the
+ * text after "=", or to NULL. */
 static const struct value_flag *flag_find(const char *argument, bool takes_store,
                                           const char **value)
 {
@@ -251,7 +250,7 @@ static const struct value_flag *flag_find(const char *argument, bool takes_store
     return NULL;
 }
 
-/* Reads a flag without a value. Returns false if the argument is no such flag. */
+/* Reads a flag that has no value. Returns false if the argument is not such a flag. */
 static bool switch_read(struct flags *flags, const char *argument, const char **value)
 {
     if (strcmp(argument, "-h") == 0 || is_flag(argument, "--help", value))

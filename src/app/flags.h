@@ -2,8 +2,8 @@
 /**
  * The flags that every app has, in addition to its own flags.
  *
- *     bank --workers 2 ledger.txt --verbose      --workers is the runner's, the rest belongs to the root
- *     bank --workers=2 -- --help                 everything after "--" belongs to the root
+ *     bank --workers 2 ledger.txt --verbose      --workers is for the runner, the rest for the root
+ *     bank --workers=2 -- --help                 everything after "--" is for the root
  *
  * Pure functions on text, so that tests can try any input.
  */
@@ -24,7 +24,7 @@ struct flags {
     const char *metrics; /* NULL: not given */
     bool is_metrics_anywhere;
     const char *otlp;       /* NULL: not given */
-    uint32_t otlp_every;    /* 0: not given, or 0 was given */
+    uint32_t otlp_every;    /* 0: not given, or given as 0 */
     bool has_otlp_every;    /* --otlp-every */
     const char *inspect;    /* NULL: not given */
     bool allows_inspector;  /* --inspect-allow */
@@ -42,21 +42,19 @@ struct flags {
     const char *log_level;   /* NULL: not given */
     const char *pid_file;    /* NULL: not given */
     size_t rest_count;
-    size_t rest_before; /* how many of them stood before "--" on the command line */
+    /* number of arguments in `rest` that came before "--" on the command line */
+    size_t rest_before;
 };
 
-/**
- * Reads a duration as users write it: "30s", "500ms", "2m", "30". Returns 0 if the text is no
- * duration.
- */
+/** Reads a duration: "30s", "500ms", "2m", "30". Returns 0 if the text is no duration. */
 tr_time tr__flags_duration(const char *text);
-/** Whether the runner has a flag of this name, without its dashes. */
+/** Whether the runner has a flag of this name, given without its dashes. */
 bool tr__flags_has(const char *name, bool takes_store);
 
 /**
- * Takes the flags of the runner out of argv. Writes the other arguments, the name of the program first, to `rest`,
- * which must have space for argc pointers. They point into argv. If a flag is given twice the last one counts. --store
- * belongs to the runner only if `takes_store`.
+ * Takes the flags of the runner out of argv. Writes the other arguments, the name of the program
+ * first, to `rest`, which must have space for argc pointers. They point into argv. If a flag is
+ * given twice, the last one counts. --store is a flag of the runner only if `takes_store`.
  *
  * TR_INVALID_ARGUMENT: a flag is wrong. `error` says which and why, and *flags is unchanged.
  */

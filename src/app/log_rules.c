@@ -17,7 +17,7 @@ static bool level_read(const char *text, size_t size, tr_level *level)
     return false;
 }
 
-/* Returns the rule of a path, a new one if it has none; NULL: there are too many. */
+/* Returns the rule for a path, and adds it if there is none; NULL: there are too many. */
 static struct log_rule *rule_of(struct log_rules *rules, const char *path, size_t size)
 {
     for (size_t i = 0; i < rules->count; i++) {

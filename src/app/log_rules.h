@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The variable TROUPE_LOG: which lines of the log are left out.
+ * The environment variable TROUPE_LOG says which lines of the log are left out.
  *
- *     TROUPE_LOG=warn                          lines below warn
- *     TROUPE_LOG=warn,/user/bank=debug         the same, but every line of /user/bank and below
+ *     TROUPE_LOG=warn                          leaves out lines below warn
+ *     TROUPE_LOG=warn,/user/bank=debug         as above, but keeps all lines of /user/bank and of actors below it
  *
  * Reading is a pure function on text, so that tests can try any input.
  */
@@ -17,19 +17,21 @@
 enum { LOG_RULES_ERROR_SIZE = 200 };
 
 struct log_rules {
-    size_t count; /* if one is for all paths, "", it is the first */
+    size_t count; /* number of rules; a rule for all paths, "", is the first one */
     struct log_rule rules[LOG_RULES_MAX];
 };
 
 /**
- * Reads a list. TR_INVALID_ARGUMENT: it is wrong, `error` says why, and *rules is undefined. TR_LIMIT: too many rules,
- * or a path is too long; `error` says which.
+ * Reads the rules in a text. Fails with TR_INVALID_ARGUMENT if the text is wrong, and with TR_LIMIT
+ * if it has too many rules or a path that is too long. Then `error` says why, and *rules is
+ * undefined.
  */
 TR_MUST_CHECK tr_status tr__log_rules_parse(const char *text, struct log_rules *rules,
                                             char error[LOG_RULES_ERROR_SIZE]);
 /**
- * Leaves out lines of the log: by `rules`, which may have none, else by `text`, the value of the variable; NULL: it is not
- * set. A wrong text is a line of the log, and has no effect. Before the system starts.
+ * Sets which lines of the log are left out: by `rules` if there are any, otherwise by `text`, the
+ * value of the variable, or NULL. If the text is wrong, logs that and changes nothing. Call before
+ * the system starts.
  */
 void tr__log_rules_apply(struct tr_system *system, const struct log_rules *rules, const char *text);
 

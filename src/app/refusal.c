@@ -3,7 +3,7 @@
 
 #include "os/console.h"
 
-/* What to do if the store cannot be opened. */
+/* For each status: what to do if the store cannot be opened. */
 static const struct {
     tr_status status;
     const char *advice;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Why an app cannot start: a sentence that says what to do. */
+/** Error texts for an app that cannot start. They say what to do. */
 #ifndef APP_REFUSAL_H
 #define APP_REFUSAL_H
 
 #include <troupe/app.h>
 
-/** Writes to standard error why the system of an app could not be made or started. `app` has a name. */
+/**
+ * Writes to standard error why the system of an app could not be made or started. `app` must have a
+ * name.
+ */
 void tr__refusal_say(const char *program, const tr_app *app, tr_status status);
 
 #endif

@@ -13,7 +13,7 @@
 #include "os/file.h"
 #include "store/read.h"
 
-enum { PAGE = 64 }; /* keys that are listed at once */
+enum { PAGE = 64 }; /* keys of one page */
 
 struct keys {
     size_t count;
@@ -107,11 +107,12 @@ static bool store_load(const char *program, const char *app, const struct tr_dur
     tr__console_say("%llu actors, %llu of them cannot be loaded\n",
                     (unsigned long long)rehearsing.read,
                     (unsigned long long)rehearsing.failed);
-    /* The kit is not freed: the process ends, and its store is a copy. */
+    /* The kit is not freed, because the process ends now and the store is only a copy. */
     return status == TR_OK && !rehearsing.failed;
 }
 
-/* Copies the files of a store that no process has open. Returns false with a sentence on standard error. */
+/* Copies the files of a store that no process has open. If that fails, returns false, with a
+ * sentence on standard error. */
 static bool store_copy(const char *program, const char *store, const char *copy)
 {
     static const char *const names[] = {"lock", "troupe.db", "troupe.db-log", "troupe.db-wal"};

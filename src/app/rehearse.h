@@ -6,8 +6,8 @@
 #include <troupe/durable.h>
 
 /**
- * Loads a copy of the store in a kit. Says on standard output which actors cannot be loaded, and how many there are.
- * Returns whether all can be.
+ * Loads a copy of the store in a kit. Prints on standard output which actors cannot be loaded, and
+ * how many actors there are. Returns whether all can be loaded.
  */
 bool tr__rehearse(const char *program, const char *app, const struct tr_durables *durables,
                   const char *store);

@@ -154,7 +154,8 @@ static bool record_play(const char *program, const struct tr_durables *durables,
         tr__console_complain("%s: the record cannot be run: %s\n", program, tr_status_text(status));
         return false;
     }
-    /* The kit is not freed: its actor is in the middle of a failure, and the process ends. */
+    /* The kit is not freed, because its actor is in the middle of a failure and the process ends
+     * now. */
     return outcome_say(record, &replay);
 }
 

@@ -6,8 +6,8 @@
 #include <troupe/durable.h>
 
 /**
- * Runs the turn in a kit, with the state and the message of the record, and what it had read.
- * Prints how the turn ended. Returns whether it failed again in the same way.
+ * Runs the turn in a kit, with the state, the message and the reads of the record. Prints how the
+ * turn ended. Returns whether it failed again in the same way.
  */
 bool tr__replay_run(const char *program, const struct tr_durables *durables, const char *path);
 

@@ -37,7 +37,8 @@
 #include "actor/system/system_run.h"
 #include "actor/cell/log.h"
 
-/* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h. So a supervisor can distinguish them from 1. */
+/* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h, so that a supervisor can distinguish them
+ * from 1. */
 enum exit_status {
     EXIT_DONE,
     EXIT_FAILED,
@@ -47,7 +48,7 @@ enum exit_status {
     EXIT_STORE = 72
 };
 
-/* What the main thread waits for: the tokens of its descriptors. */
+/* The descriptors for which the main thread waits; each has such a token. */
 enum { TOKEN_SIGNALS, TOKEN_SERVICE };
 
 struct runner {
@@ -66,11 +67,11 @@ struct runner {
     bool has_no_records;
     bool has_secret_records;
     char standard[TR_NAME_MAX +
-                  sizeof ".data"]; /* the directory of the store, if no other is named */
+                  sizeof ".data"]; /* the directory of the store, used if no other is given */
     struct exports exports;
     struct inspector *inspector; /* NULL: none */
     struct service service;
-    struct log_rules log_level; /* of --log-level; no rules: not given */
+    struct log_rules log_level; /* the rules of --log-level; no rules: the flag was not given */
 };
 
 static tr_parker *parker_of(struct runner *runner)
@@ -78,7 +79,8 @@ static tr_parker *parker_of(struct runner *runner)
     return atomptr_load(&runner->system->shutdown.parker, ATOM_ACQUIRE);
 }
 
-/* If signals cannot be received, their default actions must stay, or the app could not be stopped. */
+/* If signals cannot be received, keep their default actions, because otherwise the app could not be
+ * stopped. */
 static void listen_for_signals(struct runner *runner)
 {
     tr_status status = runner->platform->io_watch(
@@ -89,7 +91,8 @@ static void listen_for_signals(struct runner *runner)
     runner->signals = NULL;
 }
 
-/* Writes what can be seen from outside to standard error. Asks no worker: they may be stuck. */
+/* Writes the state of the program to standard error. Asks no worker, because workers may be
+ * stuck. */
 static void dump(struct runner *runner)
 {
     struct json_line text;
@@ -151,7 +154,7 @@ static void say_report(struct runner *runner, tr_status ended)
     runner->platform->resize(runner->platform, text, 0);
 }
 
-/* tr_args is a signal. It is sent only to a root that has a handler for it. */
+/* Whether to send tr_args. It is a signal, and is sent only to a root that has a handler for it. */
 static bool wants_args(const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -166,10 +169,8 @@ static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
                             const char *const *argv, size_t argc)
 {
     tr_error error = {.status = TR_OK};
-    /*
-     * Unless its options say otherwise, a root that fails ends the program. A restart would have the same arguments,
-     * and the caller of the program can start it again.
-     */
+    /* Unless its options say otherwise, a root that fails is not restarted, and the program ends. A
+     * restart would have the same arguments, and the user can start the program again. */
     tr_child_spec *spec = &runner->system->user.root.spec;
     *spec = (tr_child_spec){.behavior = behavior, .name = runner->app.name};
     if (!runner->behavior->options.restart)
@@ -194,11 +195,12 @@ static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
     return TR_OK;
 }
 
-/* Returns the exit status, after everything has ended. */
+/* Returns the exit status. Call when everything has ended. */
 static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
 {
     tr_error error;
-    /* This does not wait: the outcome is known, unless the root was set up. */
+    /* This does not wait, because by now the outcome of the spawn is known, unless the root was
+     * never set up. */
     tr_status status = tr_spawn_wait(runner->client, runner->root, 0, &error);
     bool was_stopped_early = runner->signal && error.status == TR_STOPPING;
     if (status == TR_INIT_FAILED && !was_stopped_early) {
@@ -212,7 +214,7 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     if (ended == TR_SHUTDOWN_INCOMPLETE)
         return EXIT_INCOMPLETE;
     if (runner->system->durable.host && runner->system->durable.has_failed(runner->system))
-        return EXIT_STORE; /* the log has the reason */
+        return EXIT_STORE; /* the reason is in the log */
     if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
         tr__console_complain("%s: a failure was escalated to the root: %s%s%s: %s\n",
                              runner->program,
@@ -223,12 +225,12 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
         return EXIT_ESCALATED;
     }
     if (tr__system_has_failed(runner->system))
-        return EXIT_FAILED; /* the log has the reason */
+        return EXIT_FAILED; /* the reason is in the log */
     uint32_t said = atom32_load(&runner->system->user.exit_status, ATOM_RELAXED);
     return said ? (enum exit_status)(said - 1) : EXIT_DONE;
 }
 
-/* Returns the options of the system: the options of the app replace those in its `system`. */
+/* Returns the options of the system. Options in the app itself replace those in app.system. */
 static tr_system_options options_of(const struct runner *runner)
 {
     const tr_app *app = &runner->app;
@@ -259,10 +261,8 @@ static tr_system_options options_of(const struct runner *runner)
     return options;
 }
 
-/*
- * Starts the control socket. If that fails at a place that the program was asked to use, returns false. At the
- * default place a failure is only a line of the log.
- */
+/* Starts the control socket. If the socket was asked for and cannot be made, returns false. If it
+ * cannot be made at its default place, only logs that. */
 static bool control_start(struct runner *runner)
 {
     char path[LOCAL_PATH_MAX + 1];
@@ -316,10 +316,8 @@ static enum exit_status run_started(struct runner *runner)
     return has_metrics ? exit_status_of(runner, ended) : EXIT_FAILED;
 }
 
-/*
- * Warns if the manager of the program (Kubernetes, systemd) would kill it before its shutdown can have ended: TROUPE_GRACE
- * says how long it has from SIGTERM on.
- */
+/* Warns if the manager of the program (Kubernetes, systemd) may kill it before the end of its
+ * shutdown. TROUPE_GRACE says how long the program has after SIGTERM. */
 static void grace_check(const struct runner *runner)
 {
     const char *text = tr__environment("TROUPE_GRACE");
@@ -342,7 +340,8 @@ static void grace_check(const struct runner *runner)
             (double)timeout_ns / (double)TR_SECOND);
 }
 
-/* The handlers of the root may run until the system is freed, and on, if threads did not stop. */
+/* Frees the system, and what its root uses. If threads did not stop, handlers of the root may still
+ * run, so these parts are kept. */
 static void system_free(struct runner *runner)
 {
     bool is_left = tr__shutdown_is_left(runner->system);
@@ -371,10 +370,8 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
-    /*
-     * The socket comes first: if it cannot be had, nothing of the program has run. Start the root before the workers, which
-     * read it.
-     */
+    /* Make the control socket first, so that nothing of the program has run if that fails. Start
+     * the root before the workers, because they read it. */
     if (control_start(runner) && root_start(runner, root, argv, argc) == TR_OK &&
         tr__exports_start(&runner->exports, &runner->app, runner->program, runner->client) &&
         tr__inspected_start(
@@ -422,7 +419,7 @@ static enum exit_status run_with_signals(struct runner *runner, const char *cons
     return result;
 }
 
-/* Fills in where the messages of the program are found. */
+/* Sets where the messages of the program are found. */
 static void schema_fill(struct runner *runner, const tr_behavior *const *behaviors,
                         const tr_behavior *const *behaviors_end)
 {
@@ -460,7 +457,7 @@ static const char *program_of(int argc, char **argv)
     return slash ? slash + 1 : path;
 }
 
-/* Fills in what the caller has left out. Returns false if the app is invalid. */
+/* Sets the options that the caller has left out. Returns false if the app is invalid. */
 static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
 {
     const char *why;
@@ -493,7 +490,8 @@ complain:
     return false;
 }
 
-/* Takes the flags over into the options of the app. Returns false with a sentence on standard error. */
+/* Copies the flags into the options of the app. If one is invalid, returns false, with a sentence
+ * on standard error. */
 static bool flags_apply(struct runner *runner, const struct flags *flags)
 {
     char error[LOG_RULES_ERROR_SIZE];
@@ -535,7 +533,7 @@ static bool flags_apply(struct runner *runner, const struct flags *flags)
     return true;
 }
 
-/* Does what the flags say: prints something, tries something, or runs the app. */
+/* Does what the flags demand: prints a text, runs a rehearsal or a replay, or runs the app. */
 static enum exit_status run_flags(struct runner *runner, const struct flags *flags,
                                   const char **rest, size_t rest_count)
 {
@@ -554,7 +552,7 @@ static enum exit_status run_flags(struct runner *runner, const struct flags *fla
     return is_right ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Reads the arguments, into `rest` those for the root, and runs the app. */
+/* Reads the arguments, puts those for the root into `rest`, and runs the app. */
 static enum exit_status run_arguments(struct runner *runner, int argc, char **argv,
                                       const char **rest)
 {
@@ -573,7 +571,8 @@ static enum exit_status run_arguments(struct runner *runner, int argc, char **ar
     }
     size_t count = flags.rest_count;
     size_t before = flags.rest_before;
-    /* A root may read flags of its own from its arguments, if it says that it has some. */
+    /* If the app has no table of flags but says that it takes arguments, its root may read flags
+     * itself. */
     bool takes_any = !app->flags && app->arguments && has_args;
     if (status == TR_OK)
         status = tr__own_flags_parse(app->flags, rest, &count, &before, takes_any, error);

@@ -14,16 +14,14 @@
 #include "os/notify.h"
 #include "os/small_file.h"
 
-/*
- * How often systemd is notified in the time that it allows. sd_watchdog_enabled(3) says twice; once
- * more, because a busy machine may be late.
- */
+/* How often systemd is notified in the time that it allows. sd_watchdog_enabled(3) recommends
+ * twice; here it is one more, because a busy machine may be late. */
 enum { TICKS = 3 };
 
 /* Bits of system->user.unready: what the app waits for before it is ready. */
 enum { UNREADY_RUNNER = 1, UNREADY_ROOT = 2, UNREADY_APP = 4 };
 
-/* Notifies systemd. A socket that does not work is a line of the log: the app can do without. */
+/* Notifies systemd. If that fails, only logs it, because the app can run without it. */
 static void notify(tr_system *system, const char *state)
 {
     tr_status status = tr__notify(state);
@@ -36,10 +34,8 @@ static void notify(tr_system *system, const char *state)
                 tr_status_text(status));
 }
 
-/*
- * Notes that the app no longer waits for `bit`. If that was the last one, notifies systemd that the
- * app is ready.
- */
+/* Notes that the app no longer waits for `bit`. If it waits for nothing else, notifies systemd that
+ * the app is ready. */
 static void ready_by(tr_system *system, uint32_t bit)
 {
     if (atom32_fetch_and(&system->user.unready, ~bit, ATOM_RELAXED) == bit)
@@ -52,7 +48,8 @@ static void ready_by_root(tr_system *system)
         ready_by(system, UNREADY_ROOT);
 }
 
-/* Calls the handler of the root's first turn; of any message, if the root has one handler for all. */
+/* Calls the handler of the root's first turn. If the root has only a handler for any message, the
+ * first message is its first turn. */
 static tr_next first_call(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);
@@ -62,7 +59,8 @@ static tr_next first_call(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Calls the set-up of the root. It is the first turn if there is no other, or if the root has another behavior from now on. */
+/* Calls the set-up of the root. The set-up counts as the first turn if there is no other, or if it
+ * gives the root another behavior. */
 static tr_next first_setup(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);
@@ -103,14 +101,12 @@ int tr__service_start(struct service *service)
 struct standing {
     struct service *service;
     bool is_found;
-    const char *handler; /* NULL: not known */
+    const char *handler; /* name of the handler; NULL: not known */
     char path[TR_PATH_MAX + 1];
 };
 
-/*
- * Finds a turn that runs too long, and whose worker was handed off to another thread. Called under
- * a lock.
- */
+/* Finds a turn that runs too long on a thread that has lost its worker to another thread. Called
+ * under a lock. */
 static void find_stuck(void *context, const struct handoff_thread *thread)
 {
     struct standing *standing = context;
@@ -137,7 +133,7 @@ static void find_running(struct standing *standing)
     }
 }
 
-/* Whether a handler has run for so long that systemd shall end the process. */
+/* Whether a handler has run so long that systemd must end the process. */
 static bool is_stuck(struct service *service)
 {
     struct standing standing = {.service = service};

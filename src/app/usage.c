@@ -9,14 +9,14 @@
 
 #include "os/console.h"
 
-/* CMake gives the version of the project. */
+/* CMake defines the version of the project. The value here is a fallback. */
 #ifndef TROUPE_VERSION
 #define TROUPE_VERSION "0.1"
 #endif
 
 enum { COLUMNS = 79, INDENT = 24, TEXT_MAX = 400 };
 
-/* A row of the text: the flag, what it does, and an example; NULL: none. */
+/* A row of the text: the flag, its meaning, and an example, which may be NULL. */
 struct usage_row {
     const char *flag;
     const char *help;
@@ -103,10 +103,8 @@ static const struct usage_row runner_rows[] = {
     {"--", "end of the flags: all later arguments are for the program", NULL, false},
 };
 
-/*
- * Prints a text in lines that are cut between words. The cursor must be at column INDENT, where all
- * lines begin.
- */
+/* Prints a text, broken into lines between words. The cursor must be at column INDENT, where all
+ * lines begin. */
 static void say_wrapped(const char *text)
 {
     enum { WIDTH = COLUMNS - INDENT };
@@ -137,7 +135,7 @@ static void say_row(const char *flag, const char *help, const char *example)
         tr__console_say("%*s%s\n", INDENT, "", example);
 }
 
-/* Writes the value that a flag has now, which is its default: " [100]". */
+/* Writes the present value of a flag, which is its default: " [100]". */
 static void default_write(const tr_flag *flag, char *text, size_t size)
 {
     text[0] = '\0';

@@ -2,9 +2,9 @@
 /**
  * A durable actor: the record of one generation, from its set-up to its end.
  *
- * Which file does what. A file calls files below it in this list. It calls upward in these cases only: to drive, when a
- * change may be the reason for the next step of the sleep machine; to turn, when it begins a turn itself; and where
- * "->" names the file.
+ * Which file does what. A file calls files below it in this list. It calls upward in these cases
+ * only: to drive, when a change may be the reason for the next step of the sleep machine; to turn,
+ * when it begins a turn itself; and where "->" names the file.
  *
  *     drive           performs the steps of the sleep machine (sleep/sleep.h); ends a generation
  *     host            has the store and the kinds of a system; wakes the actor of a key
@@ -17,7 +17,7 @@
  *     queue           queues, and the run handler; queue_retry: failed attempts; queue_list: looks
  *     connections     connections of gateways; connection_verbs: what a handler can do; connection_row: what is stored
  *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
- *     running         names the item or alarm of a turn that runs, for the next process
+ *     running         notes which item or alarm a turn handles, for the start after a crash
  *     alarm           alarms of an awake actor; alarm_move: after a clock change -> queue_alarm
  *     queue_alarm     items that wait for their time                             -> queue
  *     items           queues in memory; item_row: their rows in the store
@@ -31,18 +31,19 @@
  *     changed         calls tr_state_changed
  *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file
  *     work            tells the sleep machine about mail, owed replies and items
- *     clock           wakes actors whose alarms are due; hints: which it told    -> host
+ *     clock           wakes actors whose alarms are due; hints: sent so far       -> host
  *     waker           wakes actors that have items in their queues
  *     retry_backoff   delays the next generation of a key after a failure        -> host, clock
  *     overlay         keys that a commit has changed and that are not on disk
  *     state           how a state is packed, read and migrated
  *     shapes          the shapes of what is stored
  *
- * What a turn writes. While a turn runs, worker->outbox is the outbox of the actor, and its changes go into the batch
+ * While a turn runs, worker->outbox is the outbox of the actor, and its changes go into the batch
  * of the open commit (durable/commit.h).
  *
- * How the actor sleeps. It tells the sleep machine about everything that happens, and durable/drive.c performs the
- * steps that the machine returns. A turn that runs or waits is a wake lock of the machine.
+ * The actor reports everything that happens to its sleep machine (sleep/sleep.h), and
+ * durable/drive.c performs the steps that the machine returns. A turn that runs or waits is a wake
+ * lock of the machine.
  *
  * Owner only, except for what the store's thread does with a submitted commit.
  */
@@ -71,9 +72,10 @@ enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_ITEMS, WORK_COUNT };
 /** Where a message of a gateway came from. All members are zero if an actor has sent it. */
 struct durable_call {
     uint64_t connection; /* 0: none */
-    const char *caller;  /* in memory of the turn; NULL: nobody */
-    bool is_socket;      /* the turn handles a message of a connection */
-    bool is_end;         /* the turn handles tr_disconnected */
+    /* the caller that the gateway's guard has named; lives as long as the turn; NULL: none */
+    const char *caller;
+    bool is_socket; /* the turn handles a message of a connection */
+    bool is_end;    /* the turn handles tr_disconnected */
 };
 
 struct durable_actor {
@@ -81,7 +83,8 @@ struct durable_actor {
     struct durable_kind *kind;
     struct store_entry *entry; /* NULL: the actor is not in the store, or not any more */
     struct sleep_machine machine;
-    struct note_end end;        /* the actor's end of its exchange with the authority */
+    /* the actor's end of its exchange with the authority; see sleep/authority.h */
+    struct note_end end;
     struct authority authority; /* the host's end of the exchange with this actor */
     struct list awake;          /* link in worker_context.awake */
     struct list leaving;        /* link in durable_host.leaving */
@@ -99,14 +102,16 @@ struct durable_actor {
     struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
     size_t overlay_count;
     struct requests *requests; /* requests with an id; NULL: none has come. See durable/request.h */
-    /* NULL: the actor had no connection and no event. See durable/connections.h */
+    /* NULL: the actor has had no connection and no event for connections. See
+     * durable/connections.h */
     struct connections *connections;
     struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
     struct queues queues;
     struct list takers; /* list of struct durable_frame: turns that wait on a queue */
     tr_time alarm_ns;   /* the earliest alarm that the open commit has set, or TR_NEVER */
-    /* for the end of an unused actor, see durable/ttl.h; times of the wall clock */
+    /* When the actor was used, for durable/ttl.h, which destroys unused actors. All times are of
+     * the wall clock. */
     struct durable_ttl {
         tr_time used_ns;   /* when this generation was used last; 0: not yet */
         tr_time stored_ns; /* as stored */
@@ -147,7 +152,8 @@ struct durable_actor {
     unsigned char *stored; /* the packed state as it was submitted last */
     size_t stored_size;
     size_t stored_capacity;
-    /* While is_dirty: what the finished commits have left. If the open commit fails, the actor returns to this. */
+    /* While is_dirty: the actor as its finished commits have left it. If the open commit fails, the
+     * actor returns to this. */
     struct finished {
         unsigned char *state;
         size_t size;
@@ -156,7 +162,9 @@ struct durable_actor {
         tr_time alarm_ns; /* the earliest alarm that a finished commit has set, or TR_NEVER */
         uint64_t event;   /* sequence number of the last event of a finished commit */
     } finished;
-    unsigned char *shown; /* packed state at the last tr_state_changed; NULL: no handler for it */
+    /* packed state at the last call of the handler of tr_state_changed; NULL: the kind has no such
+     * handler */
+    unsigned char *shown;
     size_t shown_size;
     size_t shown_capacity;
     struct state_block block;

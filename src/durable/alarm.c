@@ -238,10 +238,8 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         struct alarm_plan moved = alarm->plan;
         bool is_moved = tr__alarm_move(kind->host, &moved, now);
-        /*
-         * An earlier generation was told about this alarm and did not handle it, or the alarm has moved. A moved alarm
-         * is stored by the turn that handles it.
-         */
+        /* Send the actor a message for this alarm, because the alarm is due or has moved. The turn
+         * that handles the message also stores a moved alarm. */
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
     }
@@ -380,10 +378,8 @@ tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor, const ch
     return status;
 }
 
-/*
- * Runs the turn of an alarm that is due. tr__frame_begin was called. Whatever fails here counts as a failure of the
- * alarm.
- */
+/* Runs the turn of an alarm that is due. Call after tr__frame_begin. Any failure here counts as a
+ * failure of the alarm. */
 static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
                           struct durable_actor *actor, struct alarm *alarm)
 {
@@ -447,10 +443,9 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     bool is_queue = due->name && strcmp(due->name, QUEUE_ALARM) == 0;
     struct alarm *alarm = due->name && !is_queue ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
-    /*
-     * No alarm fires in a grace: when the actor has gone, the clock learns when the next one is due. No alarm fires
-     * while the system stops either, even if an actor wakes meanwhile: the next start fires it.
-     */
+    /* No alarm fires in a grace: the clock of the host learns when the next alarm is due, and wakes
+     * the next generation for it. No alarm fires while the system stops: the next start of the
+     * system fires it. */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (may_fire && actor->broken == TR_OK && due->name && strcmp(due->name, TTL_ALARM) == 0)
@@ -584,7 +579,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_self_try_alarm(self, alarm, type, message);
     if (status != TR_OK)
         tr_crash(self,

@@ -24,14 +24,17 @@ struct alarm {
     struct list link; /* link in durable_actor.alarms */
     struct alarm_plan plan;
     const tr_handler *handler; /* handler of the application for the alarm's message */
-    size_t name_size;          /* with its NUL */
+    size_t name_size;          /* length of the name, with its NUL */
     size_t bytes_size;         /* size of the packed message */
     /* hash of the message's shape; 0: the message has none. See durable/message_shape.h */
     uint64_t shape;
     char name[]; /* the name, then the packed message */
 };
 
-/** Reads all alarms of an actor, and sends it a message for each that is due. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
+/**
+ * Reads all alarms of an actor, and sends it a message for each that is due. Fails with
+ * TR_STORE_CORRUPT, TR_NO_MEMORY, ...
+ */
 TR_MUST_CHECK tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor);
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);
 /** Returns the earliest time at which an alarm of the actor is due, or TR_NEVER. */
@@ -42,16 +45,17 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
 /**
- * Adds a failure of an alarm to the open commit, because an earlier process has ended while it handled this occurrence
- * of the alarm. `failures` is how often the occurrence had failed before that. Does nothing if the alarm is gone, or if
- * this failure was stored already. TR_NO_MEMORY.
+ * Adds a failure of an alarm to the open commit, because an earlier process has ended while it
+ * handled this occurrence of the alarm. `failures` is how often the occurrence had failed before
+ * that. Does nothing if the alarm is gone, or if this failure was stored already. Fails with
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor,
                                           const char *name, struct alarm_mark mark,
                                           uint32_t failures);
 /**
- * Notes whether the alarm that this turn handles was replaced or removed by a commit of the turn
- * that is now on its way to the disk.
+ * Notes whether the alarm that this turn handles was replaced or removed by the commit of this turn
+ * that is being submitted.
  */
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
 /** Frees an alarm. If it is in a list, removes it from the list first. */

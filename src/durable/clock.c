@@ -53,9 +53,9 @@ struct clock_state {
     bool is_back;
     tr_time offset_ns; /* wall clock minus monotonic clock at the last check */
     struct store_alarm_place back;
-    /* walks of is_back that are left: an actor that fell asleep during a walk may have been missed */
+    /* walks of is_back that remain; one walk may miss an actor that falls asleep during it */
     uint32_t back_again;
-    bool has_moved; /* the present walk of is_back has sent a hint */
+    bool has_moved; /* the current walk of is_back has sent a hint */
 };
 
 struct page {
@@ -239,7 +239,8 @@ static void look_at_clock(tr_self *self, struct clock_state *clock)
     begin_back(self, clock);
 }
 
-/* Arms the timer for this wall-clock time, or for the next walk of all alarms if that is earlier. */
+/* Arms the timer for this wall-clock time, or for the next walk of all alarms, whichever is
+ * earlier. */
 static void clock_arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 {
     tr_time now_ns = tr_wall_now(self);
@@ -400,7 +401,7 @@ static tr_next on_backoff(tr_self *self, struct clock_state *clock)
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
-    /* also reports what could not be reported before for lack of memory */
+    /* also handles backoffs whose message to the clock was lost because there was no memory */
     (void)on_backoff(self, clock);
     begin_sweep(self, clock);
     clock_look(self, clock);
@@ -460,7 +461,7 @@ static void clock_post(struct worker *worker, struct durable_host *host, const t
     struct cell *cell = slots_find(worker->slots, host->clock);
     struct envelope *envelope;
     if (!cell || tr__mail_new(&worker->pool, address, type, message, &envelope) != TR_OK)
-        return; /* without memory: the clock looks by itself within CLOCK_LOOK_NS */
+        return; /* no memory for the message: the clock looks without it within CLOCK_LOOK_NS */
     if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }

@@ -28,11 +28,9 @@
 #include "actor/mail/outbox.h"
 #include "os/probe.h"
 
-/*
- * Notes that the open commit has ended and is stored later. Keeps the changes of this commit apart
- * from the changes of the next commit, because the next commit may fail. The packed state is
- * already in the worker's context, because the caller has compared it.
- */
+/* Notes that the open commit has finished and is stored later. Its changes are kept apart from
+ * those of the next commit, which may fail. The packed state is already in the worker's context,
+ * because the caller has compared it. */
 static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
@@ -137,7 +135,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
         tr__stored_end(worker, cell, envelope);
         return status;
     }
-    if (commit->outbox.count) /* a receiver waits for the commit */
+    if (commit->outbox.count) /* another actor may wait for a message of the commit */
         worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, commit);
     actor->outbox = (struct outbox){.is_open = actor->outbox.is_open};
@@ -209,11 +207,10 @@ static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
     return false;
 }
 
-/*
- * Stores the mark of tr_destroy if the open commit has called it: with the other changes of that
- * commit, and before any message of the commit leaves. The rows of the actor are removed when the
- * grace ends (durable/drive.c), by the next generation, or when the store is opened next.
- */
+/* If the open commit has called tr_destroy, stores the mark of that together with the commit's
+ * other changes, and so before any of its messages leaves. The rows of the actor are removed later:
+ * when the grace ends (durable/drive.c), by the next generation, or when the store is opened
+ * next. */
 static tr_status commit_doom(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
@@ -227,7 +224,8 @@ static tr_status commit_submit_open(struct worker *worker, struct durable_actor 
         return status;
     actor->is_destroy_wanted = false;
     actor->is_doomed = true;
-    /* If the actor is already falling asleep, the machine refuses this. The mark in the store still counts. */
+    /* If the actor is already falling asleep, the machine refuses to destroy it now. The mark in
+     * the store still counts. */
     (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
     return TR_OK;
 }
@@ -247,17 +245,16 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
         return status;
     size_t size = 0;
     bool has_changed = false;
-    if (!actor->events) { /* a kind with events stores no state here */
+    if (!actor->events) { /* a kind with events stores its state as snapshots, not here */
         size = tr__durable_state_pack(worker, actor, &status);
         if (!size)
             return status;
         const void *bytes = host_context(actor->kind->host, worker)->bytes;
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
-    /*
-     * Store the state even if it has not changed, because the store says that the actor is half created, or because
-     * tr_created has run and must not run again. A new key that nothing has changed is not stored.
-     */
+    /* Store the state even if it has not changed, because the store says that the actor is half
+     * created, or because tr_created has run and must not run again. A new key without any change
+     * is not stored. */
     bool is_created = actor->is_new && actor->kind->created;
     bool is_forced = must && (is_created || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
@@ -271,7 +268,7 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
     if (status != TR_OK)
         return status;
     if (is_due && (must || commit_is_due(worker, actor))) {
-        is_forced |= actor->is_new; /* what is stored of a key without a state would not be found */
+        is_forced |= actor->is_new; /* other rows of a key are found only if its state is stored */
         status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
@@ -279,7 +276,7 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
     }
     if (is_due) {
         status = commit_finish(worker, actor, size);
-    } else { /* Nothing has changed, or the state is again the one that is stored. */
+    } else { /* Nothing has changed, or the state is equal to the stored one again. */
         actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
     }
@@ -314,7 +311,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     return status;
 }
 
-/* Undoes what the open commit has done. Without `is_kept`, undoes the finished commits too. */
+/* Undoes what the open commit has done. Unless `is_kept`, undoes the finished commits too. */
 static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
                              bool is_kept)
 {
@@ -379,7 +376,8 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     struct durable_actor *actor = commit->actor;
     TR_ASSERT(list_first(&actor->commits) == &commit->link);
     list_remove(&commit->link);
-    worker->loop.await_ns = 0; /* if the worker waits for another commit, that one ends soon too */
+    /* if the worker waits for another commit before it continues, that commit ends soon too */
+    worker->loop.await_ns = 0;
     tr_status status = commit->status;
     PROBE2(commit, cell->identity, status);
     if (status == TR_OK) {

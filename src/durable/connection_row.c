@@ -45,7 +45,7 @@ void tr__connection_row_write(const struct connection_row *row, unsigned char *b
     (void)put_bytes(bytes, row->kept);
 }
 
-/* Takes `size` bytes from the front. False: there are fewer. */
+/* Takes `size` bytes from the front. Returns false if there are fewer. */
 static bool take(tr_bytes *from, size_t size, tr_bytes *taken)
 {
     if (from->size < size)

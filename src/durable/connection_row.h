@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is stored of connections and their events. They are rows of the table of queues, under names that no queue of an
- * application has.
+ * What is stored of connections and their events. They are rows of the table of queues, under names
+ * that no queue of an application has.
  *
  *     name     id       bytes
  *     \001c    0        version (1), the highest number that a connection has had (8)
@@ -26,7 +26,7 @@ struct connection_row {
     uint64_t epoch;   /* number of the process that has the connection */
     uint64_t session; /* ref of the actor that has the socket, in that process */
     uint64_t channel; /* channel of that actor */
-    tr_bytes caller;  /* data NULL: nobody */
+    tr_bytes caller;  /* the caller; data NULL: there is none */
     /* type of the message that is kept with the connection; no bytes: no message */
     tr_bytes type;
     tr_bytes kept;

@@ -247,7 +247,7 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
     tr_status status;
     if (slots_find(self->worker->slots, session.bits))
         status = tr_self_tell(self, session, &tr_type_tr_gateway_event_, &event);
-    else /* the session is gone: if no other message says so, the actor gets one from itself */
+    else /* the session is gone: notify this actor, in case no other message does */
         status = tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     return status == TR_NO_MEMORY ? status : TR_OK;
 }
@@ -269,7 +269,7 @@ tr_status tr__connection_send(struct tr_self *self, struct connection *connectio
     return TR_OK;
 }
 
-/* Sends the events that have waited for the reply to the session. */
+/* Sends the events that were held back until the session had its reply. */
 static tr_status send_early(struct tr_self *self, struct connection *connection)
 {
     struct list *link;
@@ -330,7 +330,8 @@ static tr_status replay(struct tr_self *self, struct durable_actor *actor,
     return status == TR_OK || status == TR_NOT_FOUND ? context.status : status;
 }
 
-/* Replies to the session, then sends it the events that have waited. `before` is the last event before this turn. */
+/* Replies to the session, then sends it the events that were held back. `before` is the last event
+ * before this turn. */
 static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
                          struct connection *connection, const struct tr_durable_connect *wish,
                          uint64_t before)
@@ -370,7 +371,7 @@ static tr_status connect_begin(struct tr_self *self, struct durable_actor *actor
     struct connection *connection = connection_new(worker, &row);
     if (!connection)
         return TR_NO_MEMORY;
-    /* begin above all numbers of destroyed actors with this key, so that no number is used twice */
+    /* begin above the numbers of destroyed actors with this key, so that no number is used again */
     if (!connections->last)
         connections->last = atom64_load(&actor->kind->host->destroyed, ATOM_RELAXED) << 32;
     connection->number = connections->last + 1;
@@ -446,7 +447,7 @@ tr_next tr__durable_connect(tr_self *self, void *state, const void *message)
 
 /* ---- Ending. ---- */
 
-/* Calls the handler of tr_disconnected, then forgets the connection. */
+/* Calls the handler of tr_disconnected, then frees the record of the connection. */
 static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                           void *state, uint64_t number, int code)
 {
@@ -469,7 +470,8 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
     return next;
 }
 
-/* Finds the connection that has ended. NULL: the actor knows of the end, or has never accepted the connection. */
+/* Finds the connection that has ended. NULL: the actor has handled the end before, or has never
+ * accepted the connection. */
 static struct connection *find_gone(const struct durable_actor *actor,
                                     const struct tr_durable_disconnect *gone)
 {
@@ -548,7 +550,8 @@ void tr__connections_settle(struct worker *worker, struct durable_actor *actor)
         if (!cell ||
             tr__mail_new(&worker->pool, address, &tr_type_tr_gateway_close_, &close, &envelope) !=
                 TR_OK)
-            continue; /* gone, or out of memory: the client will close the socket */
+            /* the connection is gone, or there is no memory: its client will close the socket */
+            continue;
         if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
@@ -559,7 +562,8 @@ static void send_gone(struct worker *worker, const tr_durable_kind *kind, tr_byt
 {
     enum { TRIES = 3 };
     if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
-        return; /* the next process finds the row of the connection and ends it */
+        /* the connection's row stays; the next process finds it there and ends the connection */
+        return;
     for (int i = 0; i < TRIES; i++) {
         uint64_t bits;
         struct envelope *envelope;

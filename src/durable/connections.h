@@ -47,22 +47,23 @@ struct connection_event {
 };
 
 struct connection {
-    struct list link;           /* link in connections.all */
-    struct wake_lock wake_lock; /* of the counter HIBERNATING: the actor may sleep */
-    struct list early;          /* list of struct connection_event; used while is_opening */
+    struct list link; /* link in connections.all */
+    /* wake lock of the counter HIBERNATING, which lets the actor sleep */
+    struct wake_lock wake_lock;
+    struct list early; /* list of struct connection_event; used while is_opening */
     uint64_t number;
     uint64_t session;
     uint64_t channel;
     bool is_opening;  /* the session has no reply yet */
     bool is_lost;     /* the connection has ended, or belonged to an earlier process */
-    bool is_unwanted; /* its session has ended while is_opening */
+    bool is_unwanted; /* the session has ended while is_opening */
     char *caller;     /* NULL: nobody */
     char *type;       /* type of the message that is kept with the connection; NULL: no message */
     unsigned char *kept;
     size_t kept_size;
 };
 
-/** The connections of an actor, made when the first is needed. */
+/** The connections of an actor, allocated when the first one is needed. */
 struct connections {
     struct list all; /* list of struct connection, oldest first */
     size_t count;
@@ -74,16 +75,17 @@ struct connections {
 
 /** Returns the connections of an actor; NULL: out of memory. */
 struct connections *tr__connections_of(struct worker *worker, struct durable_actor *actor);
-/** Finds a connection; NULL: it is none of this actor. */
+/** Finds a connection; NULL: the actor has no such connection. */
 struct connection *tr__connection_find(const struct durable_actor *actor, uint64_t number);
 /**
- * Finds the caller and the connection of a request, for the turn that handles it. Puts the caller in front of the
- * request's id. TR_CLOSED: the connection is gone. TR_TOO_LARGE, TR_NO_MEMORY.
+ * Finds the caller and the connection of a request, for the turn that handles it. Puts the caller
+ * in front of the request's id. Fails with TR_CLOSED if the connection is gone, TR_TOO_LARGE,
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *actor,
                                             const struct tr_durable_once *once,
                                             struct durable_call *call, tr_bytes *id);
-/** Puts the row of a connection into the open commit. TR_NO_MEMORY. */
+/** Puts the row of a connection into the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__connection_put(struct durable_actor *actor,
                                            const struct connection *connection);
 
@@ -98,14 +100,14 @@ static inline bool connections_are_lost(const struct durable_actor *actor)
     return actor->connections && actor->connections->lost_count;
 }
 /**
- * Calls the handler of tr_disconnected for each connection of an earlier process, in the turn that begins a generation.
- * Returns what the last one returned.
+ * Calls the handler of tr_disconnected for each connection of an earlier process, in the turn that
+ * begins a generation. Returns what the last call returned.
  */
 tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
                              struct durable_actor *actor, void *state);
 /**
- * If the actor is to be destroyed, closes its connections as soon as all commits are on disk and their messages have
- * left. Call when a commit has ended.
+ * If the actor is to be destroyed, closes its connections once all commits are on disk and their
+ * messages have left. Call whenever a commit has ended.
  */
 void tr__connections_settle(struct worker *worker, struct durable_actor *actor);
 
@@ -114,19 +116,19 @@ tr_next tr__durable_connect(tr_self *self, void *state, const void *message);
 /** Handles tr_durable_disconnect. */
 tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message);
 
-/** Sends an event to a connection. TR_NO_MEMORY. */
+/** Sends an event to a connection. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__connection_send(struct tr_self *self, struct connection *connection,
                                             uint64_t number, tr_buffer *text);
 
 /**
- * Notifies a durable actor of the end of a connection, and wakes the actor if it sleeps. Without memory the actor finds
- * out when it next sends an event. On a worker.
+ * Notifies a durable actor of the end of a connection, and wakes the actor if it sleeps. If there
+ * is no memory, the actor finds out when it next sends an event. On a worker.
  */
 void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                          uint64_t number, int code);
 /**
- * As tr__connection_gone, for a tr_durable_connect that got no reply in time: the actor may have accepted the
- * connection.
+ * As tr__connection_gone, for a tr_durable_connect whose reply did not come in time. The actor may
+ * have accepted the connection.
  */
 void tr__connection_unwanted(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                              uint64_t session, uint64_t channel);

@@ -63,10 +63,9 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
-    /*
-     * The handler is stuck: the worker has got another thread, and its old thread is inside the handler that changes
-     * the state, and the commit is still open.
-     */
+    /* The handler is stuck: the worker has got another thread, and the old thread is still inside
+     * the handler. That handler may be changing the state, and its commit is still open. So the
+     * state cannot be saved now. */
     if (cell->extra->waits.stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
@@ -85,7 +84,8 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
         actor->due_ns = TR_NEVER;
     if (looks) {
         actor->look_ns = TR_NEVER;
-        tr__work_look(worker, actor); /* the machine will ask whether the actor is idle */
+        /* the machine will ask whether the actor is idle: bring the answer up to date */
+        tr__work_look(worker, actor);
         if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);
         tr__durable_drive(worker, actor, false);
@@ -278,7 +278,8 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
         }
         break;
     case STEP_DRAIN_DISPATCH:
-        mail_look(worker, cell); /* handle the messages that were accepted before */
+        /* handle messages that were accepted before the actor got a refusal */
+        mail_look(worker, cell);
         break;
     case STEP_FIRE_ABORT:
         actor->is_aborted = true;
@@ -297,7 +298,7 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
-    /* nothing to do: alarms check the machine's state */
+    /* nothing to do here, because alarms check the machine's state themselves */
     default:
         break;
     }
@@ -389,7 +390,8 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Returns whether the next step or decision must wait for a message, because it is not possible inside a turn. */
+/* Returns whether the next step or decision is impossible inside a turn, and so must wait for a
+ * message. */
 static bool is_grave_next(const struct sleep_machine *machine)
 {
     static const uint32_t anywhere = (1u << STEP_NAME_WAKE_LOCKS) - 1;
@@ -409,7 +411,8 @@ static void drive_steps(struct worker *worker, struct durable_actor *actor, bool
     struct sleep_action action;
     for (;;) {
         if (!machine->agenda)
-            tr__work_look(worker, actor); /* the machine will ask which work the actor has */
+            /* the machine will ask which work the actor has: bring the answer up to date */
+            tr__work_look(worker, actor);
         if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
             return;
@@ -466,10 +469,8 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
-    /*
-     * The actor was killed or has failed during the grace of its destroy, or fell asleep before the machine accepted
-     * the destroy.
-     */
+    /* Erase the rows here, because the steps of a destroy have not: the actor was killed or failed
+     * during the grace, or fell asleep before the machine accepted the destroy. */
     if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
         drive_erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);

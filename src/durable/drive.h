@@ -8,22 +8,24 @@
 #include "durable/actor.h"
 
 /**
- * Performs the steps of the sleep machine that are due. `is_apart` says that no turn of the actor is on the stack
- * except tr__durable_drive_turn. Without it, steps that end turns are left to a message (tr__durable_nudge).
+ * Performs the steps of the sleep machine that are due. `is_apart` says that no turn of the actor
+ * is on the stack, except tr__durable_drive_turn. If it is false, steps that end turns are left to
+ * a message to the actor (tr__durable_nudge).
  */
 void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart);
 /** Sends the actor a tr_durable_driven, unless one is on its way. */
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor);
-/** Applies an answer of the authority: the receipt, and the command to stop if the answer has one. */
+/** Applies an answer of the authority: its receipt, and its command to stop, if it has one. */
 void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
                              const struct authority_answer *answer);
-/* The next three, tr__durable_wake_timer and tr__durable_end are members of durable_hooks; see actor/cell/durable.h. */
+/* The next two, tr__durable_skip, tr__durable_wake_timer and tr__durable_end are members of
+ * durable_hooks; see actor/cell/durable.h. */
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);
 /**
- * Ends a turn of the runtime that found nothing to do, and reports to the sleep machine that one message less waits.
- * Returns TR_SAME.
+ * Ends a turn of the runtime that found nothing to do, and reports to the sleep machine that one
+ * message fewer waits. Returns TR_SAME.
  */
 tr_next tr__durable_skip(struct tr_self *self);
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell);

@@ -115,7 +115,7 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
                      kind->version);
     }
     if (status == TR_WRONG_SHAPE || status == TR_STORE_CORRUPT)
-        /* recovery continues with an older snapshot, or with the events alone */
+        /* damaged: recovery continues with an older snapshot, or with the events alone */
         status = TR_BAD_DATA;
     if (status != TR_BAD_DATA)
         return status;
@@ -203,7 +203,8 @@ static tr_status events_recover(struct loading *loading, struct journal_result *
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
     if (status == TR_OK && result->snapshot)
         status = tr__journal_saved(&log->journal, result->snapshot);
-    /* If a snapshot was refused, do not look for older ones later: they must not count as kept snapshots. */
+    /* If a snapshot was refused, do not look for older snapshots later, because they must not count
+     * as kept. */
     log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;
@@ -224,10 +225,10 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
         return TR_SAME;
     uint64_t highest = stored->sequence;
     tr_status status = tr__journal_open(&actor->events->journal, 1, highest);
-    /* A state without bytes is only the mark of a first start. */
+    /* A state without bytes is only a mark: the first start of the key has begun. */
     bool has_base = stored->has_state && stored->bytes.size;
     if (has_base)
-        /* the state is of a time when the kind had no events: leave it as it is */
+        /* this state was stored before the kind had events: leave it as it is */
         actor->is_half = false;
     if (status == TR_OK && has_base)
         status = events_load_base(&loading, stored);

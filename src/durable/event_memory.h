@@ -12,7 +12,7 @@
 
 enum {
     LOOSE_ARRAYS = 16,                   /* lists that can grow in place at the same time */
-    LOOSE_MEMORY_MAX = 64 * 1024 * 1024, /* most bytes that one look at the past may use */
+    LOOSE_MEMORY_MAX = 64 * 1024 * 1024, /* bytes that one look at the past may use */
 };
 
 struct loose_block;

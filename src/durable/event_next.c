@@ -10,7 +10,8 @@
 #include "durable/events.h"
 #include "actor/cell/verb.h"
 
-/* Finds the lowest event that exists. The store is asked only once; afterwards each deletion updates journal.first. */
+/* Finds the lowest event that exists. Asks the store only once, because each deletion updates
+ * journal.first afterwards. */
 static tr_status event_find_first(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -30,7 +31,7 @@ static tr_status event_find_first(struct worker *worker, struct durable_actor *a
     return TR_OK;
 }
 
-/* Returns the bytes of an event in the list of those that are not on disk. The event must be in that list. */
+/* Returns the bytes of an event that is in the list of events not on disk. */
 static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
 {
     struct list *link = list_first(&log->items);
@@ -44,7 +45,7 @@ static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
     return (tr_bytes){log->at->bytes, log->at->size};
 }
 
-/* Finds the bytes of an event that exists. They are borrowed until the next call. */
+/* Finds the bytes of an event, which must exist. They are borrowed until the next call. */
 static tr_status event_find(struct worker *worker, struct durable_actor *actor, uint64_t sequence,
                             tr_bytes *bytes)
 {
@@ -69,7 +70,7 @@ static tr_status event_find(struct worker *worker, struct durable_actor *actor, 
 bool tr_event_next(tr_self *self, tr_event *event)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!event)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: the event is NULL");
@@ -85,7 +86,8 @@ bool tr_event_next(tr_self *self, tr_event *event)
     tr_bytes bytes;
     tr__event_read_free(self, &log->event);
     if (event->sequence >= log->journal.highest) {
-        tr__event_page_free(self->worker, &log->page); /* the journal was read to its end */
+        /* the journal was read to its end, so its page is not needed */
+        tr__event_page_free(self->worker, &log->page);
         return false;
     }
     tr_status status = event_find_first(self->worker, actor);

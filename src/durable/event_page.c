@@ -77,7 +77,7 @@ tr_status tr__event_page_fill(struct worker *worker, const struct durable_actor 
     if (status == TR_NOT_FOUND)
         status = TR_OK;
     find_next(page);
-    /* an error behind the first event is found again when the reader gets there */
+    /* the next fill begins at the bad event and reports the error */
     return page->size ? TR_OK : status;
 }
 

@@ -18,7 +18,7 @@ struct event_past {
     void *zero;  /* memory for a state that begins with zeros */
     bool is_known;
     struct loose_memory memory;
-    /* The fiber on whose stack apply functions run. */
+    /* A fiber, on whose stack apply functions run. */
     struct fiber_pool pool;
     struct fiber_host host;
     const tr_event_row *row; /* the row whose apply function runs on the fiber */
@@ -26,7 +26,7 @@ struct event_past {
     bool has_returned;
 };
 
-/* Leaves the stack of an apply function for good. */
+/* Abandons the stack of an apply function, which never continues. */
 static void on_no_memory(void *context)
 {
     struct event_past *past = context;
@@ -77,7 +77,7 @@ void tr__event_past_free(struct event_past *past)
     source_resize(past->source, past, 0);
 }
 
-/* Unpacks bytes whose stored shape is the one that the code has. */
+/* Unpacks stored bytes whose shape equals the shape in the code. */
 static tr_status same_unpack(const struct durable_kind *kind, const tr_type *type, tr_bytes stored,
                              void **block)
 {

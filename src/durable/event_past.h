@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The state of an actor with events as it was after an earlier event, for inspection by people
- * (observe/durable_events.c). It is made outside of any turn, from a snapshot and the events after it, by the apply
- * functions of the program.
+ * (observe/durable_events.c). It is made outside of any turn, from a snapshot and the events after
+ * it, by the apply functions of the program.
  *
- * Apply functions have no self, so they can be called by any thread. They run on a stack of their own. If memory runs
- * out, that stack is left, and the apply function never continues. Events and snapshots that need a migration are not
- * applied here, because a migration has a self. Faults of these functions cannot be trapped here, so tr__event_past_new
- * refuses a program that traps faults.
+ * Apply functions have no tr_self, so any thread can call them. They run on a stack of their own.
+ * If memory runs out, that stack is abandoned with the apply function on it. Events and snapshots
+ * that need a migration are not applied here, because a migration needs a tr_self. Faults of apply
+ * functions cannot be trapped here, so tr__event_past_new refuses a program that traps faults.
  */
 #ifndef DURABLE_EVENT_PAST_H
 #define DURABLE_EVENT_PAST_H
@@ -19,8 +19,8 @@
 struct event_past;
 
 /**
- * Makes an event_past whose state is all zero. TR_NO_MEMORY; TR_NOT_SUPPORTED: the kind has no events, or the program
- * traps faults.
+ * Makes an event_past whose state is all zero. Fails with TR_NO_MEMORY, or with TR_NOT_SUPPORTED:
+ * the kind has no events, or the program traps faults.
  */
 TR_MUST_CHECK tr_status tr__event_past_new(const struct memory_source *source,
                                            const struct durable_kind *kind,
@@ -42,13 +42,13 @@ const void *tr__event_past_state(const struct event_past *past);
 struct event_head {
     const char *name;
     uint32_t version;
-    tr_bytes rest; /* what follows: the hash of the shape and the event */
+    tr_bytes rest; /* what follows the head: the hash of the shape, and the event */
 };
 /** Reads the head of a stored event. Returns false if the bytes are no event. */
 bool tr__event_head_read(tr_bytes event, struct event_head *head);
 /**
- * Returns the row of a kind for an event. NULL: the kind has no such event, or the event has another version than the
- * code.
+ * Returns the entry (row) of a kind for an event. NULL: the kind has no such event, or the event
+ * has another version than the code.
  */
 const tr_event_row *tr__event_row_of(const struct durable_kind *kind,
                                      const struct event_head *head);

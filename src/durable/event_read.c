@@ -9,7 +9,8 @@
 #include "wire/shape.h"
 #include "wire/msgpack_read.h"
 
-enum { MADE_HEADER = 16 }; /* header before the result of a migration, which keeps it aligned */
+/* size of the header in front of a migration's result, which keeps the result aligned */
+enum { MADE_HEADER = 16 };
 
 static const tr_event_row *row_named(const tr_events *events, const char *name)
 {
@@ -50,7 +51,7 @@ static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
         self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
     if (status != TR_OK)
         return status;
-    /* the new block has a copy of everything that the old one points to */
+    /* `converted` has a copy of everything that the old block points to */
     tr__event_read_free(self, read);
     read->block = converted;
     read->block_type = wanted;
@@ -102,7 +103,8 @@ static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, 
         tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
     if (status == TR_OK)
         status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
-    /* Without a migration unknown fields are ignored. That loses nothing, because the event stays on disk as it is. */
+    /* Without a migration unknown fields are ignored: nothing is lost, because the event stays on
+     * disk as it is. With a migration they are an error. */
     if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
         snprintf(error.text,
                  sizeof error.text,

@@ -13,13 +13,15 @@
 struct event_read {
     void *block;
     const tr_type *block_type;
-    /* last result of a migration, from tr_alloc; each begins with the address of the result before it */
+    /* last result of a migration, from tr_alloc; each result begins with the address of the
+     * previous one */
     void *made;
 };
 
 /**
- * Reads an event in its stored form. Sets *row and *data, which points into *read. On failure, text[EVENT_TEXT_SIZE]
- * says what is wrong. TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA, TR_NO_MEMORY, ...
+ * Reads an event in its stored form. Sets *row and *data, which points into *read. On failure,
+ * text[EVENT_TEXT_SIZE] says what is wrong. Fails with TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA,
+ * TR_NO_MEMORY, ...
  */
 enum { EVENT_TEXT_SIZE = 256 };
 TR_MUST_CHECK tr_status tr__event_read(tr_self *self, const struct durable_actor *actor,

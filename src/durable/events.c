@@ -39,7 +39,7 @@ static bool event_has(const tr_event_row *row, bool is_hook)
 
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
-    /* compare addresses first: the type is mostly declared in the same file as the kind */
+    /* compare addresses first, because a type is mostly declared in the same file as its kind */
     for (size_t i = 0; i < events->row_count; i++) {
         if (events->rows[i].type == type && event_has(&events->rows[i], is_hook))
             return &events->rows[i];
@@ -109,7 +109,7 @@ static void events_hold(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Returns whether the generation ends, so that no turn begins any more. */
+/* Returns whether the generation ends, and no further turn may begin. */
 static bool is_over(const struct durable_actor *actor)
 {
     return actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
@@ -135,7 +135,8 @@ static void events_post_turn(struct worker *worker, struct durable_actor *actor)
 void tr__events_wake(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
-    /* In a grace, submit finished commits now: an event that is stored after the end of the grace calls no hook. */
+    /* In a grace, submit finished commits now: the hook of an event that is stored after the grace
+     * is not called. */
     if (actor->is_aborted && log->hooks_waiting)
         log->is_flushing = true;
     events_hold(worker, actor);
@@ -204,7 +205,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     if (!log)
         return TR_SAME;
     log->is_turn_posted = false;
-    /* If the actor restarts, the hooks are called when it has started. */
+    /* If the actor restarts, its hooks are called after the restart. */
     if (actor->broken != TR_OK || actor->machine.state == SLEEP_LOADING || is_over(actor))
         return TR_SAME;
     tr_next next = TR_SAME;
@@ -289,7 +290,7 @@ void tr__events_reset(struct worker *worker, struct durable_actor *actor)
     source_resize(&worker->source, log->base, 0);
     struct event_log fresh = {.policy = log->policy};
     tr__journal_init(&fresh.journal);
-    /* The memory of tr_alloc was freed with the incarnation. */
+    /* Memory of tr_alloc was freed when the incarnation ended, so forget the pointers to it. */
     struct list ready = log->ready;
     bool has_ready = !list_is_empty(&log->ready);
     *log = fresh;
@@ -311,10 +312,8 @@ void tr__events_free(struct worker *worker, struct durable_actor *actor)
 
 /* ---- Snapshots. ---- */
 
-/*
- * Looks for snapshots that can be deleted: they are older than the snapshots that this generation
- * has made or started from.
- */
+/* Looks for snapshots that can be deleted: those older than the ones that this generation has made
+ * or started from. */
 static tr_status events_find_snapshots(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -327,7 +326,8 @@ static tr_status events_find_snapshots(struct worker *worker, struct durable_act
                                                    actor_key(actor),
                                                    before - 1,
                                                    &found);
-        /* Do not count a damaged snapshot, so that older ones are kept: one of them may be needed. */
+        /* A damaged snapshot does not count. So keep the older ones, because one of them may be
+         * needed. */
         log->has_looked = status != TR_OK;
         if (status != TR_OK)
             return status == TR_NOT_FOUND || status == TR_STORE_CORRUPT ? TR_OK : status;
@@ -373,10 +373,8 @@ static bool is_new_since_snapshot(const struct journal *journal)
     return journal->highest > (count ? journal->snapshots[count - 1] : 0);
 }
 
-/*
- * Stores the mark of a first start. The mark is in the version of a state without bytes; kinds without events have the
- * mark in their ordinary state.
- */
+/* Stores the mark of a first start. For a kind with events it is the version of a state without
+ * bytes. For other kinds it is part of the stored state. */
 static tr_status events_put_mark(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
@@ -396,7 +394,8 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
             return status;
     }
     if (!actor->batch) {
-        /* There is nothing to store, but the key must become known: a batch that deletes nothing makes its row. */
+        /* There is nothing to store, but the store needs a row for the key. A batch that deletes
+         * nothing makes that row. */
         struct store_batch *batch = tr__commit_batch(actor);
         return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
     }
@@ -406,7 +405,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     tr_status status = events_put_snapshot(worker, actor);
     if (status == TR_OK)
         return TR_OK;
-    /* The actor continues without the snapshot, because the events are stored. */
+    /* The actor continues without a new snapshot, because its events are stored. */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, actor->durable.cell, path);
     tr__log(worker->system,
@@ -423,7 +422,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 
 static struct durable_actor *events_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);

@@ -72,7 +72,7 @@ static struct hint **place_of(const struct hints *hints, uint64_t ticket)
     return place;
 }
 
-/* Doubles the table. Without memory the table stays as it is and its chains grow longer. */
+/* Doubles the table. If there is no memory, the table keeps its size. */
 static void hints_grow(struct hints *hints, struct worker *worker)
 {
     size_t count = hints->bucket_count * 2;
@@ -115,7 +115,7 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
     source_resize(&worker->source, hint, 0);
 }
 
-/* Moves a hint to `waiting`: there it takes no place, and the hint is sent again later. */
+/* Moves a hint to `waiting`, where it takes no place. The hint is sent again later. */
 static void hint_wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];

@@ -2,13 +2,14 @@
 /**
  * The clock's hints without an answer: which alarms they are for, and when each hint is sent again.
  *
- * 1. An alarm has at most one hint without an answer. If its actor had to be woken, the hint takes one of the
- *    HINTS_WAKING places of its kind. The hint of an awake actor takes no place, however long the actor is busy.
- * 2. A place becomes free when the actor has answered, when the actor is gone, or after HINTS_PATIENCE_NS. A hint that
- *    got no answer in that time waits before it is sent again, longer each time: first HINTS_BACK_OFF_NS, at most
- *    HINTS_BACK_OFF_MAX_NS.
- * 3. At most HINTS_WAITING hints of a kind wait. When there are more, the oldest are forgotten, and alarms without a
- *    known hint get another hint after HINTS_BACK_OFF_MAX_NS.
+ * 1. An alarm has at most one hint without an answer. If its actor had to be woken, the hint takes
+ *    one of the HINTS_WAKING places of its kind. The hint of an awake actor takes no place, however
+ *    long the actor is busy.
+ * 2. A place becomes free when the actor has answered, when the actor is gone, or after
+ *    HINTS_PATIENCE_NS. A hint that got no answer in that time waits before it is sent again,
+ *    longer each time: first HINTS_BACK_OFF_NS, at most HINTS_BACK_OFF_MAX_NS.
+ * 3. At most HINTS_WAITING hints of a kind wait. If there are more, the oldest are forgotten. From
+ *    then on, an alarm without a hint in the table gets another one after HINTS_BACK_OFF_MAX_NS.
  *
  * Owner only: the clock.
  */
@@ -49,7 +50,7 @@ struct hints {
     size_t kind_count;
 };
 
-/** Makes an empty table. TR_NO_MEMORY: nothing was made. */
+/** Makes an empty table. If it returns TR_NO_MEMORY, nothing was made. */
 TR_MUST_CHECK tr_status tr__hints_init(struct hints *hints, struct worker *worker,
                                        size_t kind_count);
 void tr__hints_deinit(struct hints *hints, struct worker *worker);
@@ -70,8 +71,9 @@ static inline bool hints_is_full(const struct hints *hints, size_t kind)
 }
 
 /**
- * Notes that a hint was sent to the actor of `ref`. TR_NO_MEMORY: the hint is not noted, so it is sent again at the
- * next walk. Sets *is_late if an earlier hint for the alarm got no answer and the log has not said so for this kind.
+ * Notes that a hint was sent to the actor of `ref`. On TR_NO_MEMORY the hint is not noted, and is
+ * sent again at the next walk. Sets *is_late if an earlier hint for the alarm got no answer and the
+ * log has not said so for this kind.
  */
 TR_MUST_CHECK tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t ticket,
                                       size_t kind, uint64_t ref, bool is_awake, tr_time now_ns,
@@ -81,11 +83,12 @@ TR_MUST_CHECK tr_status tr__hints_add(struct hints *hints, struct worker *worker
  * hint is known.
  */
 int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket);
-/** Frees the places of actors that are gone or have taken too long. */
+/** Frees the places of actors that are gone or did not answer in time. */
 void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns);
 /**
- * Forgets the hints whose alarms are not due any more. Call after a walk of all due alarms that began at `since_ns`: it
- * would have sent such a hint again, and did not meet its alarm.
+ * Forgets hints whose alarms are not due any more. Call after a walk of all due alarms that began
+ * at `since_ns`: the walk has renewed the hint of each alarm that it met, so an older hint has no
+ * due alarm.
  */
 void tr__hints_forget(struct hints *hints, struct worker *worker, tr_time since_ns);
 

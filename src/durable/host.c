@@ -50,7 +50,7 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
     return &host->leaving[tr__host_part(host, kind, key)];
 }
 
-/* Finds a generation of this key that is ending and has no successor yet. Under the lock. */
+/* Finds a generation of this key that is ending and has no successor yet. Call with the lock. */
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
@@ -74,10 +74,8 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
     }
     actor->is_leaving = true;
     actor->is_destroying |= is_destroying;
-    /*
-     * Removing the name under the lock ensures that the maker of the next generation finds either the name or the actor
-     * in the list.
-     */
+    /* Remove the name under the lock. So a thread that makes the next generation finds either the
+     * name, or the actor in the list. */
     if (cell->name && !tr__names_is_out(cell->name))
         tr__names_take_out(&host->system->names, cell->name);
     lock_give(&host->lock);
@@ -118,7 +116,8 @@ static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
     return actor;
 }
 
-/* Returns whether a new generation, whose name is in the directory by now, must begin later. */
+/* Returns whether a new generation, whose name is already in the directory, must wait before it
+ * begins. */
 static bool host_defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
@@ -146,7 +145,8 @@ static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_
     return NULL;
 }
 
-/* A ref that no actor has. In a replay messages to it do not arrive, and asks get their answers from the record. */
+/* A ref that no actor has. In a replay it stands for all other actors: messages to it do not
+ * arrive, and asks get their answers from the record. */
 #define REPLAY_NOBODY UINT64_C(0xfffffffe00000001)
 
 static int worker_of(struct tr_system *system, const char *path)
@@ -164,7 +164,7 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
     if (!kind)
         return TR_NOT_FOUND;
     if (host->replay && spawner->worker) {
-        *ref_bits = REPLAY_NOBODY; /* only the actor of the record runs */
+        *ref_bits = REPLAY_NOBODY; /* a replay runs only the actor of its record */
         return TR_OK;
     }
     size_t length = tr__durable_path(kind, key, path);
@@ -257,7 +257,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_self_try_durable(self, kind, key, &bits);
     if (status != TR_OK)
         tr_crash(self,
@@ -397,7 +397,7 @@ static tr_status keeper_make(struct durable_kind *kind)
     return status;
 }
 
-/* Names identify kinds in the store: two kinds with one name would share their actors. */
+/* The store knows a kind by its name, so two kinds with one name would share their actors. */
 static bool has_kind(const struct durable_host *host, const char *name)
 {
     for (size_t i = 0; name && i < host->kind_count; i++) {

@@ -46,17 +46,19 @@ struct worker_context {
     /* Cells that wait until they may be set up, linked by door.ready; see durable/pressure.c. */
     struct stack_node *line_first;
     struct stack_node *line_last;
-    struct durable line;    /* has the timer after which the first cell begins in any case */
+    struct durable line;    /* timer after whose end the first cell begins in any case */
     bool has_moved;         /* a cell of the line has begun since the timer of `line` was armed */
     bool is_serving;        /* tr__pressure_serve runs */
     uint32_t granted_count; /* cells that may begin and are on their way to their set-up */
     struct aside aside;     /* the large stack on which SQL statements run */
     struct message_shapes messages;
-    tr_wire_error fault; /* why a state could not be packed last; tr__durable_state_why */
+    /* error of the last state that could not be packed; see tr__durable_state_why */
+    tr_wire_error fault;
 };
 
 struct durable_kind {
-    /* must be first: what the system sees; its handlers call durable/turn.c */
+    /* Must be the first member. Cells of the kind have this behavior; its handlers call
+     * durable/turn.c. */
     tr_behavior behavior;
     const tr_durable_kind *declared;
     struct durable_host *host;
@@ -82,7 +84,7 @@ struct durable_kind {
     tr_time ttl_ns; /* 0: none */
     tr_time answers_ns;
     size_t answers_bytes_max;
-    atom64 wakes; /* actors that were loaded; counted by any worker */
+    atom64 wakes; /* number of actors loaded so far; counted by any worker */
 };
 
 struct durable_host {
@@ -98,7 +100,7 @@ struct durable_host {
     struct durable_kind *kinds;
     size_t kind_count;
     struct shape *shapes; /* all shapes; see durable/shapes.h */
-    struct lock lock;     /* protects what follows up to is_backoff_over */
+    struct lock lock;     /* protects the members from here to is_backoff_over */
     /* lists of struct durable_actor, by the hash of their keys */
     struct list leaving[LEAVING_PARTS];
     atom32 leaving_count; /* read without the lock */
@@ -110,11 +112,12 @@ struct durable_host {
     bool has_limits;                     /* awake_max or awake_bytes_max is set */
     atom32 line_count;                   /* cells that wait in all contexts; read by any thread */
     atom32 has_work;                     /* in a test kit: a batch was submitted */
-    struct lock clients_lock;            /* protects clients_reader, also while it reads */
+    struct lock clients_lock;            /* protects clients_reader; held while a client reads */
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
-    struct spread wake_times;  /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
-    struct spread alarm_times; /* how late alarms were, the same way */
+    /* how long wakes took: a histogram of nanoseconds that begins at SPREAD_FIRST_NS */
+    struct spread wake_times;
+    struct spread alarm_times; /* how late alarms were: a histogram as wake_times */
     uint64_t clock;            /* ref of the clock */
     atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
     const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
@@ -122,10 +125,14 @@ struct durable_host {
     atom64 record_actor;  /* the next turns of this actor are recorded, failed or not; 0: none */
     atom32 record_left;   /* how many turns of record_actor are still to be recorded */
     atom64
-        record_again_ns; /* if all names are taken: no failed turn replaces a record before this time */
-    struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
-    struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
-    tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
+        /* while all names of records are taken: a failed turn replaces no record before this
+         * time */
+        record_again_ns;
+    /* set in a rehearsal, which loads actors and does not start them; NULL: none */
+    struct rehearsal *rehearsal;
+    /* the record that this system runs again; NULL: none. See durable/record.h */
+    struct replay *replay;
+    tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
 };
 
 /** The set-up message of a durable actor. */
@@ -136,12 +143,13 @@ TR_MESSAGE(tr_durable_hooked, (u32, reason));
 TR_MESSAGE(tr_durable_driven);
 /** To a durable actor: begin the run handler. */
 TR_MESSAGE(tr_durable_runs);
-/** To a durable actor: this alarm may be due. `ticket` is for tr__clock_done. */
+/** To a durable actor: this alarm may be due. The actor passes `ticket` to tr__clock_done. */
 TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
 
 /**
- * A request with an id, or of a gateway: `type` is the name of the message, `message` its bytes in MessagePack. `caller` is
- * the caller that sent it, or NULL. tr_durable_once_aside is for handlers that interleave.
+ * A request with an id, or a request from a gateway. `type` is the name of the message, `message`
+ * its bytes in MessagePack. `caller` names the caller, or is NULL. tr_durable_once_aside is for
+ * handlers that interleave.
  */
 TR_REQUEST(tr_durable_once, tr_done, (bytes, id), (str, type), (bytes, message), (u64, connection),
            (str, caller));
@@ -152,12 +160,12 @@ TR_REQUEST(tr_durable_remove, tr_done);
 
 struct durable_actor;
 
-/** Returns the index of a key in `leaving` and `backoffs`. */
+/** Returns the index of the list in `leaving` and in `backoffs` for a key. */
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
                      tr_bytes key);
 /**
- * Removes the name of an actor from the directory, so that its key gets the next generation from now on. Does nothing
- * if this was done before.
+ * Removes the name of an actor from the directory, so that a request for its key makes the next
+ * generation. Does nothing if this was done before.
  */
 void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
 /**

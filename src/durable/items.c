@@ -159,7 +159,7 @@ void tr__item_free(struct worker *worker, struct queue_item *item)
     source_resize(&worker->source, item, 0);
 }
 
-/* Doubles the table of ids. Without memory the table stays as it is, and its chains grow longer. */
+/* Doubles the table of ids. If there is no memory, the table keeps its size. */
 static bool table_grow(struct worker *worker, struct queues *queues)
 {
     size_t count = queues->bucket_count ? queues->bucket_count * 2 : BUCKETS_FIRST;

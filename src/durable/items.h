@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The items of an actor's queues, in memory: found by their ids, and ordered by id or by time. This file has only the
- * structure in memory; durable/queue.c stores the items.
+ * The items of an actor's queues, in memory: found by their ids, and ordered by id or by time. This
+ * file has only the structure in memory; durable/queue.c stores the items.
  *
  * An item is in exactly one of these places:
  *
  *     queue.ready       it can be taken; lowest id first
  *     queues.waiting    it waits for its time; lowest time first
  *     queues.taken      a turn has it
- *     none              it is a dead letter
+ *     in no list        it is a dead letter
  *
- * Each item is also in the table of ids. Memory for all of these is reserved when an item is added, so that only
- * tr__items_add can fail.
+ * Each item is also in the table of ids. Memory for all of these is reserved when an item is added,
+ * so that only tr__items_add can fail.
  *
  * Owner only.
  */
@@ -23,7 +23,7 @@
 #include "actor/cell/worker.h"
 #include "base/list.h"
 
-/** Which row of the store an item has; see durable/item_row.h. */
+/** The form of an item's row in the store; see durable/item_row.h. */
 enum item_class {
     ITEM_PLAIN, /* the item was pushed without a delay and has not failed */
     /* the item was given a time, which may have come by now; attempts may have failed */
@@ -60,7 +60,9 @@ struct queue_item {
     bool is_retimed; /* due_ns differs from what is stored */
     size_t type_size;
     size_t bytes_size;
-    char type[]; /* the name of the message's type with its NUL, then the packed message */
+    /* the name of the message's type with its NUL, then the packed message, whose size is
+     * bytes_size */
+    char type[];
 };
 
 /** A binary heap: the first item is the one with the lowest key. */
@@ -68,7 +70,7 @@ struct item_heap {
     struct queue_item **items;
     size_t count;
     size_t capacity;
-    bool is_by_time; /* the key is due_ns, then the id; otherwise the id */
+    bool is_by_time; /* the key is due_ns, then the id. If false, the key is the id */
 };
 
 struct queue {
@@ -100,7 +102,7 @@ struct queues {
     bool has_changed;   /* the open commit may have made row_ns outdated */
     bool has_run;       /* the run handler has returned without being aborted */
     bool has_run_taken; /* the run handler has taken from a queue */
-    /* for lack of memory is_run of a queue could not be noted, so all queues count as is_run */
+    /* there was no memory to note is_run of a queue, so all queues count as is_run */
     bool takes_any;
     bool has_moved; /* this generation has stored a change of an item */
 };
@@ -128,7 +130,8 @@ struct queue_item *tr__items_find(const struct queues *queues, uint64_t id);
 /** Moves an item to another place. Either place may be ITEM_NOWHERE. */
 void tr__item_move(struct queues *queues, struct queue_item *item, enum item_place place);
 /**
- * Lets no item wait longer than its delay, in case the wall clock was set back. Marks changed items with is_retimed.
+ * If the wall clock was set back, shortens waits that would now be longer than the item's delay.
+ * Marks changed items with is_retimed.
  */
 void tr__items_follow(struct queues *queues, tr_time wall_ns);
 /** Changes the class of an item, and the counts of its queue. */

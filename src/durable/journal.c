@@ -20,7 +20,7 @@ tr_status tr__journal_open(struct journal *journal, uint64_t first, uint64_t hig
 
 /* ---- Reading. ---- */
 
-/* State of a reading. It counts events, so that a missing, doubled or surplus event is found. */
+/* State of a reading. It counts events, to detect a missing, doubled or surplus event. */
 struct reading {
     journal_sink sink;
     void *context;
@@ -42,7 +42,7 @@ static tr_status on_event(void *context, uint64_t sequence, const void *bytes, s
     return status;
 }
 
-/* Reads the events from..to, which must all exist. */
+/* Reads the events from reading->next to reading->last, all of which must exist. */
 static tr_status read_events(const struct journal_source *source, struct reading *reading)
 {
     if (reading->next > reading->last)
@@ -93,7 +93,7 @@ static tr_status begin_with_snapshot(const struct journal_source *source,
         if (!arrival.is_damaged)
             return status == TR_OK ? TR_BAD_DATA : status;
         result->damaged++;
-        /* The source gave no snapshot, or a snapshot for which nobody asked. */
+        /* The source gave no snapshot, or one that was not asked for. */
         if (arrival.sequence == 0)
             return TR_BAD_DATA;
         most = arrival.sequence - 1;
@@ -180,7 +180,7 @@ tr_status tr__journal_saved(struct journal *journal, uint64_t sequence)
     if (place > 0 && snapshots[place - 1] == sequence)
         return TR_OK;
     if (count == JOURNAL_SNAPSHOTS_MAX) {
-        if (place == 0) /* Older than all snapshots that are counted. */
+        if (place == 0) /* The snapshot is older than all that are counted. */
             return TR_OK;
         memmove(snapshots, snapshots + 1, (place - 1) * sizeof *snapshots);
         snapshots[place - 1] = sequence;

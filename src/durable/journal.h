@@ -36,14 +36,17 @@ struct journal_policy {
 struct journal {
     uint64_t highest; /* highest sequence number ever written; 0: none; see rule 1 */
     uint64_t first;   /* lowest event that still exists; highest + 1: none */
-    uint64_t snapshots[JOURNAL_SNAPSHOTS_MAX]; /* the newest ones, ascending */
+    uint64_t snapshots[JOURNAL_SNAPSHOTS_MAX]; /* the newest snapshots, ascending */
     uint32_t snapshot_count;
 };
 
 /** Makes an empty journal. */
 void tr__journal_init(struct journal *journal);
 
-/** Sets the two numbers that the store has kept. TR_BAD_DATA: `first` is 0 or greater than highest + 1. */
+/**
+ * Sets the two numbers, which were read from the store. TR_BAD_DATA: `first` is 0 or greater than
+ * highest + 1.
+ */
 TR_MUST_CHECK tr_status tr__journal_open(struct journal *journal, uint64_t first, uint64_t highest);
 
 /* ---- Reading. ---- */
@@ -58,7 +61,8 @@ typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *
 struct journal_source {
     void *context;
     /**
-     * Gives the sink the newest snapshot with a sequence of at most `most`. TR_NOT_FOUND: there is no such snapshot.
+     * Gives the sink the newest snapshot with a sequence not above `most`. TR_NOT_FOUND: there is
+     * no such snapshot.
      */
     tr_status (*snapshot)(void *context, uint64_t most, journal_sink on_snapshot, void *sink);
     /** Gives the sink the events from `from` to `to` that exist, ascending. */
@@ -69,16 +73,22 @@ struct journal_source {
 /** The state that recovery builds. */
 struct journal_target {
     void *context;
-    /** Resets the state to its initial value: before a snapshot, and before the first event. */
+    /**
+     * Resets the state to its initial value. Called before a snapshot, or before the first event if
+     * there is no snapshot.
+     */
     void (*reset)(void *context);
-    /** Sets the state to a snapshot. TR_BAD_DATA: the snapshot is damaged or unknown, so an older one is tried. */
+    /**
+     * Sets the state to a snapshot. If the snapshot is damaged or unknown, returns TR_BAD_DATA;
+     * recovery then tries an older one.
+     */
     journal_sink on_snapshot;
     journal_sink on_event;
 };
 
 /** What recovery did, and where it ended. */
 struct journal_result {
-    uint64_t snapshot; /* the snapshot that it began with; 0: none */
+    uint64_t snapshot; /* the snapshot that recovery began with; 0: none */
     /* sequence number of the recovered state; on failure, of the event that failed or is missing */
     uint64_t sequence;
     uint64_t events;  /* number of events that were replayed */
@@ -86,12 +96,14 @@ struct journal_result {
 };
 
 /**
- * Recovers the state after event `to`, or after `highest` if that is lower. Begins with the newest good snapshot, or
- * with the initial state if there is none, and then applies event by event. Pass UINT64_MAX for the newest state.
+ * Recovers the state after event `to`, or after `highest` if that is lower. Begins with the newest
+ * good snapshot, or with the initial state, and applies all later events to it. Pass UINT64_MAX for
+ * the newest state.
  *
- * TR_BAD_DATA: events are missing, doubled or out of order (rule 4). *result says which, and the target is in an
- * unknown state. Another status of the source or of on_event is returned as it is. *result is always written. This call
- * does not tell the journal which snapshots exist; tr__journal_saved does.
+ * TR_BAD_DATA: events are missing, doubled or out of order (rule 4). *result says which, and the
+ * target is in an unknown state. Another status of the source or of on_event is returned as it is.
+ * *result is always written. This call does not change the journal's list of snapshots;
+ * tr__journal_saved does.
  */
 TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             const struct journal_source *source,
@@ -110,10 +122,12 @@ TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
 /* ---- Writing. ---- */
 
 /**
- * Assigns sequence numbers to `count` events and sets *first. `expected` is the highest number that the writer knows.
- * The journal counts these events from now on, so call this only in the step that writes them.
+ * Assigns sequence numbers to `count` events and sets *first. `expected` is the highest number that
+ * the writer knows. The journal counts these events from now on, so call this only in the step that
+ * writes them.
  *
- * TR_REFUSED: events were written after `expected`. TR_INVALID_ARGUMENT: `count` is 0. TR_LIMIT.
+ * TR_REFUSED: events were written after `expected`. TR_INVALID_ARGUMENT: `count` is 0. TR_LIMIT: no
+ * sequence numbers are left.
  */
 TR_MUST_CHECK tr_status tr__journal_append(struct journal *journal, uint64_t expected,
                                            uint64_t count, uint64_t *first);
@@ -137,7 +151,9 @@ struct journal_trim {
 struct journal_trim tr__journal_trim(const struct journal *journal,
                                      const struct journal_policy *policy);
 
-/** Notes that events and snapshots were deleted: what tr__journal_trim returned, or less. */
+/**
+ * Notes that events and snapshots were deleted. `trim` is what tr__journal_trim returned, or less.
+ */
 void tr__journal_trimmed(struct journal *journal, const struct journal_trim *trim);
 
 #endif

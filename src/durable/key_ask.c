@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks by key: the request goes to the present generation. If that generation ends before it has handled the request,
- * the request goes to the next one.
+ * Asks by key: the request goes to the present generation. If that generation ends before it has
+ * handled the request, the request goes to the next one.
  *
- * Nearly always the first attempt is the last. The actor of a ref may be gone when the ref is used, because it fell
- * asleep on another worker. The second attempt finds the next generation. Later ones wait a little, so that nothing
- * spins.
+ * Nearly always one attempt is enough. It fails if the actor has fallen asleep on another worker
+ * after its ref was found. The second attempt, without a delay, finds the next generation. Later
+ * attempts follow after a delay, so that the ask does not spin.
  */
 #include "durable/key_ask.h"
 
@@ -36,7 +36,7 @@ struct key_ask {
     const struct memory_source *source;
     void *packed; /* the packed message, in memory of the turn or of `source` */
     tr_time deadline_ns;
-    tr_time delay_ns; /* before the next attempt */
+    tr_time delay_ns; /* delay before the next attempt */
 };
 
 static tr_pending pending_of(tr_status status)
@@ -123,10 +123,8 @@ static tr_status key_ask_begin(struct key_ask *ask, tr_time now_ns, tr_time time
     return is_wrapped ? key_ask_wrap(ask) : TR_OK;
 }
 
-/*
- * Returns how long to wait before the next attempt: 0 before the second. Negative: there is no time for another
- * attempt.
- */
+/* Returns how long to wait before the next attempt. Returns 0 before the second attempt, and a
+ * negative number if there is no time for another attempt. */
 static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
 {
     tr_time delay_ns = ask->delay_ns;
@@ -136,10 +134,8 @@ static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
     return now_ns + delay_ns >= ask->deadline_ns ? -1 : delay_ns;
 }
 
-/*
- * Whether a wake was refused because the generation before has not left its name yet, which takes a moment. Nothing was
- * sent then.
- */
+/* Whether a wake was refused because the earlier generation has not removed its name yet, which
+ * takes a moment. Nothing was sent in that case. */
 static bool is_leaving(const struct tr_system *system, tr_status status)
 {
     return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);

@@ -19,7 +19,8 @@ struct key_call {
 /** A request with what a gateway adds to it. */
 struct key_wrapped {
     const tr_type *type;
-    const void *message; /* points into this struct and into memory of the turn */
+    /* the message, which points into this struct and into memory of the turn */
+    const void *message;
     union {
         struct tr_durable_once once;
         struct tr_durable_once_aside once_aside;

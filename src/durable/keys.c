@@ -85,7 +85,8 @@ static bool is_awake(const struct looker *looker, const struct durable_kind *kin
 
 /* ---- Lists. ---- */
 
-/* Keys that a list collects: the entries, then the bytes of each key with its NUL, in one block. */
+/* Keys that a list collects. `bytes` has the entries first, then the bytes of each key with its
+ * NUL. */
 struct collected {
     char *bytes;
     size_t size;
@@ -245,7 +246,8 @@ static tr_status key_exists(const struct looker *looker, const tr_durable_kind *
     tr_status status = reader_take(looker, &reader);
     if (status != TR_OK)
         return status;
-    /* In the order of keys, a key is the first of all keys that begin with it. */
+    /* List at most one key that begins with `key`: if `key` itself exists, it is the first of these
+     * in the order of keys. */
     status = tr__store_list_keys(
         reader, kind->declared->name, key, (tr_bytes){NULL, 0}, 1, on_wanted, &wanted);
     reader_give(looker);

@@ -7,7 +7,10 @@
 
 #include "durable/host.h"
 
-/** Makes the handler table that the system sees for a kind. TR_INVALID_ARGUMENT, TR_NO_MEMORY. */
+/**
+ * Makes the handler table that the system sees for a kind. Fails with TR_INVALID_ARGUMENT,
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
                                               const tr_durable_kind *declared);
 void tr__durable_kind_deinit(struct durable_kind *kind);

@@ -21,7 +21,7 @@
 
 static struct durable_actor *kv_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -83,7 +83,8 @@ void tr_kv_delete(tr_self *self, tr_bytes key)
 
 static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
 {
-    char *bytes = tr_scratch(self, size + 1); /* one byte more, for a NUL after text */
+    /* one byte more, so that a text has a NUL behind it */
+    char *bytes = tr_scratch(self, size + 1);
     if (size)
         memcpy(bytes, data, size);
     return (tr_bytes){bytes, size};
@@ -227,7 +228,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: the pairs are NULL");
     struct pairs pairs = {.self = self};
     size_t pending = actor->overlay_count;
-    /* Read one more pair for each overlay, because each overlay may delete a pair that is read. */
+    /* Each overlay may delete a stored pair, so read one more pair for each of them. */
     const struct store_range range = {
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;

@@ -13,7 +13,7 @@
 
 struct message_shape {
     const tr_type *type;
-    uint64_t hash; /* 0: the type has no shape */
+    uint64_t hash; /* hash of the shape of the type; 0: the type has no shape */
     bool is_stored;
     size_t size;
     char text[];

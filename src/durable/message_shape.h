@@ -20,8 +20,8 @@ struct store_batch;
 
 /**
  * Writes the hash with which messages of a type are stored; 0: none. If the shape is not known to
- * be stored, adds it to the batch of the message, because the actor may move to another worker
- * before the batch is submitted. TR_NO_MEMORY, also if `batch` is NULL.
+ * be stored, adds it to the batch of the message at once, because the actor may move to another
+ * worker before the batch is submitted. Fails with TR_NO_MEMORY, also if `batch` is NULL.
  */
 TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
                                           struct store_batch *batch, const tr_type *type,
@@ -35,11 +35,12 @@ TR_MUST_CHECK tr_status tr__message_shape_check(struct worker *worker,
                                                 const tr_type *type, uint64_t hash, char *why);
 
 /**
- * Adds all shapes that are not known to be on disk to a batch. Pass *count to tr__message_shapes_stored. TR_NO_MEMORY.
+ * Adds all shapes that are not known to be on disk to a batch. Pass *count to
+ * tr__message_shapes_stored. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__message_shapes_put(struct worker_context *context,
                                                struct store_batch *batch, uint32_t *count);
-/** Notes that a batch of tr__message_shapes_put is on disk, with its first `count` shapes. */
+/** Notes that a batch with the first `count` shapes, from tr__message_shapes_put, is on disk. */
 void tr__message_shapes_stored(struct worker_context *context, uint32_t count);
 void tr__message_shapes_free(const struct memory_source *source, struct worker_context *context);
 

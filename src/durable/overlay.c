@@ -32,7 +32,8 @@ static struct list *bucket_of(struct overlay_table *table, tr_bytes key)
     return &table->buckets[hash_bytes(table->key, key.data, key.size) & table->mask];
 }
 
-/* Makes a table with `count` buckets and puts all overlays into it. Without memory everything stays as it is. */
+/* Makes a table with this number of buckets and puts all overlays into it. If there is no memory,
+ * changes nothing. */
 static void table_make(struct worker *worker, struct durable_actor *actor, size_t buckets)
 {
     struct overlay_table *table =

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys that a durable actor has put or deleted and that are not on disk yet. A read of such a key finds the new value
- * here.
+ * Keys that a durable actor has put or deleted and that are not on disk yet. A read of such a key
+ * finds the new value here.
  *
- * Overlays are in a list, oldest first, because they reach the disk, or are undone, in the order of their commits. A
- * short list is searched. From OVERLAYS_INDEXED on there is also a hash table, so that a handler that gets and puts n
- * keys takes n steps and not n^2. If there is no memory for the table the list is searched.
+ * Overlays are in a list, oldest first, because commits reach the disk, or are undone, in this
+ * order. A short list is searched. From OVERLAYS_INDEXED on there is also a hash table, so that a
+ * handler that gets and puts n keys takes n steps and not n^2. If there is no memory for the table
+ * the list is searched.
  */
 #ifndef DURABLE_OVERLAY_H
 #define DURABLE_OVERLAY_H
@@ -16,7 +17,7 @@ enum { OVERLAYS_INDEXED = 16 };
 
 struct overlay {
     struct list link;  /* link in durable_actor.overlays, oldest first */
-    struct list chain; /* link in its bucket, newest first; empty while there is no table */
+    struct list chain; /* link in its bucket, newest first; unused while there is no table */
     uint64_t commit;   /* number of its commit */
     bool is_deleted;
     size_t key_size;
@@ -46,13 +47,13 @@ void tr__overlay_add(struct worker *worker, struct durable_actor *actor, struct 
 const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_bytes key);
 
 /**
- * Collects the overlays with this prefix, from this key on. Sorts them by key, and overlays of the same key by age,
- * oldest first. Returns their number.
+ * Collects the overlays whose keys begin with `prefix` and are not below `from`. Sorts them by key,
+ * and overlays of the same key by age, oldest first. Returns their number.
  */
 size_t tr__overlays_sort(const struct durable_actor *actor, tr_bytes prefix, tr_bytes from,
                          const struct overlay **sorted, const struct overlay **spare);
 
-/** Frees all overlays up to the commit with this number. UINT64_MAX: all. */
+/** Frees the overlays of all commits with numbers up to `commit`. UINT64_MAX: of all commits. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit);
 /** Frees the overlays of the open commit. */
 void tr__overlays_undo(struct worker *worker, struct durable_actor *actor);

@@ -2,17 +2,20 @@
 /**
  * Limits for actors that are awake: their number, and their memory.
  *
- * Each worker has its share of both limits, and its own list of awake actors in the order of their last turns.
+ * Each worker has its share of both limits, and its own list of awake actors in the order of their
+ * last turns.
  *
- * 1. A key that is to wake begins if it fits within the limits, or if an idle actor was asked to sleep for it.
- *    Otherwise its cell, which has a name and accepts mail, waits in the line of its worker, before its set-up.
+ * 1. An actor that is to wake begins if it fits within the limits, or if an idle actor was asked to
+ *    sleep for it. Otherwise its cell waits in the line of its worker before its set-up. The cell
+ *    has a name and accepts mail already.
  * 2. The line is served in order, whenever an actor of this worker has become idle or has ended.
- * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and
- *    each wake leads to one start.
- * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first cell of the line begins beyond the limit, because the
- *    awake actors may wait for it. So each worker may exceed its share by one actor in each such period.
- * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep. If they take long,
- *    the line waits.
+ * 3. An actor with work is never asked to sleep. So it handles what it was woken for before it
+ *    sleeps again.
+ * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first cell of the line begins beyond the
+ *    limit, because the awake actors may wait for that cell. So each worker may exceed its share by
+ *    one actor in each such period.
+ * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep.
+ *    If they take long, the line waits.
  */
 #include "durable/pressure.h"
 
@@ -48,7 +51,8 @@ static bool is_over_limit(const struct worker *worker, const struct worker_conte
     uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
     if (system->durable.awake_max && count > share_of(system->durable.awake_max, workers))
         return true;
-    /* An actor that exceeds the limit alone may stay, or it would fall asleep after each of its turns. */
+    /* An actor that exceeds the limit alone may stay. Otherwise it would fall asleep after each of
+     * its turns. */
     return system->durable.awake_bytes_max && count > 1 &&
            context->awake_bytes - context->evicted_bytes >
                share_of(system->durable.awake_bytes_max, workers);
@@ -66,7 +70,8 @@ static bool may_evict(const struct worker *worker, const struct worker_context *
            context->evicted_bytes <= share_of(system->durable.awake_bytes_max, workers);
 }
 
-/* Returns whether the caller that woke this actor is probably about to send to it: it is young and has had no turn. */
+/* Returns whether the caller that woke this actor is probably about to send a message to it: the
+ * actor began recently and has had no turn. */
 static bool is_expected(const struct worker *worker, const struct durable_actor *actor)
 {
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
@@ -88,7 +93,8 @@ static bool pressure_evict(struct worker *worker, struct worker_context *context
     return true;
 }
 
-/* Asks actors to sleep, those idle for longest first, until `more` new actors fit. Returns whether one was asked. */
+/* Asks idle actors to sleep, the one that has been idle for longest first, until `more` new actors
+ * fit. Returns whether one was asked. */
 static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
                                 uint32_t more)
 {
@@ -198,7 +204,8 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     struct worker_context *context = host_context(host, worker);
     if (!host->has_limits || context->is_serving)
         return;
-    /* tr__durable_drive of an actor that is asked to sleep may call this function again */
+    /* tr__durable_drive of an actor that is asked to sleep may call this function again; is_serving
+     * stops that */
     context->is_serving = true;
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
@@ -222,14 +229,16 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
     actor->weight = 0;
 }
 
-/* Returns how much memory an awake actor takes. What was read from disk counts with its size on disk. */
+/* Returns how much memory an awake actor uses. Data from disk counts as many bytes as it has on
+ * disk. */
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
                    actor->key_size + actor->stored_capacity + actor->finished.capacity +
                    actor->shown_capacity + actor->block.size +
                    tr__heap_bytes(actor->durable.cell->heap);
-    if (actor->events) /* with events the state is in the block of a snapshot and in the heap */
+    /* With events, the state is in the block of a snapshot and in the heap of the actor. */
+    if (actor->events)
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)
         bytes += sizeof *actor->sql + actor->sql->bytes;

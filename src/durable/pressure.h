@@ -14,8 +14,8 @@ void tr__pressure_init(struct worker_context *context);
  */
 bool tr__pressure_admit(struct worker *worker, struct cell *cell);
 /**
- * Call when an actor of this worker has become idle, has grown, or has ended. Lets waiting cells begin as far as the
- * limits allow, and asks idle actors to sleep.
+ * Call when an actor of this worker has become idle, has grown, or has ended. Lets as many waiting
+ * cells begin as the limits allow, and asks idle actors to sleep.
  */
 void tr__pressure_serve(struct worker *worker, struct durable_host *host);
 /** Subtracts the memory of an actor that has ended or restarts. */

@@ -24,11 +24,10 @@
 #include "store/read.h"
 #include "base/list.h"
 
-/*
- * Ids increase over all generations, so that an id of an earlier generation names no item of this one. To know the last
- * id when all queues are empty, ids are reserved in blocks. The end of the block is the id of an item without a
- * message, in the queue QUEUE_IDS. No name of a queue of an application begins with the byte of QUEUE_IDS.
- */
+/* Ids increase over all generations, so that an id of an earlier generation names no item of this
+ * one. Ids are reserved in blocks, so that the store knows the last id even when all queues are
+ * empty. The last id of a block is stored as the id of an item without a message, in the queue
+ * QUEUE_IDS. No name of a queue of an application begins with the byte of QUEUE_IDS. */
 static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
 
@@ -90,7 +89,8 @@ tr_status tr__queues_load(tr_self *self, struct durable_actor *actor)
     tr_time wall_ns = tr_wall_now(self);
     tr__items_follow(queues, wall_ns);
     (void)tr__queues_pass(actor, wall_ns);
-    /* A failed turn or a changed clock has left a stored alarm that is outdated. */
+    /* The stored alarm is outdated because a turn has failed or the clock was set: store it
+     * again. */
     if (queues->has_retimed || tr__queue_alarm_is_old(actor, wall_ns))
         tr_tell(self, tr_me(self), tr_durable_due, .name = QUEUE_ALARM);
     return TR_OK;
@@ -175,10 +175,8 @@ void tr__queues_wake(struct durable_actor *actor)
     takers_wake(actor, TR_OK);
 }
 
-/*
- * Returns when the first of the waiting items can be taken, on the monotonic clock, or `deadline_ns` if that is
- * earlier.
- */
+/* Returns when the first waiting item can be taken, on the monotonic clock, or `deadline_ns`,
+ * whichever is earlier. */
 static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_time deadline_ns)
 {
     const struct queue_item *first = heap_first(&actor->queues.waiting);
@@ -361,7 +359,7 @@ static tr_status ids_reserve(struct durable_actor *actor)
     return status;
 }
 
-/* Adds an item. On success the queues own it, otherwise the caller. */
+/* Adds an item. On success the queues own the item; on failure the caller still does. */
 static tr_status item_push(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, tr_time delay_ns, tr_time wall_ns)
 {
@@ -450,7 +448,7 @@ tr_queued tr_self_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
 {
     TURN_VERB(self);
     tr_queued item = {0};
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_self_try_queue_push(self, queue, delay_ns, type, message, &item);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_push: %s", tr_status_text(status));

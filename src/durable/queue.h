@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The queues of an awake actor. Their items are in the store (durable/item_row.h), and in durable_actor.queues while the
- * actor is awake (durable/items.h).
+ * The queues of an awake actor. Their items are in the store (durable/item_row.h), and in
+ * durable_actor.queues while the actor is awake (durable/items.h).
  *
  *     queue.c          loads, pushes, takes and removes items; the run handler
  *     queue_alarm.c    items that wait for their time, and the alarm that wakes their actor
  *     queue_retry.c    failed attempts and dead letters
- *     queue_list.c     what a handler can look at
+ *     queue_list.c     what a handler can read about its queues
  */
 #ifndef DURABLE_QUEUE_H
 #define DURABLE_QUEUE_H
@@ -14,7 +14,7 @@
 #include "durable/actor.h"
 #include "durable/items.h"
 
-/** Reads all queues of an actor. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
+/** Reads all queues of an actor. Fails with TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
 /** Returns the items that a turn has taken and not finished to their queues. The turn has ended. */
@@ -23,18 +23,24 @@ void tr__queues_return(struct durable_actor *actor, const struct tr_self *self);
 void tr__queues_abort(struct durable_actor *actor);
 /** Wakes the turns that wait on a queue, so that they look again. */
 void tr__queues_wake(struct durable_actor *actor);
-/** Makes the changes of the open commit final, and frees removed items. The commit has ended and will be stored. */
+/**
+ * Call when the commit has ended and will be stored. Makes the changes of the open commit final,
+ * and frees the removed items.
+ */
 void tr__queues_committed(struct worker *worker, struct durable_actor *actor);
 /** Handles tr_durable_runs: calls the run handler of the application. */
 tr_next tr__durable_run(tr_self *self, void *state, const void *message);
 
-/* ---- For the files of queues. ---- */
+/* ---- For the other files of queues. ---- */
 
 /** Notes what is stored of an item, before the open commit changes the item for the first time. */
 void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
-/** Removes an item in the open commit. TR_NO_MEMORY. */
+/** Removes an item in the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);
-/** Copies the message of an item into memory of the turn. TR_WRONG_TYPE, TR_NO_MEMORY, ... */
+/**
+ * Copies the message of an item into memory of the turn. Fails with TR_WRONG_TYPE, TR_NO_MEMORY,
+ * ...
+ */
 TR_MUST_CHECK tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *type,
                                        const void **message);
 /** Returns the first item that a turn may take now, or NULL. */

@@ -145,14 +145,15 @@ tr_next tr__queue_alarm_due(tr_self *self, struct durable_actor *actor, bool may
     if (tr__queues_pass(actor, wall_ns))
         tr__queues_wake(actor);
     if (!actor->queues.has_retimed && !tr__queue_alarm_is_old(actor, wall_ns)) {
-        /* If the alarm is already due, items wait for the run handler, and the clock sends the next hint by itself. */
+        /* If the alarm is already due, the clock sends the next hint without being asked: the items
+         * only wait for the run handler. */
         if (actor->queues.row_ns > wall_ns && actor->queues.row_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         return tr__durable_skip(self);
     }
     if (!tr__frame_begin(self, actor, "a queue", false))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
-    actor->queues.has_changed = true; /* the end of the commit updates the alarm */
+    actor->queues.has_changed = true; /* makes the end of the commit update the alarm */
     tr_status status = retimed_put(actor);
     tr_next next = status == TR_OK ? TR_SAME : tr_fail(self, status, "out of memory for a queue");
     next = tr__frame_done(self, actor, next, true);

@@ -5,11 +5,12 @@
  * While the actor is awake, a turn that waits on a queue waits until the first of these times. For
  * an actor that sleeps, and has a run handler, the store has one alarm in addition to the alarms of
  * the application. It is due at the first of these times. The clock of the host (durable/clock.c)
- * finds it like any other alarm, even if another process has set it. Each commit that changes this
- * time stores the alarm with it.
+ * finds it like any other alarm, even if another process has set it. A commit that changes this
+ * time stores the alarm too.
  *
- * If the time of an item has come and the run handler will take it, the alarm stays due until the item is done. Otherwise
- * the next generation would not begin if the process ended in between.
+ * If the time of an item has come and the run handler will take it, the alarm stays due until the
+ * item is done. Otherwise, if the process ended before that, nothing would begin the next
+ * generation.
  */
 #ifndef DURABLE_QUEUE_ALARM_H
 #define DURABLE_QUEUE_ALARM_H
@@ -21,7 +22,10 @@
 
 /** Moves the items whose time has come to queue.ready. Returns whether there were any. */
 bool tr__queues_pass(struct durable_actor *actor, tr_time wall_ns);
-/** Puts the alarm into the batch of the open commit, if the stored one is outdated. TR_NO_MEMORY. */
+/**
+ * Puts the alarm into the batch of the open commit, if the stored one is outdated. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__queue_alarm_update(struct durable_actor *actor);
 /** Whether the stored alarm is outdated. */
 bool tr__queue_alarm_is_old(const struct durable_actor *actor, tr_time wall_ns);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What a handler can look at in its queues. Nothing here changes them.
- */
+/** What a handler can read about its queues. Nothing here changes them. */
 #include <string.h>
 #include <troupe/queue.h>
 

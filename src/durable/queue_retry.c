@@ -20,7 +20,8 @@ struct attempt {
     const char *cause;
     bool gives_up;
     tr_time wall_ns;
-    /* the turn that has called a verb for the end; NULL: the turn has failed */
+    /* the turn that has ended the attempt by a verb; NULL: the attempt ended because its turn
+     * failed */
     struct tr_self *self;
 };
 
@@ -34,7 +35,7 @@ static const tr_retry *options_of(const struct durable_actor *actor, const char 
     return NULL;
 }
 
-/* Sets the text why an item has failed. Without memory the text is left out. */
+/* Sets the text why an item has failed. If there is no memory, the text is left out. */
 static void cause_set(struct worker *worker, struct queue_item *item, const char *cause)
 {
     source_resize(&worker->source, item->cause, 0);
@@ -65,10 +66,8 @@ static void log_dead(struct worker *worker, struct durable_actor *actor,
             item->cause ? item->cause : tr_status_text(item->failure));
 }
 
-/*
- * Tells the application about a dead letter. The message leaves with the commit of the turn `self`. NULL: the turn has
- * failed, and the message is sent at once.
- */
+/* Notifies the application of a dead letter. With a turn `self`, the message leaves with the commit
+ * of that turn. If `self` is NULL, the turn has failed and the message leaves at once. */
 static void tell_dead(struct worker *worker, struct durable_actor *actor,
                       const struct queue_item *item, struct tr_self *self)
 {
@@ -85,10 +84,8 @@ static void tell_dead(struct worker *worker, struct durable_actor *actor,
         tr__durable_notify(worker, actor->durable.cell, &tr_type_tr_queue_given_up, &message);
 }
 
-/*
- * Changes the row of an item in the open commit: for another attempt, or to a dead letter. `old` is the class of its
- * row now.
- */
+/* Changes the row of an item in the open commit, for another attempt or because the item becomes a
+ * dead letter. `old` is the class of its present row. */
 static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, enum item_class old,
                            const struct attempt *attempt)
@@ -139,10 +136,9 @@ static tr_status item_restore(struct worker *worker, struct durable_actor *actor
     return status;
 }
 
-/*
- * The memory of the queues has what the failed commit did, but the actor restarts and reads them again. So only items
- * that this turn had matter here. Items that the failed commit itself has pushed do not exist.
- */
+/* Only items that this turn had matter here. The changes of the failed commit are still in memory,
+ * but the actor restarts and reads its queues again. An item that the failed commit itself has
+ * pushed does not exist. */
 static tr_status items_fail(struct worker *worker, struct durable_actor *actor,
                             const struct tr_self *self, const struct attempt *attempt,
                             bool *has_any)

@@ -26,7 +26,7 @@ static bool is_recorded(const struct durable_actor *actor)
     return actor->kind->host->records && !actor->events;
 }
 
-/* Adds an item; its bytes are copied. Without memory, marks the record as incomplete. */
+/* Adds an item; its bytes are copied. If there is no memory, marks the record as incomplete. */
 static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
@@ -52,7 +52,7 @@ static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_by
     reads->bytes += bytes.size;
 }
 
-/* Returns the next item with this `what` of the record that is run again; NULL: there is none. */
+/* Returns the next item of this kind from the record that is run again; NULL: there is none. */
 static const struct tr_record_item *replay_next(struct replay *replay, uint32_t what)
 {
     const struct tr_record *record = replay->record;
@@ -184,10 +184,8 @@ void tr__record_free(struct worker *worker, struct durable_frame *frame)
 
 /* ---- Writing. ---- */
 
-/*
- * Packs a message, without its secrets if they are not wanted. The bytes are memory of the worker's source. No bytes:
- * the message cannot be packed.
- */
+/* Packs a message, without its secret fields unless `has_secrets`. Returns memory of the worker's
+ * source, or no bytes if the message cannot be packed. */
 static tr_bytes message_pack(struct worker *worker, const tr_type *type, const void *message,
                              bool has_secrets)
 {
@@ -239,10 +237,9 @@ static void replies_add(struct tr_self *self, bool has_secrets)
     }
 }
 
-/*
- * Removes the oldest of the records that may be replaced, because all names are taken. The first ones stay: they are often
- * the cause of the later ones. Returns its number; 0: there is none.
- */
+/* All names are taken: removes the oldest record that may be replaced. The first RECORD_FILES_KEPT
+ * records stay, because the first failures are often the cause of later ones. Returns the number of
+ * the removed record, or 0. */
 static int file_free(const struct durable_host *host, char *path, size_t size)
 {
     int oldest = 0;
@@ -261,13 +258,15 @@ static int file_free(const struct durable_host *host, char *path, size_t size)
     return oldest && tr__plain_file_remove(path, false, &error) == TR_OK ? oldest : 0;
 }
 
-/* Whether a turn that fails may be recorded now. A program may fail often, and all names may be taken. Any worker. */
+/* Whether a turn that fails may be recorded now. Returns false for some time after a record was
+ * replaced. Any worker. */
 static bool may_write(const struct tr_self *self, const struct durable_host *host)
 {
     return atom64_load(&host->record_again_ns, ATOM_RELAXED) <= (uint64_t)self->worker->loop.now_ns;
 }
 
-/* All names are taken: lets one worker replace a record, and none for some time. Returns whether it is this one. */
+/* Called when all names are taken. Lets one worker replace a record, and then none for
+ * RECORD_REPLACE_NS. Returns whether this worker may. */
 static bool replace_claim(const struct tr_self *self, struct durable_host *host)
 {
     uint64_t again_ns = atom64_load(&host->record_again_ns, ATOM_RELAXED);
@@ -279,10 +278,8 @@ static bool replace_claim(const struct tr_self *self, struct durable_host *host)
                                                          ATOM_RELAXED);
 }
 
-/*
- * Writes the file: the first name that is free, or else the name of the oldest record, if a turn
- * may replace that record. Returns its number, or 0.
- */
+/* Writes the file: the first name that is free, or else the name of the oldest record, if a turn
+ * may replace that record. Returns the number of the file, or 0. */
 static int file_write(struct tr_self *self, struct durable_host *host, bool has_failed,
                       tr_bytes body, char *path, size_t size)
 {
@@ -336,10 +333,8 @@ static void replay_end(struct replay *replay, const struct tr_self *self)
     (void)snprintf(replay->text, sizeof replay->text, "%s", self->error.text);
 }
 
-/*
- * Returns the type of the message that a turn handles; the message of an alarm is in the frame. NULL: the runtime has
- * begun the turn by itself.
- */
+/* Returns the type of the message that a turn handles, and sets *message. For an alarm they come
+ * from the frame. NULL: the runtime has begun the turn without a message of the application. */
 static const tr_type *handled(const struct tr_self *self, const void **message)
 {
     const struct durable_frame *frame = self->frame;
@@ -426,7 +421,7 @@ void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count)
 {
     atom32_store(&host->record_left, 0, ATOM_RELAXED);
     atom64_store(&host->record_actor, actor, ATOM_RELAXED);
-    atom32_store(&host->record_left, count, ATOM_RELEASE); /* partner: tr__record_wants */
+    atom32_store(&host->record_left, count, ATOM_RELEASE); /* release: tr__record_wants acquires */
 }
 
 bool tr__record_wants(const struct tr_self *self, const struct durable_actor *actor)
@@ -435,7 +430,7 @@ bool tr__record_wants(const struct tr_self *self, const struct durable_actor *ac
     const void *message;
     if (host->replay)
         return true;
-    return atom32_load(&host->record_left, ATOM_ACQUIRE) && /* partner: tr__record_order */
+    return atom32_load(&host->record_left, ATOM_ACQUIRE) && /* acquire: tr__record_order releases */
            atom64_load(&host->record_actor, ATOM_RELAXED) == self->cell->identity &&
            is_recorded(actor) && handled(self, &message);
 }
@@ -451,7 +446,7 @@ void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
     if (replay && (replay->is_over || !handled(self, &message) ||
                    strcmp(handled(self, &message)->name, replay->record->message) != 0))
         return;
-    /* Compare the states without secrets, because a record need not have them. */
+    /* Compare the states without secrets, because the record may lack them. */
     tr_bytes after = message_pack(worker, type, self->cell->state, false);
     if (replay) {
         const struct tr_record *record = replay->record;

@@ -23,7 +23,8 @@ static bool line_take(tr_bytes *rest, const char *name, tr_bytes *value)
     return true;
 }
 
-/* Reads a number of `base` from exactly these bytes. Returns false if it is none, or has more than ten digits. */
+/* Reads a number with this base from the whole text. Returns false if the text is not a number, or
+ * has more than ten digits. */
 static bool number_read(tr_bytes text, unsigned base, uint64_t *number)
 {
     *number = 0;

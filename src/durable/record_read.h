@@ -7,7 +7,7 @@
  *     handler on_pay
  *     size 212
  *     sum 8f1c22a0
- *                          an empty line, then so many bytes: a tr_record in MessagePack
+ *                          an empty line, then `size` bytes: a tr_record in MessagePack
  *
  * The sum is the CRC-32 of all lines before it and of the bytes after the empty line.
  */
@@ -21,17 +21,20 @@
 #define RECORD_DIRECTORY "crash"
 #define RECORD_FILE_FORMAT RECORD_DIRECTORY "/turn-%d.trr"
 
-/** If there are RECORD_FILES_MAX files, a failed turn replaces one, but only once in this time. */
+/**
+ * If there are RECORD_FILES_MAX files, a failed turn replaces one of them, at most once in this
+ * time.
+ */
 #define RECORD_REPLACE_NS TR_SECOND
 
 enum {
-    RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
+    RECORD_FILES_MAX = 16,             /* files in the directory `crash` of a store */
     RECORD_FILES_KEPT = 8,             /* how many of these files are never replaced */
     RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */
-    RECORD_READS_MAX = 4096,           /* the most reads of one turn that are kept */
+    RECORD_READS_MAX = 4096,           /* reads of one turn that are kept at most */
     RECORD_HEAD_MAX = 8192,
     RECORD_WHY_SIZE = 200,
-    RECORD_PAIR_LEAST = 8 /* bytes of a pair in a list: its two sizes */
+    RECORD_PAIR_LEAST = 8 /* bytes before each pair in a list: the sizes of key and value */
 };
 
 enum record_what {
@@ -50,9 +53,8 @@ enum record_what {
  * pair are the sizes of key and value, 4 bytes each, low byte first.
  */
 TR_MESSAGE(tr_record_item, (u8, what), (u64, number), (bytes, bytes));
-/*
- * A recorded turn. `status` is TR_OK if the turn has not failed. Then `after` is its state at the end, without secrets.
- */
+/* A recorded turn. `status` is TR_OK if the turn has not failed. In that case `after` is the state
+ * at the end of the turn, without secrets. */
 TR_MESSAGE(tr_record, (str, app), (str, kind), (bytes, key), (u32, version), (bytes, state),
            (str, message), (bytes, body), (bool, is_ask), (i64, wall_ns), (str, status),
            (str, text), (bool, has_secrets), (bool, is_cut), (list(message(tr_record_item)), items),

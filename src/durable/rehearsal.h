@@ -23,8 +23,8 @@ struct rehearsal {
 };
 
 /**
- * Notes whether the state of an actor could be loaded, as `next` says. Returns a result that keeps the actor from
- * starting.
+ * Notes whether the state of an actor could be loaded, which `next` says. Returns a result that
+ * stops the actor before it starts.
  */
 tr_next tr__rehearsal_note(struct tr_self *self, const struct durable_actor *actor, tr_next next);
 

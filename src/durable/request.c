@@ -22,7 +22,7 @@
 /** A repeat that waits for the answer to the first request. */
 struct request_repeat {
     struct list link;
-    /* envelope to the asker of the repeat; without an answer it is sent with an error */
+    /* envelope of the reply to the repeat; if there is no answer, it is sent with an error */
     struct envelope *answer;
 };
 
@@ -89,7 +89,7 @@ bool tr__request_is_open(const struct tr_self *self, const struct durable_actor 
     return request_of_turn(self, actor);
 }
 
-/* Frees a request. No repeat may wait for it. */
+/* Frees a request, for whose answer no repeat may wait. */
 static void request_free(struct worker *worker, struct request *request)
 {
     list_remove(&request->link);
@@ -153,7 +153,8 @@ void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uin
 
 /* ---- Answers. ---- */
 
-/* Makes the reply of a record and sends it. TR_OK: the reply was sent, or the asker is gone. */
+/* Makes the reply of a record and sends it. Returns TR_OK if the reply was sent or the asker is
+ * gone. */
 static tr_status reply_send(struct worker *worker, const struct durable_actor *actor,
                             struct address address, const tr_type *request,
                             const struct request_record *record)
@@ -184,7 +185,7 @@ static tr_status reply_send(struct worker *worker, const struct durable_actor *a
     return status == TR_STOPPED ? TR_OK : status;
 }
 
-/* Answers a repeat with a stored record. Takes `answer`, which stands for the request of the repeat. */
+/* Answers a repeat with a stored record. Takes ownership of `answer`, the envelope of the reply. */
 static void answer_send(struct worker *worker, const struct durable_actor *actor,
                         const tr_type *request, struct envelope *answer,
                         const struct request_record *record)
@@ -293,7 +294,8 @@ static tr_status close_with_item(struct worker *worker, struct durable_actor *ac
         return TR_OK;
     if (envelope->kind == ENVELOPE_REPLY)
         return close_with_reply(worker, actor, request, envelope->type, envelope_data(envelope));
-    if (envelope->kind == ENVELOPE_ASK) { /* forwarded: its answer is not known here */
+    if (envelope->kind == ENVELOPE_ASK) {
+        /* the request was forwarded, so its answer is not known here */
         struct request_record record = {.outcome = REQUEST_BEGUN};
         return request_close(worker, actor, request, &record);
     }
@@ -307,7 +309,8 @@ tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor)
     TR_ASSERT_SLOW(durable_is_mine(actor));
     struct requests *requests = actor->requests;
     tr_status status = requests->failed;
-    uint32_t count = actor->outbox.count; /* answers to repeats are added behind these */
+    /* loop only over these: answers to repeats are appended behind them */
+    uint32_t count = actor->outbox.count;
     for (uint32_t i = 0; i < count && status == TR_OK && !list_is_empty(&requests->open); i++) {
         const struct outbox_item item = actor->outbox.items[i];
         status = close_with_item(worker, actor, &item);
@@ -356,7 +359,7 @@ tr_status tr__requests_begin(struct worker *worker, struct durable_actor *actor)
     return request->is_stored ? TR_OK : put_begun(worker, actor, request);
 }
 
-/* Whether the reply to a request was put off with tr_reply_later. */
+/* Whether the handler has put off the reply to a request with tr_reply_later. */
 static bool is_put_off(const struct tr_self *self, const struct request *request)
 {
     LIST_EACH (link, &self->cell->extra->asks.laters) {
@@ -449,7 +452,8 @@ static tr_next repeat_wait(struct tr_self *self, struct durable_actor *actor,
     return same;
 }
 
-/* Answers a repeat with what is stored. In a frame, because the answer waits for commits that are on their way. */
+/* Answers a repeat with the stored record. Runs in a frame, so that the answer waits for submitted
+ * commits. */
 static tr_next repeat_answer(struct tr_self *self, struct durable_actor *actor,
                              const tr_handler *handler, const struct request_record *record)
 {
@@ -496,7 +500,8 @@ static tr_status request_look(struct tr_self *self, struct durable_actor *actor,
     return status;
 }
 
-/* Unpacks the request from the envelope that carries its id. The new envelope replaces that one as self->envelope. */
+/* Unpacks the request from the envelope that carries its id. Makes a new envelope for it, which
+ * becomes self->envelope. */
 static tr_status request_unpack(struct tr_self *self, const tr_handler *handler, tr_bytes packed)
 {
     struct worker *worker = self->worker;
@@ -575,7 +580,7 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     tr_next next;
     if (tr__durable_is_over(self, actor, &next))
         return next;
-    tr__ttl_use(self->worker, actor); /* a repeat is a use too */
+    tr__ttl_use(self->worker, actor); /* a repeat counts as a use of the actor too */
     const tr_handler *handler = handler_of(actor, once->type);
     if (!handler || self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};

@@ -3,16 +3,19 @@
  * Requests with an id: each has one effect and one answer, however often it is sent.
  *
  * Such a request comes as a tr_durable_once, which has the id and the packed message. Its turn is
- * the turn of the handler for the message. The outcome of the request is stored under its id. It is
- * in the same batch as the changes of the stretch that answers the request.
+ * the turn of the handler for the message. Its outcome is stored under its id, in the same batch as
+ * the changes of the part of the turn that answers it.
  *
- * 1. A request is open from its turn on until its answer is in a batch. Any turn may send the answer:
- *    tr__requests_close finds answers in the outbox when a commit is closed, by the asker and the number of the ask.
- * 2. If a part of its turn is stored before the part with the answer, the batch has REQUEST_BEGUN. After a crash nobody
- *    knows what the rest of the turn would have done, so a repeat is refused with TR_REQUEST_BEGUN.
- * 3. A repeat of an open request waits for its answer. A repeat of an answered one gets the stored answer. The answer
- *    is in memory until its commit is on disk, and then in the store.
- * 4. If the generation ends, open requests are forgotten. What they have not stored has not happened.
+ * 1. A request is open from its turn on until its answer is in a batch. Any turn may send the
+ *    answer: tr__requests_close finds answers in the outbox when a commit is closed, by the asker
+ *    and the number of the ask.
+ * 2. If a part of its turn is stored before the part with the answer, the batch has REQUEST_BEGUN.
+ *    After a crash nobody knows what the rest of the turn would have done, so a repeat is refused
+ *    with TR_REQUEST_BEGUN.
+ * 3. A repeat of an open request waits for its answer. A repeat of an answered one gets the stored
+ *    answer. The answer is in memory until its commit is on disk, and then in the store.
+ * 4. If the generation ends, open requests are forgotten. What they have not stored has not
+ *    happened.
  *
  * Owner only.
  */
@@ -31,7 +34,7 @@ struct requests {
         buckets[REQUEST_BUCKETS]; /* lists of struct request, by their ids, the newest first */
     struct list open;             /* list of struct request */
     struct list answered;         /* list of struct request, in the order of their commits */
-    /* not TR_OK: why an answer of the open commit could not be kept */
+    /* not TR_OK: why an answer of the open commit could not be put into its batch */
     tr_status failed;
     /* The records in the store and in batches that are on their way; see durable/request_ledger.c. */
     bool is_loaded;
@@ -66,7 +69,10 @@ struct request {
 tr_next tr__durable_once(tr_self *self, void *state, const void *message);
 /** Returns whether the message of this turn is an open request. */
 bool tr__request_is_open(const struct tr_self *self, const struct durable_actor *actor);
-/** Ends the open request of a turn, if it has one: its handler has returned `next`. The commit is still open. */
+/**
+ * Ends the open request of a turn, if it has one. Call when its handler has returned `next` and the
+ * commit is still open.
+ */
 void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr_next next);
 
 /** Puts the answers that are in the outbox into the batch of the open commit, which is about to be closed. */
@@ -80,7 +86,7 @@ TR_MUST_CHECK tr_status tr__requests_begin(struct worker *worker, struct durable
 void tr__requests_submitted(struct durable_actor *actor, uint64_t commit);
 /** Forgets the answers of the commit with this number, because they are on disk. */
 void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit);
-/** Forgets all requests. Repeats that wait are refused; they can be sent again. */
+/** Forgets all requests. Waiting repeats are refused; their senders can send them again. */
 void tr__requests_drop(struct worker *worker, struct durable_actor *actor);
 /** Implements durable_hooks.on_lost_answer; see actor/cell/durable.h. */
 void tr__request_lost_answer(struct tr_self *self, const struct durable_answer *answer);

@@ -8,7 +8,7 @@
 #include "store/read.h"
 
 enum {
-    TRIM_MAX = 32,   /* most records that one request removes */
+    TRIM_MAX = 32,   /* records that one request removes at most */
     EACH_BYTES = 64, /* bytes that a record counts in addition to its bytes and its id */
 };
 
@@ -110,7 +110,8 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
     if (status != TR_OK)
         return status;
     if (!walk.expired) {
-        /* No record is too old: the record with the number `first` was replaced, or is on its way to the disk. */
+        /* No record is too old, so the one with the number `first` was replaced, or is on its way
+         * to the disk. */
         if (walk.count)
             first_set(requests, &walk);
         else
@@ -123,7 +124,8 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
         return status;
     if (walk.is_fresh || walk.count > TRIM_MAX) {
         first_set(requests, &walk);
-        /* The last record of a full page may be too old too. It was removed, so the next page begins after it. */
+        /* If the last record of a full page was too old, it was removed, and the next page begins
+         * after it. */
         requests->first += !walk.is_fresh;
         requests->first_before += walk.is_fresh ? 0 : walk.size;
     } else {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which requests of an actor are stored: their numbers, how many bytes they have, and which are too old.
+ * Which requests of an actor are stored: their numbers, how many bytes they have, and which are too
+ * old.
  *
- * Each record has the sum of the bytes of all earlier records. So the oldest and the newest record say how many bytes
- * are kept, and nothing else has to be counted or stored. A record that was replaced counts until all earlier records
- * are removed.
+ * Each record has the sum of the bytes of all earlier records. So the difference between the newest
+ * and the oldest record is the number of bytes that are kept. A replaced record still counts in it,
+ * until all earlier records are removed.
  */
 #ifndef DURABLE_REQUEST_LEDGER_H
 #define DURABLE_REQUEST_LEDGER_H
@@ -15,8 +16,8 @@ struct durable_actor;
 struct worker;
 
 /**
- * Makes space for one more request by removing records that are too old. TR_LIMIT: the answers that are kept have as
- * many bytes as the kind allows.
+ * Makes space for one more request by removing records that are too old. Fails with TR_LIMIT if the
+ * kept answers already have as many bytes as the kind allows.
  */
 TR_MUST_CHECK tr_status tr__request_admit(struct worker *worker, struct durable_actor *actor);
 /**

@@ -26,7 +26,7 @@ struct request_print {
 struct request_record {
     enum request_outcome outcome;
     struct request_print print;
-    tr_time until_wall_ns; /* from then on the record counts as missing */
+    tr_time until_wall_ns; /* when the record expires: from then on it counts as missing */
     /* bytes of all earlier requests of the actor, including those that were removed */
     uint64_t before;
     /* REQUEST_REPLIED: the name of the reply, and the packed reply. Borrowed. */
@@ -40,7 +40,7 @@ struct request_record {
     const char *text;
 };
 
-/** Most bytes in front of a packed reply, without the name of its type. */
+/** Bytes in front of a packed reply at most, without the name of its type. */
 enum { REQUEST_FRONT = 34 };
 
 /** Returns the hashes of a message of this type, packed. They are the same in every process. */
@@ -53,7 +53,7 @@ static inline bool request_print_is_equal(struct request_print a, struct request
 /** Returns how many bytes tr__request_write writes. */
 size_t tr__request_size(const struct request_record *record);
 void tr__request_write(const struct request_record *record, unsigned char *bytes);
-/** Reads a record; its texts point into `bytes`. TR_STORE_CORRUPT. */
+/** Reads a record; its texts point into `bytes`. Fails with TR_STORE_CORRUPT. */
 TR_MUST_CHECK tr_status tr__request_read(tr_bytes bytes, struct request_record *record);
 
 #endif

@@ -11,8 +11,8 @@
 
 bool tr__retry_is_valid(const tr_retry *retry);
 /**
- * Returns the policy `own`. A member that is zero there is taken from `other`, and if zero there too, from the
- * defaults. Both may be NULL.
+ * Returns the policy `own`. A member that is zero in `own` is taken from `other`, and if it is zero
+ * there too, from the defaults. Both may be NULL.
  */
 struct alarm_retry tr__retry_of(const tr_retry *own, const tr_retry *other);
 

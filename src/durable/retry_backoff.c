@@ -13,7 +13,8 @@ struct backoff {
     struct list link; /* link in host->backoffs, by key */
     const struct durable_kind *kind;
     uint32_t failures;
-    /* the wait is over: the next generation begins at once. The record stays until forget_ns, to count failures */
+    /* the wait is over: the next generation begins at once. The record stays until forget_ns,
+     * because it counts failures */
     bool is_over;
     tr_time until_ns;
     tr_time forget_ns;
@@ -124,7 +125,7 @@ void tr__backoff_wake_later(struct worker *worker, const struct durable_actor *a
     if (!backoff && !host->is_backoff_over) {
         backoff = backoff_make(host, kind, actor_key(actor));
         if (backoff)
-            backoff->is_over = true; /* a request begins the key at once */
+            backoff->is_over = true; /* a request does not wait for the end of this backoff */
     }
     if (backoff) {
         backoff->wake_ns = now_ns + backoff_length(kind, backoff->vain++, &worker->rng);
@@ -163,9 +164,8 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     return waits;
 }
 
-/*
- * Removes and returns a key whose next generation must begin now because of its queues. Returns false if there is none.
- */
+/* Removes and returns a key whose next generation must begin now because of its queues. Returns
+ * false if no key is due. */
 static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
                               const struct durable_kind **kind, char key[TR_KEY_MAX],
                               size_t *key_size)
@@ -234,7 +234,7 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
     return first_ns;
 }
 
-/* Takes one waiting cell out of its backoff. Returns NULL if none waits. */
+/* Takes a waiting cell out of its backoff. Returns NULL if no cell waits. */
 static struct cell *backoffs_take_next(struct durable_host *host)
 {
     struct cell *next = NULL;
@@ -265,7 +265,8 @@ void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
     while ((next = backoffs_take_next(host))) {
-        /* The cell ends without a set-up. Its parent has no order to stop yet, and will wait for this end. */
+        /* The cell ends without a set-up. Its parent is not stopping yet, and will wait for this
+         * end before it stops. */
         atom32_fetch_or(&next->control, CONTROL_KILL, ATOM_SEQ_CST);
         tr__spawn_mount(worker, next);
     }

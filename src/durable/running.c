@@ -17,11 +17,14 @@
 #include "store/store.h"
 
 enum {
-    /* slots of earlier processes; on most machines fewer handlers run at once. See slot_find_past */
+    /* slots of earlier processes; few, because on most machines fewer handlers run at once. See
+     * slot_find_past */
     SLOTS_PAST = 64,
-    /* turns of one worker that can run at once: one, and those that are stuck or in a blocking call */
+    /* turns of one worker that can run at once: the current one, and those that are stuck or in a
+     * blocking call */
     SLOTS_WORKER = 16,
-    SLOT_ITEMS = 16, /* items of one turn that are named; of more items, only the last ones */
+    /* items of one turn that a slot names; if there are more, only the last ones */
+    SLOT_ITEMS = 16,
 };
 
 enum slot_state { SLOT_FREE, SLOT_USED };
@@ -34,7 +37,7 @@ struct running_item {
 
 struct running_slot {
     atom32 state;
-    uint32_t kind_size; /* without its NUL */
+    uint32_t kind_size; /* length of the kind's name, without its NUL */
     uint32_t key_size;
     uint32_t item_count;
     struct running_item items[SLOT_ITEMS];
@@ -42,11 +45,11 @@ struct running_slot {
     uint64_t occurrence;
     uint32_t failures;
     char alarm[TR_ALARM_NAME_MAX + 1];
-    char name[TR_NAME_MAX + TR_KEY_MAX]; /* kind, then key */
+    char name[TR_NAME_MAX + TR_KEY_MAX]; /* name of the kind, then the key */
 };
 
 struct running_file {
-    char magic[16]; /* with the version; a file of another version is ignored */
+    char magic[16]; /* contains the version; a file of another version is ignored */
     uint64_t slot_size;
     struct running_slot slots[];
 };

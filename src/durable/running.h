@@ -2,19 +2,21 @@
 /**
  * Which items and alarms handlers work on now, in a file that outlives the process.
  *
- * A handler may end the process: by a crash, by _exit, because the system kills it. Then nothing is stored of the
- * attempt, the item or the alarm comes again at the next start, and the program would end in the same way forever. So
- * while a turn with an item or an alarm runs, or its blocking call, a slot of the file "running" in the directory of
- * the store names the item or alarm. A slot that the next start finds is a failed attempt (tr__running_fail).
+ * A handler may end the process: by a crash, by _exit, because the system kills it. Then nothing is
+ * stored of the attempt, the item or the alarm comes again at the next start, and the program would
+ * end in the same way forever. Therefore the file "running" in the directory of the store has a
+ * slot that names the item or alarm, while its turn or a blocking call of that turn runs. Each slot
+ * that the next start finds is a failed attempt (tr__running_fail).
  *
- * The file is mapped and never synced: it costs no system call, and after a kill of the process it
- * is as the process left it. What a power cut does to it does not matter. Without the file, or
- * without a free slot, an attempt that ends with the process is not counted.
+ * The file is mapped and never synced, so that a change needs no system call. The contents survive
+ * the end of the process; they need not survive a power cut. If there is no file or no free slot,
+ * an attempt that ends with the process is not counted.
  *
- * 1. A slot is free if its `state` is SLOT_FREE. The other members are written before the state, and read after it.
- * 2. The first SLOTS_PAST slots are those that the start has found. Each is freed when the failed attempt is stored. A
- *    slot has the number of attempts that had failed before. So it counts only once, even if this process ends before
- *    the slot is freed.
+ * 1. A slot is free if its `state` is SLOT_FREE. The other members are written before the state,
+ *    and read after it.
+ * 2. The first SLOTS_PAST slots are those that the start has found. Each is freed once its failed
+ *    attempt is stored. A slot says how many attempts had failed before. So the attempt counts only
+ *    once, even if this process ends before it frees the slot.
  * 3. The other slots belong to the workers, SLOTS_WORKER to each. Only the worker writes them.
  */
 #ifndef DURABLE_RUNNING_H
@@ -34,14 +36,15 @@ void tr__running_open(struct durable_host *host);
 void tr__running_close(struct durable_host *host);
 
 /**
- * Notes that the running turn has got an item: with `is_held` until tr__running_drop, otherwise until the turn gets the
- * next item.
+ * Notes that the running turn has got an item. If `is_held`, the note stays until tr__running_drop;
+ * otherwise until the turn gets the next item.
  */
 void tr__running_add(struct tr_self *self, const struct queue_item *item, bool is_held);
 /**
- * The end of an item's attempt is in the open commit, which is not stored yet. So an item that is the last one stays until the
- * turn gets the next: if the process ends before the commit is stored, something must count. If it is stored, the next start
- * sees that and counts nothing.
+ * Notes that an item's attempt has ended in the open commit, which is not stored yet. The note of
+ * the turn's last item stays until the turn gets the next item: if the process ends before the
+ * commit is stored, the attempt counts as failed. If the commit was stored, the next start sees
+ * that and counts nothing.
  */
 void tr__running_drop(struct durable_frame *frame, uint64_t id);
 /**
@@ -55,8 +58,9 @@ void tr__running_leave(struct durable_frame *frame);
 /** Whether an earlier process has ended while a handler of this actor ran. */
 bool tr__running_has_past(const struct durable_actor *actor);
 /**
- * Stores a failed attempt of each item and alarm of this actor that a handler had when an earlier process ended. In the
- * first turn of a generation. May wait. TR_NO_MEMORY, or what tr_try_save returns.
+ * Stores a failed attempt of each item and alarm of this actor that a handler had when an earlier
+ * process ended. In the first turn of a generation. May wait. Fails with TR_NO_MEMORY, or as
+ * tr_try_save.
  */
 TR_MUST_CHECK tr_status tr__running_fail(struct tr_self *self, struct durable_actor *actor);
 

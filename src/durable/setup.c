@@ -128,11 +128,10 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 
 /* ---- Loading the state. ---- */
 
-/*
- * Returns whether the stored state was packed by this code. If so, its bytes are kept for the comparison at the end of
- * a commit. If not, the state is packed again after it was read, so that an actor that changes nothing stores nothing.
- * A state with the mark STATE_HALF is not kept: the next commit stores it without the mark.
- */
+/* Returns whether the stored state was packed by this code. If so, its bytes are kept for the
+ * comparison at the end of a commit. If not, the state is packed again after it was read, so that
+ * an actor that changes nothing stores nothing. The bytes of a state with the mark STATE_HALF are
+ * not kept, because the next commit stores it without the mark. */
 static bool is_packed_by_us(const struct durable_actor *actor, const struct store_state *stored)
 {
     uint64_t hash;
@@ -155,10 +154,8 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
     return true;
 }
 
-/*
- * Packs the state that was read and notes it as stored. Needed if the stored bytes were packed in another way than this
- * code packs.
- */
+/* Packs the state that was read, and notes the result as the stored state. Needed if the stored
+ * bytes differ from what this code packs. */
 static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = TR_OK;
@@ -178,7 +175,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "the store has %llu events of this actor, but its kind has no events",
                        (unsigned long long)stored->sequence);
-    /* a state without bytes is only a mark from the time when the kind had events */
+    /* there is no state, or one without bytes: only a mark from a time when the kind had events */
     if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
@@ -209,14 +206,14 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
     return TR_SAME;
 }
 
-/*
- * Notes the zeros of a new key as stored, so that a key that nothing changes stays one of which nothing is stored. What
- * the set-up writes is a change, because nobody knows whether it would write the same the next time.
- */
+/* Notes the zeros of a new key as its stored state, so that nothing is stored for a key that stays
+ * unchanged. The set-up writes into the state after this. That counts as a change, because the
+ * set-up may write something else the next time. */
 static tr_next load_zeros(tr_self *self, struct durable_actor *actor)
 {
     if (actor->kind->created)
-        return TR_SAME; /* stored when tr_created has ended, whatever it has changed */
+        /* the state is stored when tr_created has ended, even if it has not changed */
+        return TR_SAME;
     tr_status status = stored_pack(self->worker, actor);
     return status == TR_OK ? TR_SAME : tr_fail(self, status, "out of memory for the state");
 }
@@ -230,7 +227,8 @@ static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *stat
                                             actor_key(actor),
                                             &stored);
     bool is_there = status == TR_OK;
-    /* What is left of a destroyed generation is removed in tr__durable_begin, before anything reads it. */
+    /* tr__durable_begin removes what is left of a destroyed generation, before anything reads
+     * it. */
     actor->has_remains = is_there && stored.is_doomed;
     actor->is_half =
         is_there && !stored.is_doomed && stored.has_state && stored.version & STATE_HALF;
@@ -286,7 +284,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         actor = actor_new(worker, self->cell, kind, identity->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a durable actor");
-    /* Reset the machine first, because what is left of an earlier start must not ask the actor to sleep. */
+    /* Reset the machine first, so that nothing from an earlier start asks the actor to sleep. */
     machine_init(worker, actor);
     actor->has_served = false;
     actor->start_ns = worker->loop.now_ns;
@@ -321,7 +319,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains &&
         !connections_are_lost(actor) && !tr__running_has_past(actor)) {
-        /* The generation needs no first turn, so it has started. */
+        /* The generation needs no first turn, so the start is complete now. */
         tr__durable_started(worker, actor);
         return TR_SAME;
     }

@@ -12,8 +12,8 @@
 #include "wire/msgpack_read.h"
 
 enum {
-    STEP_SHAPE_MAX = 400, /* two of them fit into a line of the log */
-    CHECK_SHAPE_MAX = 50, /* two of them fit into SHAPE_WHY_SIZE */
+    STEP_SHAPE_MAX = 400, /* bytes of a shape in the log: two fit into a line */
+    CHECK_SHAPE_MAX = 50, /* bytes of a shape in an error text: two fit into SHAPE_WHY_SIZE */
 };
 _Static_assert(2 * STEP_SHAPE_MAX + 200 <= TR_LOG_MAX, "a line names both");
 _Static_assert(2 * CHECK_SHAPE_MAX + 45 <= SHAPE_WHY_SIZE, "a text names both");
@@ -189,7 +189,8 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
             (const char *)text.data);
 }
 
-/* Adds the types of a chain of migrations that ends with `last`. Checks that each type fits the one before it. */
+/* Adds the types of a chain of migrations that ends with `last`. Checks that each step can read the
+ * result of the step before it. */
 static tr_status chain_add(struct durable_kind *kind, const char *what,
                            const tr_migration *const *migrations, uint32_t version,
                            const tr_type *last)
@@ -285,7 +286,7 @@ tr_status tr__shapes_load(struct durable_host *host)
     struct shapes_loading loading = {host, TR_OK};
     tr_status status = tr__store_list_shapes(host->contexts[0].reader, on_shape, &loading);
     if (status == TR_STORE_CORRUPT) {
-        /* Actors that need a shape that is left out do not start. */
+        /* A shape that cannot be read is left out, and actors that need it do not start. */
         tr__log(host->system,
                 TR_LEVEL_WARN,
                 NULL,
@@ -358,7 +359,7 @@ tr_status tr__shape_compare_stored(const struct durable_host *host, tr_bytes tex
     if (fit == SHAPE_EQUAL || fit == SHAPE_FIRST_LONGER || fit == SHAPE_SECOND_LONGER)
         return TR_OK;
     log_both(host, text, hash, path);
-    if (fit != SHAPE_DIFFERENT) /* each shape has fields that the other does not know */
+    if (fit != SHAPE_DIFFERENT) /* each of the two shapes has fields that the other does not have */
         place = (struct shape_place){text_of(stored), text};
     if (stored->size <= CHECK_SHAPE_MAX && text.size <= CHECK_SHAPE_MAX)
         place = (struct shape_place){text_of(stored), text};

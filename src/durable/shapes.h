@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shapes of what is stored (wire/shape.h): the shapes of this program's kinds, and those in the store.
+ * The shapes of what is stored (wire/shape.h): the shapes of this program's kinds, and those in the
+ * store.
  *
- * A state, a snapshot or an event is stored with the hash of its shape before it (messages: durable/message_shape.h). The text of a shape is in the store
- * once: every batch of a kind has all shapes of that kind, until one of these batches is on disk. What an earlier
- * version of the library has stored has no hash. It is read by the positions of its fields only, as that version did.
+ * States, snapshots and events are stored behind the hash of their shape; for messages see
+ * durable/message_shape.h. The text of a shape is in the store once: every batch of a kind has all
+ * shapes of that kind, until one of these batches is on disk. Values that an earlier version of the
+ * library has stored have no hash, and are read by the positions of their fields.
  *
- * All shapes are known when the host has started, and do not change afterwards. Any thread may read them.
+ * All shapes are known when the host has started, and do not change afterwards. Any thread may read
+ * them.
  */
 #ifndef DURABLE_SHAPES_H
 #define DURABLE_SHAPES_H
@@ -36,8 +39,8 @@ struct kind_shape {
 enum { SHAPE_WHY_SIZE = sizeof((tr_wire_error *)NULL)->text };
 
 /**
- * Makes the shapes of a kind. Checks that each migration, also of events, fits the one after it. TR_INVALID_ARGUMENT:
- * one does not fit, and the log has both shapes. TR_NO_MEMORY.
+ * Makes the shapes of a kind. Checks that each migration, also of events, fits the one after it. If
+ * one does not fit, logs both shapes and returns TR_INVALID_ARGUMENT. Fails with TR_NO_MEMORY too.
  */
 TR_MUST_CHECK tr_status tr__shapes_of_kind(struct durable_kind *kind);
 void tr__shapes_of_kind_free(struct durable_kind *kind);
@@ -45,10 +48,10 @@ void tr__shapes_of_kind_free(struct durable_kind *kind);
 TR_MUST_CHECK tr_status tr__shapes_load(struct durable_host *host);
 void tr__shapes_free(struct durable_host *host);
 
-/** Adds the shapes of a kind to a batch. TR_NO_MEMORY. */
+/** Adds the shapes of a kind to a batch. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__shapes_put(const struct durable_kind *kind, struct store_batch *batch);
 
-/** Returns the hash that values of this type of a kind are stored with, or 0 for none. */
+/** Returns the hash with which values of this type are stored, or 0 if they have none. */
 uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type);
 
 /** Whether the store had this shape when the host started. */
@@ -61,12 +64,12 @@ TR_MUST_CHECK tr_status tr__shape_compare_stored(const struct durable_host *host
                                                  uint64_t hash, const char *path, bool *is_longer,
                                                  char *why);
 /**
- * Returns TR_OK if what was stored with the shape `hash` can be read as `type`, a type of the kind. A hash of 0 means
- * that the shape is unknown, and then the bytes decide. Sets *is_longer if the stored shape has fields that `type` does
- * not have.
+ * Returns TR_OK if what was stored with the shape `hash` can be read as `type`, a type of the kind.
+ * With a hash of 0 the shape is unknown: TR_OK, and only the bytes show whether they can be read.
+ * Sets *is_longer if the stored shape has fields that `type` does not have.
  *
- * TR_WRONG_SHAPE: it cannot be read. why[SHAPE_WHY_SIZE] names the difference, and the log has both shapes, with
- * `path`. TR_STORE_CORRUPT: the store does not have the shape.
+ * TR_WRONG_SHAPE: it cannot be read. why[SHAPE_WHY_SIZE] names the difference, and the log has both
+ * shapes, with `path`. TR_STORE_CORRUPT: the store does not have the shape.
  */
 TR_MUST_CHECK tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type,
                                         uint64_t hash, const char *path, bool *is_longer,
@@ -76,7 +79,7 @@ TR_MUST_CHECK tr_status tr__shape_check(const struct durable_kind *kind, const t
 void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
                    const char *path);
 
-/** Returns the migration that begins at a version, or NULL. */
+/** Returns the migration from this version, or NULL. */
 const tr_migration *tr__migration_from(const tr_migration *const *migrations, uint32_t version);
 /**
  * Returns the first version, from `version` on, at which a migration begins. Returns `last`, the version of the code,
@@ -85,8 +88,9 @@ const tr_migration *tr__migration_from(const tr_migration *const *migrations, ui
 uint32_t tr__migration_readable(const tr_migration *const *migrations, uint32_t version,
                                 uint32_t last);
 /**
- * Converts a value to another type whose shape fits: from the result of a migration to what the next step expects. *to
- * is a new block, which the caller frees by tr_message_free. Fields at its end that the source does not have are zero.
+ * Converts a value to another type whose shape fits: from the type that a migration returns to the
+ * type that the next step expects. *to is a new block, which the caller frees by tr_message_free.
+ * Fields at its end that the source does not have are zero.
  */
 TR_MUST_CHECK tr_status tr__shape_convert(struct worker *worker, const struct durable_host *host,
                                           const tr_type *from_type, const void *from,

@@ -64,9 +64,9 @@ void tr__durable_sql_drop(struct durable_actor *actor)
 struct rows {
     tr_self *self;
     tr_sql_value *values;
-    size_t count; /* number of values */
+    size_t count; /* number of values in all rows */
     size_t capacity;
-    size_t bytes; /* size of all values */
+    size_t bytes; /* size of all values together */
 };
 
 static bool rows_grow(struct rows *rows, size_t more)
@@ -101,7 +101,7 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
             return TR_TOO_LARGE;
         if (value->type != TR_SQL_TYPE_TEXT && value->type != TR_SQL_TYPE_BYTES)
             continue;
-        /* one byte more, for a NUL after text */
+        /* one byte more, for the NUL behind a text */
         char *bytes = tr_try_scratch(rows->self, size + 1);
         if (!bytes)
             return TR_NO_MEMORY;
@@ -117,7 +117,7 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
 
 /* ---- The verbs. ---- */
 
-/* A statement that is run on the large stack, with its result. */
+/* A statement, to be run on the large stack, and its result. */
 struct errand {
     struct store_sql *sql;
     struct store_reader *reader;

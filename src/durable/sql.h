@@ -10,11 +10,11 @@
 /** Returns whether the open commit or a finished one has changed tables. */
 bool tr__durable_sql_has_changed(const struct durable_actor *actor);
 /**
- * Notes that the open commit is finished and is stored later: its changes of tables then survive a failure of the next
- * commit.
+ * Notes that the open commit is finished and is stored later, so that a failure of the next commit
+ * does not undo its changes of tables.
  */
 void tr__durable_sql_finish(struct durable_actor *actor);
-/** Adds the changes of tables to the batch of the open commit. TR_NO_MEMORY. */
+/** Adds the changes of tables to the batch of the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__durable_sql_put(struct durable_actor *actor);
 /** Notes that the changes of tables were submitted with the commit of this number. */
 void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t commit);

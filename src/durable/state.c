@@ -141,10 +141,9 @@ static tr_status tail_keep(struct worker *worker, struct state_block *block,
     return TR_OK;
 }
 
-/*
- * Reads the bytes into block->data, as block->type. Keeps fields at the end that the type does not have. Refuses them
- * if the state is to be migrated, or if they are in nested messages, because they could not be stored again.
- */
+/* Reads the bytes into block->data, as block->type. Keeps fields at the end that the type does not
+ * have. Refuses such fields if the state is to be migrated, or if they are in nested messages,
+ * because then they could not be stored again. */
 static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
                             bool is_migrated, struct state_block *block, tr_wire_error *error)
 {
@@ -189,7 +188,7 @@ static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
         self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
     if (status != TR_OK)
         return status;
-    /* the new block has a copy of everything that the old one points to */
+    /* `converted` has a copy of everything that the old block points to */
     tr_message_free(block->type, block->data);
     block->type = wanted;
     block->data = converted;

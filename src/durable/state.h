@@ -17,29 +17,32 @@ struct store_batch;
 struct worker;
 
 /**
- * Bit in the version of a state that is stored before the first start of its key has finished. If that start fails or
- * the process ends, everything that it has stored is removed, and the key is created again.
+ * Bit in the stored version of a state: the first start of its key has not finished. If that start
+ * fails or the process ends, everything that it has stored is removed, and the key is created
+ * again.
  */
 #define STATE_HALF STORE_VERSION_HALF
 
 /**
- * The memory that a state was read into. data is NULL if there is none. Fields at the end of the stored state that the
- * code does not know are in `tail`. The block owns them, and they are stored again with the state.
+ * The memory that a state was read into; `data` is NULL if no state was read. Fields at the end of
+ * the stored state that the code does not know are in `tail`. The block owns them, and they are
+ * stored again with the state.
  */
 struct state_block {
     void *data;
     const tr_type *type;
-    size_t size; /* size of the bytes that it was read from */
+    size_t size; /* size of the stored bytes */
     size_t data_size;
     struct tail tail;
-    /* the state has more fields than the code knows, and is stored with the shape that it was read with */
+    /* the stored state has fields that the code does not know; it keeps the shape that it was read
+     * with */
     bool has_shape;
     uint64_t shape; /* with has_shape: the hash of that shape; 0: it was read without a shape */
 };
 
 /**
- * Packs the state, with the tail of the block that it was read from, into the worker's context. Returns the size, or 0
- * if the state cannot be packed: then *status says why.
+ * Packs the state, with the tail of the block that it was read from, into the worker's context.
+ * Returns the size, or 0 and sets *status if the state cannot be packed.
  */
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
@@ -49,7 +52,8 @@ size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor
 void tr__durable_state_why(struct worker *worker, struct durable_actor *actor, tr_status status,
                            char *text, size_t size);
 /**
- * Copies a packed state into memory of the batch in the form that is stored: after the hash of its shape. TR_NO_MEMORY.
+ * Copies a packed state into memory of the batch in its stored form: the hash of its shape, then
+ * the packed state. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor,
                                                struct store_batch *batch, tr_bytes packed,
@@ -66,14 +70,17 @@ TR_MUST_CHECK bool tr__durable_state_keep(struct worker *worker, const struct du
 TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
                                                size_t size);
 /**
- * Reads the bytes of this version or an earlier one into `state`. What the state points to is in *block or in memory of
- * the application. On failure *error says why. The bytes are not read any more once the first migration is called.
+ * Reads the bytes of this version or an earlier one into `state`. What the state points to is in
+ * *block or in memory of the application. On failure *error says why. The bytes need not stay valid
+ * after the first migration was called.
  */
 TR_MUST_CHECK tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
                                                uint32_t stored_version, tr_bytes bytes, void *state,
                                                struct state_block *block, tr_wire_error *error);
 void tr__state_block_free(struct worker *worker, struct state_block *block);
-/** durable_hooks.has_loaded: returns whether memory is inside the block of the state. */
+/**
+ * Implements durable_hooks.has_loaded. Returns whether `memory` is inside the block of the state.
+ */
 bool tr__durable_has_loaded(const struct durable *durable, const void *memory);
 
 #endif

@@ -80,7 +80,7 @@ tr_status tr__ttl_close(struct durable_actor *actor, bool is_due)
     tr_time part_ns = actor->kind->ttl_ns / TTL_PART;
     if (!ttl->used_ns || actor->is_doomed || actor->is_destroy_wanted)
         return TR_OK;
-    /* If nothing of the actor is stored, nothing has to be destroyed later. */
+    /* If nothing of the actor is stored, there is nothing to destroy later, and no use to store. */
     bool is_wanted =
         ttl->due_ns ? ttl->used_ns - ttl->stored_ns > part_ns : is_due || !actor->is_new;
     return is_wanted ? ttl_put(actor, ttl->used_ns, due_after(actor->kind, ttl->used_ns)) : TR_OK;
@@ -114,10 +114,8 @@ static bool ttl_is_busy(struct worker *worker, struct durable_actor *actor)
            has_message(cell->extra->mail.requests);
 }
 
-/*
- * Moves the alarm of an actor that is not destroyed yet to the time of the next look. Removes the alarm if the kind has
- * no time to live any more.
- */
+/* Moves the alarm of an actor to the time of its next check, because it is not destroyed yet.
+ * Removes the alarm if the kind has no time to live any more. */
 static tr_status ttl_move(struct durable_actor *actor, tr_time use_ns, tr_time now_ns)
 {
     tr_time ttl_ns = actor->kind->ttl_ns;

@@ -2,12 +2,14 @@
 /**
  * Time to live: an actor that nobody has used for ttl_ns of its kind is destroyed.
  *
- * The time of its end is stored as an alarm of the runtime. So the clock finds it among all other alarms, in any
- * process. To store each use would cost a write for each message. So a use is stored only if it is later than the
- * stored one by a TTL_PART of ttl_ns, and the alarm is due as much later. An actor is never destroyed less than ttl_ns
- * after its last use, and at most a TTL_PART later.
+ * The time to destroy it is stored as an alarm of the runtime, which the clock of any process finds
+ * like other alarms. Storing each use would cost a write for each message. Therefore a use is
+ * stored only if the stored one is older by more than ttl_ns / TTL_PART, and the alarm is due by as
+ * much later. An actor is destroyed between ttl_ns and ttl_ns + ttl_ns / TTL_PART after its last
+ * use.
  *
- * A use is a message that the actor handles. Alarms of the actor and its run handler do not count as uses.
+ * A use is a message that the actor handles. Alarms of the actor and its run handler do not count
+ * as uses.
  *
  * Owner only.
  */
@@ -20,7 +22,7 @@ struct store_row;
 
 enum { TTL_PART = 16 };
 
-/** The name of the alarm. No alarm of an application has a name that begins with that byte. */
+/** The name of the alarm. No alarm of an application has a name that begins with the byte 1. */
 #define TTL_ALARM "\001ttl"
 /** The first byte of the names of alarms of the runtime. */
 #define TTL_RESERVED '\001'

@@ -82,7 +82,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->holds);
     self->frame = frame;
     outbox_begin(self, &actor->outbox);
-    /* After tr_destroy, all messages that the actor sends wait for the disk. */
+    /* After tr_destroy, all messages of the actor are held back until the destroy is on disk. */
     actor->outbox.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC &&
                             !actor->is_doomed && !requests_are_open(actor);
     if (is_hook)
@@ -200,7 +200,8 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
         tr__commit_fail(worker, actor, tr__ask_failed_status(self));
-    /* A cancelled turn stores nothing: the actor is about to end or to restart. */
+    /* A cancelled turn stores no failed attempt, because the actor is about to end or to
+     * restart. */
     if (next.code == TR_NEXT_FAILED && !self->is_cancelled)
         frame_failed(self, actor);
     return next;
@@ -219,7 +220,7 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
     return next;
 }
 
-/* Returns the handler of the application for a handler of the kind's table. */
+/* Returns the application's handler that a handler of the kind's table stands for. */
 static const tr_handler *handler_behind(const struct durable_actor *actor,
                                         const tr_handler *handler)
 {
@@ -231,7 +232,8 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
     if (actor->requests && tr__request_is_open(self, actor)) {
-        /* The request was stashed, and so its id is lost. The asker still has the id, and sends the request again. */
+        /* The id of the request was lost when the request was stashed. The asker still has the id,
+         * and sends the request again. */
         self->error.code = REFUSAL_UNBEGUN;
         turn_fail_reply(self, TR_STOPPED);
         return same;
@@ -257,7 +259,8 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
     if (is_broken)
         *next = not_stored(self, actor->broken);
     else if (is_late && self->envelope->kind == ENVELOPE_CHANNEL)
-        /* drop the message of a channel: the channels of this generation are about to close */
+        /* drop a message of a channel, because the channels of this generation are about to
+         * close */
         *next = same;
     else if (is_late)
         *next = pass_on(self, actor);
@@ -332,7 +335,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
     if (actor->machine.state != SLEEP_LOADING)
-        /* this is a second tr_durable_begins: an earlier start failed before the first was handled */
+        /* this is a second tr_durable_begins, because the start that sent the first one failed
+         * before it was handled */
         return same;
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
@@ -364,11 +368,9 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/*
- * Waits until no turn of the actor is a barrier. At most one turn is a barrier. No other turn
- * begins before the hook, because a woken turn resumes before the next message is handled. Returns
- * false if the hook must not run.
- */
+/* Waits until no turn of the actor is a barrier. There is at most one barrier at a time. No other
+ * turn begins between its end and the hook, because this turn, once woken, resumes before the next
+ * message is handled. Returns false if the hook must not run. */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
     while (actor->barriers && !self->is_cancelled && !actor->is_deadline_over) {
@@ -386,10 +388,9 @@ static const char *hook_name(enum sleep_reason reason)
     return reason == SLEEP_REASON_SLEEP ? "tr_sleeping" : "tr_destroying";
 }
 
-/*
- * A hook that fails does not prevent the end of the actor. The state may be half changed, so no other turn may see it.
- * A sleep ends here, with what was stored before. A destroy continues.
- */
+/* Logs the failure of a hook. It does not prevent the end of the actor. The state may be half
+ * changed, so no other turn may see it: a sleep ends now, with the state that was stored before. A
+ * destroy continues. */
 static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum sleep_reason reason)
 {
     tr__log(self->worker->system,
@@ -472,7 +473,8 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
-    /* A blocking call of the turn may end the process, as its handler may. One that turns share is none of the handler. */
+    /* A blocking call may end the process, as a handler may, so keep its slot. A call that several
+     * turns share does not belong to this handler. */
     if (!self->job || self->job->shared)
         tr__running_leave(self->frame);
     tr__record_before(self, actor);
@@ -488,10 +490,9 @@ static void on_park(struct tr_self *self)
         return;
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
-    /*
-     * The part of the turn that has ended may have asked for a sleep or released a hold, so perform the steps of the
-     * sleep machine that follow. A turn that waits on a queue has done this before.
-     */
+    /* The part of the turn that has ended may have asked for a sleep or released a hold, so perform
+     * the steps that the sleep machine now has. For a wait on a queue this was done before the
+     * wait. */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
 }

@@ -24,36 +24,36 @@ struct kept_message {
 };
 
 /**
- * The record of a turn of a durable actor. It is not on the stack of the turn, because that stack is gone after a
- * crash.
+ * The record of a turn of a durable actor. It is not on the stack of the turn, because a crash
+ * destroys that stack.
  */
 struct durable_frame {
     struct tr_self *self;
     struct list saver;          /* link in commit.savers, while the turn waits in tr_save */
     struct wake_lock wake_lock; /* raised while the turn runs or waits */
     struct list holds;
-    uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
-    /*
-     * the turn runs on_sleep or on_destroy, which the sleep machine counts by itself, or the run
-     * handler
-     */
+    uint32_t lenient; /* number of TR_WAIT_UNTIL blocks around the place where the turn is */
+    /* the turn runs the run handler, or on_sleep or on_destroy, which the sleep machine counts
+     * itself */
     bool is_hook;
-    enum sleep_reason hook;     /* which hook; 0: none */
+    enum sleep_reason hook;     /* which hook the turn runs; 0: none */
     bool is_run;                /* the turn runs the run handler, so it has no request */
-    enum sleep_counter counter; /* what wake_lock counts as, outside of TR_WAIT_UNTIL */
+    enum sleep_counter counter; /* counter that wake_lock raises, outside of TR_WAIT_UNTIL */
     bool is_barrier;            /* no hook begins before this turn has ended */
     struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
     struct durable_call call;   /* where the message of the turn came from */
     struct kept_message *read;  /* messages that tr_connection_kept has returned */
-    struct wake_lock receive;   /* raised from a take to the next wait on a queue */
+    /* wake lock; raised when the turn takes an item, dropped at its next wait on a queue */
+    struct wake_lock receive;
     struct running_slot
-        *slot;      /* names what the turn works on; NULL: nothing. See durable/running.h */
+        /* slot that names the items and the alarm of the turn; NULL: none. See durable/running.h */
+        *slot;
     bool has_items; /* the turn has taken an item, which it may still have */
-    /* The rest is for a turn that handles an alarm. */
+    /* The following members are for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
     struct alarm_mark mark;
-    struct alarm_plan plan; /* the plan when the handler began */
+    struct alarm_plan plan; /* the plan of the alarm when the handler began */
     struct alarm *kept; /* a copy of the alarm, because the handler may replace it and then fail */
     bool is_alarm_gone; /* an earlier commit of this turn has replaced or removed the alarm */
     void *message;
@@ -65,24 +65,26 @@ struct durable_frame {
 extern const struct durable_hooks tr__durable_hooks;
 
 /**
- * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB made there. The thread of
- * the worker may be replaced while the application's handler runs, and not before or after.
+ * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB made
+ * there. Only while that handler runs, the thread of the worker may be replaced.
  */
 tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message);
-/** Begins a turn. Returns false if there is no memory; then the turn must fail with TR_NO_MEMORY. */
+/**
+ * Begins a turn. Returns false if there is no memory; the turn must then fail with TR_NO_MEMORY.
+ */
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
                                    const char *what, bool is_hook);
 /**
- * Closes the last commit of a turn whose handler has returned `next`. With `must` the commit is stored even if nothing
- * has changed. Returns the result of the turn.
+ * Closes the last commit of a turn whose handler has returned `next`. If `must`, the commit is
+ * stored even if nothing has changed. Returns the result of the turn.
  */
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
 /** Ends a turn, whether it succeeded or not, and frees its record. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
 /**
- * Returns whether this generation is over for messages. If so, answers or forwards the message of this turn, and sets
- * *next to the result of the turn.
+ * Returns whether this generation handles no more messages. If so, answers or forwards the message
+ * of this turn, and sets *next to the result of the turn.
  */
 bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_next *next);
 /**
@@ -92,8 +94,8 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
 tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                            const tr_handler *handler, void *state, const void *message);
 /**
- * Sends an actor an ordinary message of the runtime. If the present turn has failed, the message is handled after
- * tr_awake of the next generation. Without memory nothing is sent.
+ * Sends an actor an ordinary message of the runtime. If the present turn has failed, the message is
+ * handled after tr_awake of the next generation. If there is no memory, nothing is sent.
  */
 void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
                         const void *message);

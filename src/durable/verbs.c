@@ -14,10 +14,10 @@
 #include "mem/heap.h"
 #include "actor/cell/verb.h"
 
-/* Returns the durable actor of a turn. Ends the turn if it belongs to another actor. */
+/* Returns the durable actor of a turn. Ends the turn if its actor is not durable. */
 static struct durable_actor *verb_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -54,7 +54,8 @@ bool tr_deadline_fired(const tr_self *self)
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!actor || actor->is_deadline_over)
         return actor;
-    /* A handler that computes keeps its worker from noticing the time, so look at the clock. */
+    /* While a handler computes, its worker does not notice that time passes. So read the clock
+     * here. */
     const struct sleep_machine *machine = &actor->machine;
     bool is_grace = machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE;
     const tr_platform *platform = self->worker->system->platform;
@@ -84,7 +85,7 @@ tr_status tr_go_to_sleep(tr_self *self)
     tr_status status = verb_check(self);
     if (status != TR_OK)
         return status;
-    /* The sleep machine continues when this turn waits or ends. */
+    /* The sleep machine performs its next steps when this turn waits or ends. */
     return tr__sleep_ask(&durable_of(self)->machine, SLEEP_REASON_SLEEP, self->worker->loop.now_ns);
 }
 
@@ -102,7 +103,8 @@ tr_status tr_destroy(tr_self *self)
         status = TR_STOPPING;
     if (status != TR_OK)
         return status;
-    /* The sleep machine gets the order when the commit is submitted, which stores the mark of the destroy. */
+    /* The sleep machine gets the order when the commit is submitted, and the commit stores the mark
+     * of tr_destroy. */
     actor->is_destroy_wanted = true;
     /* hold back messages from now on until the destroy is on disk */
     actor->outbox.is_open = false;
@@ -132,14 +134,14 @@ tr_status tr_try_save(tr_self *self)
     list_push_last(&commit->savers, &self->frame->saver);
     self->worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     status = turn_park_at(self, TR_NEVER, NULL);
-    list_remove(&self->frame->saver); /* still linked if the turn was cancelled */
+    list_remove(&self->frame->saver); /* a cancelled turn is still linked here */
     return status;
 }
 
 void tr_save(tr_self *self)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_try_save(self);
     if (status != TR_OK)
         tr_crash(self, status, "tr_save: %s", tr_status_text(status));

@@ -10,7 +10,8 @@
 #include "store/read.h"
 
 enum {
-    /* keys that one turn looks at; if as many cells wait in line, the waker pauses */
+    /* keys that one turn looks at; the waker pauses while as many cells wait in the line of
+     * durable/pressure.c */
     WAKER_PAGE = 64
 };
 
@@ -35,7 +36,8 @@ void tr__run_takes(struct worker *worker, struct durable_actor *actor, const cha
 static bool run_has_work(const struct durable_actor *actor)
 {
     const struct queues *queues = &actor->queues;
-    /* all queues count if the run handler has not taken from any: it returned before, or was not called yet */
+    /* All queues count as long as the run handler has not taken from any, because it is not known
+     * yet from which it takes. */
     bool takes_all = !queues->has_run_taken || queues->takes_any;
     if (!queues->has_run_taken && queues->has_run)
         return false;
@@ -44,7 +46,8 @@ static bool run_has_work(const struct durable_actor *actor)
         if (queue->ready.count && (takes_all || queue->is_run))
             return true;
     }
-    /* Items that only a failed commit has removed are still in the store. */
+    /* Count items that only the open commit has removed: if it has failed, they are still in the
+     * store. */
     LIST_EACH (link, &queues->changed) {
         const struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
         if (item->is_removed && item->id <= queues->committed && (takes_all || item->queue->is_run))
@@ -62,7 +65,7 @@ enum run_wanted tr__run_wanted(const struct durable_actor *actor)
         return RUN_NOT_WANTED;
     if (actor->queues.has_moved)
         return RUN_WANTED;
-    /* A run handler that has returned would do so again. */
+    /* A run handler that has returned would return again, so its items are no reason to begin. */
     return actor->queues.has_run ? RUN_NOT_WANTED : RUN_WANTED_LATER;
 }
 
@@ -73,7 +76,7 @@ TR_MESSAGE(tr_waker_page);
 
 struct waker_state {
     struct durable_host *host;
-    int64_t place; /* all keys up to this one were looked at */
+    int64_t place; /* number of the last key that was looked at */
 };
 
 struct waker_page {
@@ -95,7 +98,8 @@ static bool on_queued(void *context, const struct store_queued *queued)
 {
     struct waker_page *page = context;
     struct waker_state *waker = page->waker;
-    bool is_half = queued->version & STATE_HALF; /* the first start of the key will be undone */
+    /* the first start of the key has not finished, so the key will be removed */
+    bool is_half = queued->version & STATE_HALF;
     const struct durable_kind *kind =
         queued->has_items && !is_half ? kind_of(waker->host, queued->kind) : NULL;
     uint64_t bits;

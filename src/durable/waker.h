@@ -2,19 +2,21 @@
 /**
  * Wakes actors that have items in their queues.
  *
- * While an actor is awake its run handler keeps it awake, unless the run handler waits for an empty queue. Items may be
- * left when the actor sleeps: they were pushed during the grace, after the wait of the run handler was aborted, or the
- * process has ended. Therefore the end of a generation begins the next one if its run handler has work. And after a
- * store was opened, an actor of the runtime walks the keys that have items, a page at a time.
+ * A run handler keeps its actor awake, unless it waits for an empty queue. Items may still be left
+ * when the actor sleeps: they were pushed during the grace, after the wait of the run handler was
+ * aborted. They are also left when the process ends. Therefore the end of a generation begins the
+ * next one if its run handler has work. And after a store was opened, an actor of the runtime walks
+ * the keys that have items, a page at a time.
  *
- * Which queues the run handler takes from is known after its first take. Items of other queues are no reason to wake.
+ * Which queues the run handler takes from is known after its first take. Items of other queues are
+ * no reason to wake.
  */
 #ifndef DURABLE_WAKER_H
 #define DURABLE_WAKER_H
 
 #include "durable/actor.h"
 
-/** Whether the next generation must begin for its queues. */
+/** Whether the next generation must begin because of its queues. */
 enum run_wanted {
     RUN_NOT_WANTED,
     RUN_WANTED,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * tr_actor_why of a durable actor: why it is not asleep, or not gone.
- */
+/** tr_actor_why of a durable actor: why it does not fall asleep, or why it does not end. */
 #include "durable/why.h"
 
 #include <stdio.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), stashed messages, and items that
- * the run handler will take.
+ * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), stashed
+ * messages, and items that the run handler will take.
  *
- * Each of the four has a counter in the sleep machine and at most one wake lock. An arriving message does not raise the
- * wake lock, so that sending costs the same for every actor. Instead, the actor's cell is read before each decision of
- * the machine.
+ * Each of the four has a counter in the sleep machine and at most one wake lock. An arriving
+ * message does not raise the wake lock, so that sending costs the same for every actor. Instead,
+ * tr__work_look reads the cell of the actor before each decision of the machine.
  *
- * Work that ends with a turn is noticed at the end of that turn. A message without a handler is noticed by on_skipped.
- * Other work ends unnoticed: signals without a handler, mail that was dropped because the mailbox was full, an owed
- * reply whose ask has timed out. Therefore a timer looks again while there is work. In a grace that is the machine's
- * own tick, otherwise look_ns.
+ * Work that ends with a turn is noticed at the end of that turn. A message without a handler is
+ * noticed by on_skipped. Other work ends unnoticed: a signal without a handler, mail that was
+ * dropped because the mailbox was full, an owed reply whose ask has timed out. Therefore, while
+ * there is work, a timer calls tr__work_look again: in a grace the machine's own tick, otherwise
+ * the timer of look_ns.
  */
 #include "durable/work.h"
 
@@ -49,7 +50,7 @@ static const char *waiting_mail(const struct cell *cell)
     return cell->flags & CELL_WOKEN ? "a turn about to resume" : NULL;
 }
 
-/* Returns how long the asker still waits for this reply; 0: not any more. */
+/* Returns how long the asker still waits for this reply, or 0 if it no longer waits. */
 static tr_time time_left(const struct worker *worker, const struct later *later)
 {
     const struct envelope *answer = later->answer;
@@ -57,7 +58,7 @@ static tr_time time_left(const struct worker *worker, const struct later *later)
     uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
     if (!slots_find(worker->slots, answer->sender))
         return 0;
-    if (!deadline_ms) /* the deadline is too far away for an envelope */
+    if (!deadline_ms) /* the asker has no deadline, or one too far away for an envelope */
         return TR_NEVER;
     int32_t left_ms = (int32_t)(deadline_ms - now_ms);
     return left_ms > 0 ? left_ms * TR_MILLISECOND : 0;
@@ -115,12 +116,13 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     mail_look(worker, cell);
     const char *mail = waiting_mail(cell);
     const char *owed = owed_reply(worker, cell, &left_ns);
-    /* A sealed actor gets no message any more, so nothing can unstash. */
+    /* A sealed actor handles no further message, so nothing can unstash its messages. */
     bool is_sealed = cell->flags & CELL_SEALED;
     const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash.ring);
     work_tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
     work_tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
-    /* In a grace the waits on queues have ended, and items wait for the next generation. */
+    /* In a grace, waits on queues have ended. Items are left for the next generation, so they do
+     * not count. */
     const char *items = machine->state == SLEEP_STARTED ? tr__queue_pending(actor) : NULL;
     work_tell(worker, actor, WORK_ITEMS, COUNTER_INTERNAL, items);
     work_tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);

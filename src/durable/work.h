@@ -9,7 +9,10 @@
 
 /** Resets the wake locks of this work. Call after tr__sleep_init. */
 void tr__work_init(struct durable_actor *actor);
-/** Tells the sleep machine which work the actor has outside of its turns. Call before each decision of the machine. */
+/**
+ * Reports to the sleep machine which work the actor has outside of its turns. Call before each
+ * decision of the machine.
+ */
 void tr__work_look(struct worker *worker, struct durable_actor *actor);
 
 #endif

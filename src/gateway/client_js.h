@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The client for browsers, clients/js/troupe.js. The build makes a C file of it. */
+/** The client library for browsers, clients/js/troupe.js. The build converts it into a C file. */
 #ifndef GATEWAY_CLIENT_JS_H
 #define GATEWAY_CLIENT_JS_H
 

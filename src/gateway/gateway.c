@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Gateways: what the rows of TR_GATEWAY call, and the sessions of tr_gateway. */
+/** Gateways: the functions behind the rows of TR_GATEWAY, and the sessions of tr_gateway. */
 #include <stdio.h>
 #include <string.h>
 #include <troupe/gateway.h>
@@ -12,10 +12,8 @@
 #include "gateway/visit.h"
 #include "http/answer.h"
 
-/*
- * Answers a request for troupe.js, the client for browsers. False: the request is for something
- * else.
- */
+/* If a request is for troupe.js, the client library for browsers, answers it. Returns false if
+ * not. */
 static bool serve_client(struct visit *visit)
 {
     struct http_request *request = visit->request;
@@ -31,10 +29,11 @@ static bool serve_client(struct visit *visit)
     return true;
 }
 
-/* Answers a plain request for the path of a WebSocket: the client learns whether it may connect. */
+/* Answers an ordinary request for the path of a WebSocket. The answer says whether the client may
+ * connect. */
 static void refuse_plain(struct visit *visit)
 {
-    if (!visit->request->stream) /* HTTP/2 has no such field */
+    if (!visit->request->stream) /* HTTP/2 has no header Upgrade */
         tr_http_set(visit->self, "Upgrade", "websocket");
     tr__visit_fail_with(visit, PROBLEM_NO_WEBSOCKET);
 }
@@ -139,7 +138,8 @@ tr_status tr_self_try_gateway(tr_self *self, const tr_endpoint *at, tr_ref guard
                                  .setup = &opens};
     for (size_t i = 0; kinds && kinds[i]; i++) {
         if (kinds[i]->size != sizeof(tr_exposed))
-            return TR_INVALID_ARGUMENT; /* compiled for another version of the library */
+            /* the program was compiled for another version of the library */
+            return TR_INVALID_ARGUMENT;
     }
     return kinds ? tr_self_try_listen(self, &args, ref_bits) : TR_INVALID_ARGUMENT;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Asking a guard, for requests and for the messages of sockets. Owner only. */
+/** Asks a guard about requests, and about the messages of sockets. Owner only. */
 #ifndef GATEWAY_GUARD_H
 #define GATEWAY_GUARD_H
 
@@ -8,7 +8,8 @@
 #include "gateway/problem.h"
 
 /**
- * Asks a guard. Returns what it replies, until the turn ends; NULL: *problem says why the request is not for this caller. Waits.
+ * Asks a guard. Returns its reply, which is valid until the turn ends. NULL: the caller may not
+ * make the request; *problem says why. Waits.
  */
 const struct tr_principal *tr__guard_ask(struct tr_self *self, tr_ref guard,
                                          const struct tr_authorize *question,

@@ -17,10 +17,8 @@ static void on_opened(struct ordered_ask *ask, tr_status status, const void *rep
         opening->why = *why;
 }
 
-/*
- * Reads the number of an event. A text that is no number counts as one that no event has: the
- * client gets a gap.
- */
+/* Reads the number of an event. If the text is no number, uses a number that no event has, so that
+ * the client gets a gap. */
 static void read_last(const char *text, struct tr_durable_connect *wish)
 {
     int size = 0;
@@ -47,10 +45,8 @@ bool tr__opening_ask(struct visit *visit, struct opening *opening, const char *l
     tr__ask_in_order(visit->self, &opening->ask);
     if (opening->status == TR_OK)
         return true;
-    /*
-     * The actor may still take the connection, and would then send its events to this channel: no other request may
-     * follow on it, and the actor gets a message.
-     */
+    /* The actor may still accept the connection, and would then send its events to this channel. So
+     * no other request may follow on the channel, and the actor gets a message. */
     if (opening->status != TR_REFUSED) {
         visit->request->keeps = false;
         tr__connection_unwanted(visit->self->worker,

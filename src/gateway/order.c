@@ -17,10 +17,8 @@
 
 static tr_next on_answer(tr_self *self, void *state, const void *message);
 
-/*
- * The handler that statistics and reports name. It is static, because they outlive the one in
- * `attempt`, which is on the stack of a turn.
- */
+/* The handler that statistics and reports name. It is static, because they keep it longer than the
+ * copy in `attempt`, which is on the stack of a turn. */
 static const tr_handler answer_row = {
     .type = &tr_type_tr_answered, .call = on_answer, .name = "an answer of a gateway"};
 
@@ -54,7 +52,8 @@ static void fail(struct ordered_ask *ask, tr_status status)
     ask->is_done = true;
 }
 
-/* Whether the generation before still has the name of the actor, which it leaves in a moment. */
+/* Whether the actor cannot be woken for a moment, because its earlier generation has not removed
+ * the name yet. */
 static bool is_leaving(const struct tr_system *system, tr_status status)
 {
     return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
@@ -83,10 +82,8 @@ static void attempt(struct tr_self *self, struct ordered_ask *ask, tr_time deadl
         return;
     }
     while (!ask->is_done && !self->is_cancelled) {
-        /*
-         * Without memory the turn crashes, and the session ends with it: the ask must not outlive
-         * its turn.
-         */
+        /* If there is no memory, the turn crashes and with it the session ends, because the ask
+         * must not outlive its turn. */
         if (turn_park_at(self, TR_NEVER, NULL) == TR_NO_MEMORY)
             tr_crash(self, TR_NO_MEMORY, "out of memory to wait for an answer");
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Problems: what a gateway answers if it cannot serve a request. Their codes are part of the interface
- * (troupe/gateway.h).
+ * Problems: the answers of a gateway to requests that it cannot serve. Their codes are part of the
+ * public interface (troupe/gateway.h).
  *
- * The words of a failure are for the log. Strangers learn that something has failed, and the id of its cause.
+ * The error text of a failure goes only to the log. The client learns that something has failed,
+ * and the causal id.
  */
 #ifndef GATEWAY_PROBLEM_H
 #define GATEWAY_PROBLEM_H
@@ -43,9 +44,10 @@ enum problem_id {
 
 struct problem {
     enum problem_id id;
-    const char *words; /* NULL: the words of its id */
-    int reason;        /* of PROBLEM_REFUSED: the code of tr_refuse */
-    uint32_t after_s;  /* when to ask again; 0: not known, or a header says it */
+    const char *words; /* text of the problem; NULL: the usual text for its id */
+    int reason;        /* PROBLEM_REFUSED: the code that was passed to tr_refuse */
+    /* seconds after which the client may ask again; 0: not known, or a header says it */
+    uint32_t after_s;
 };
 
 /** Returns the problem of an ask that has ended with this status, which is not TR_OK. `error` may be NULL. */
@@ -54,9 +56,12 @@ struct problem tr__problem_of_ask(tr_status status, const tr_error *error);
 int tr__problem_status(const struct problem *problem);
 /** Returns the stable code of a problem: "actor/destroying". */
 const char *tr__problem_code(const struct problem *problem);
-/** Writes the object {"code":...}, as snprintf does. Words that are too long or no UTF-8 are left out. */
+/**
+ * Writes the object {"code":...}, cut and counted as by snprintf. A text that is too long or not
+ * UTF-8 is left out.
+ */
 size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
 
-enum { PROBLEM_TEXT_MAX = 1024 /* bytes of what tr__problem_write writes */ };
+enum { PROBLEM_TEXT_MAX = 1024 /* bytes that tr__problem_write writes at most */ };
 
 #endif

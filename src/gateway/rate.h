@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How often callers ask: a bucket of tokens for each name, which fills at its rate and holds a minute of it.
+ * Limits how often callers may ask. Each name has a bucket of tokens, which fills at the rate of
+ * the name and holds the tokens of one minute.
  *
  * The table belongs to the system, and has a fixed size. If more names ask at the same time than it
  * has places, the names that have asked least recently are forgotten. A forgotten name may ask more
@@ -14,8 +15,9 @@
 struct tr_self;
 
 /**
- * Counts a request of a caller, who may send `per_minute`; 0, or no caller: any number. Returns 0, or after how many
- * seconds the next one may come. Without memory for the table nothing is counted. In a turn.
+ * Counts a request of a caller, who may send `per_minute` requests. There is no limit if that is 0
+ * or `caller` is NULL. Returns 0, or the seconds until the next request is allowed. If there is no
+ * memory for the table, counts nothing. In a turn.
  */
 uint32_t tr__rate_count(struct tr_self *self, const char *caller, uint32_t per_minute);
 /** Returns the name under which a caller is counted, for tr__rate_count_name. In a turn. */

@@ -32,7 +32,7 @@ static const tr_field *field_named(const tr_type *type, tr_bytes name)
     return NULL;
 }
 
-/* Fills the message from the query; names that are no field are left out. */
+/* Sets fields of the message from the query. Ignores names that are no field. */
 static bool fill_query(struct visit *visit, const tr_type *type, void *message)
 {
     tr_bytes name, value;
@@ -50,7 +50,7 @@ static bool fill_query(struct visit *visit, const tr_type *type, void *message)
     return true;
 }
 
-/* Reads the body as JSON. NULL: it was refused. */
+/* Reads the body as JSON. NULL: the request was refused. */
 static const void *read_body(struct visit *visit, const tr_type *type)
 {
     struct http_request *request = visit->request;
@@ -66,7 +66,7 @@ static const void *read_body(struct visit *visit, const tr_type *type)
         return memset(tr_scratch(visit->self, type->size), 0, type->size);
     tr_status status = tr_json_read(type, body, &request->block, &error);
     if (status == TR_OK) {
-        request->block_type = type; /* the end of the turn frees it */
+        request->block_type = type; /* request->block is freed at the end of the turn */
         return request->block;
     }
     request->block = NULL;
@@ -88,10 +88,8 @@ static const void *fill(struct visit *visit, const tr_exposed_message *exposed)
 
 /* ---- The ask. ---- */
 
-/*
- * Finds the id of a request that has one. The id begins with the caller, so that nobody gets what another has asked
- * for. False: it is too long.
- */
+/* Finds the id of a request, if it has one. Puts the caller before the id, so that no caller gets
+ * the answer to a request of another. Returns false if the id is too long. */
 static bool find_id(struct visit *visit, tr_bytes *id)
 {
     const char *header = tr_http_header(visit->self, "idempotency-key");

@@ -30,7 +30,7 @@ static void above_free(const struct memory_source *source, struct socket_above *
     source_resize(source, above, 0);
 }
 
-/* Notifies the actor that the WebSocket has ended, and frees what is above it. */
+/* Notifies the actor that the WebSocket has ended, and frees the record of the socket. */
 static void on_end(struct channel *channel, struct ws_above *base, unsigned code)
 {
     struct socket_above *above = (struct socket_above *)(void *)base;
@@ -51,7 +51,8 @@ static void close_with(struct channel *channel, unsigned code, const char *words
     tr__channel_close(channel);
 }
 
-/* Sends a text. A socket that does not read what is sent is closed. */
+/* Sends a text. Closes the socket if too many bytes are unsent, because the client does not read
+ * them. */
 static void send_text(struct channel *channel, tr_buffer *text)
 {
     if (channel->state != CHANNEL_OPEN)
@@ -61,7 +62,7 @@ static void send_text(struct channel *channel, tr_buffer *text)
     if (is_slow)
         close_with(channel, WS_CODE_TRY_LATER, "too slow");
     else if (tr__ws_append_text(channel, text) != TR_OK)
-        tr__channel_reset(channel); /* half a frame may be in its output */
+        tr__channel_reset(channel); /* reset, because the output may have a part of a frame */
 }
 
 void tr__socket_event(struct channel *channel, uint64_t number, tr_buffer *text)
@@ -81,18 +82,18 @@ void tr__socket_event(struct channel *channel, uint64_t number, tr_buffer *text)
 
 /* ---- Requests. ---- */
 
-/* A request of a client, in memory of its turn, which waits for the outcome. */
+/* A request of a client, in memory of its turn, which waits for the outcome of the request. */
 struct socket_request {
-    struct ordered_ask ask; /* must be first */
+    struct ordered_ask ask; /* must be the first member */
     struct tr_self *self;
     tr_channel channel;
     struct words words;
     uint64_t causal;
-    const tr_type *type; /* of the request */
-    void *message;       /* NULL: not read */
+    const tr_type *type; /* type of `message` */
+    void *message;       /* NULL: not read yet */
 };
 
-/* Frees what a request holds, when its turn ends in whatever way. */
+/* Frees the resources of a request when its turn ends, even if it has failed. */
 static void request_free(void *resource)
 {
     struct socket_request *request = resource;
@@ -116,7 +117,8 @@ static void answer(const struct socket_request *request, const char *what, const
         snprintf(back, sizeof back, ",\"causal\":\"%llx\"}", (unsigned long long)request->causal);
     tr_buffer *buffer = tr_buffer_new((size_t)before + size + (size_t)after);
     if (!buffer) {
-        tr__channel_reset(channel); /* the client must not wait forever for an answer */
+        /* reset, because otherwise the client would wait forever for an answer */
+        tr__channel_reset(channel);
         return;
     }
     char *to = tr_buffer_data(buffer);
@@ -149,7 +151,9 @@ static void on_outcome(struct ordered_ask *ask, tr_status status, const void *re
     size_t size = tr_json_write(request->type->reply, reply, few, sizeof few, &error);
     if (size >= sizeof few) {
         text = tr_try_scratch(
-            request->self, size + 1); /* this is not the turn of the request: it must not crash */
+            /* on failure this must not crash, because it is not the turn of the request */
+            request->self,
+            size + 1);
         size = text ? tr_json_write(request->type->reply, reply, text, size + 1, &error) : 0;
     }
     if (size)
@@ -158,7 +162,7 @@ static void on_outcome(struct ordered_ask *ask, tr_status status, const void *re
         answer_problem(request, &problem);
 }
 
-/* Reads the fields of a message. False: they are wrong, and the client has the answer. */
+/* Reads the fields of a message. If they are wrong, answers the client and returns false. */
 static bool read_fields(struct socket_request *request)
 {
     tr_wire_error error;
@@ -175,12 +179,13 @@ static bool read_fields(struct socket_request *request)
     return false;
 }
 
-/* Asks the actor. */
+/* Asks the actor, and waits for the outcome. */
 static void ask(struct socket_request *request, const struct socket_above *above)
 {
     struct tr_self *self = request->self;
     struct key_wrapped *wrapped = tr_scratch(self, sizeof *wrapped);
-    char *key = tr_scratch(self, above->key_size); /* the socket may end meanwhile */
+    /* a copy, because the socket may end during the ask */
+    char *key = tr_scratch(self, above->key_size);
     const char *id = request->words.key;
     const struct key_call call = {
         .kind = above->exposed->kind,
@@ -202,7 +207,8 @@ static void ask(struct socket_request *request, const struct socket_above *above
     tr__ask_in_order(self, &request->ask);
 }
 
-/* Returns what is above the socket of a request, which may have ended while its turn has waited; then NULL. */
+/* Returns the record of a request's socket. NULL: the socket has ended while the turn has
+ * waited. */
 static struct socket_above *above_now(const struct socket_request *request)
 {
     struct channel *channel;
@@ -210,7 +216,7 @@ static struct socket_above *above_now(const struct socket_request *request)
     return is_there ? above_of(channel) : NULL;
 }
 
-/* Whether a message need not wait. False: the client has the answer. */
+/* Whether the rate allows a message now. If not, answers the client and returns false. */
 static bool is_in_time(const struct socket_request *request, uint32_t wait_s)
 {
     if (wait_s)
@@ -218,7 +224,8 @@ static bool is_in_time(const struct socket_request *request, uint32_t wait_s)
     return !wait_s;
 }
 
-/* Asks the guard for a message. Texts are copied: the socket may end meanwhile. False: the client has the answer. */
+/* Asks the guard about a message. Texts are copied, because the socket may end meanwhile. If the
+ * guard refuses, answers the client and returns false. */
 static bool pass_guard(const struct socket_request *request, const struct socket_above *above)
 {
     struct tr_self *self = request->self;
@@ -240,7 +247,7 @@ static bool pass_guard(const struct socket_request *request, const struct socket
     return is_in_time(request, tr__rate_count(self, caller, principal->per_minute));
 }
 
-/* Whether a message is allowed, and not one too many. False: the client has the answer. */
+/* Whether the guard and the rate allow a message. If not, answers the client and returns false. */
 static bool admit(const struct socket_request *request, const struct socket_above *above)
 {
     if (above->pass)
@@ -251,7 +258,7 @@ static bool admit(const struct socket_request *request, const struct socket_abov
                       tr__rate_count_name(request->self, above->rate_name, above->per_minute));
 }
 
-/* Checks what a client wants, and asks the actor. */
+/* Checks the request of a client, and asks the actor. */
 static void handle(struct socket_request *request, const struct socket_above *above)
 {
     const char *name = request->words.ask;
@@ -327,7 +334,7 @@ static size_t text_size(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-/* Keeps what the guard will be asked with. NULL: out of memory. */
+/* Copies the data with which the guard will be asked. NULL: out of memory. */
 static struct socket_pass *pass_new(const struct visit *visit)
 {
     size_t first = text_size(visit->authorization);
@@ -370,10 +377,8 @@ static struct socket_above *above_new(const struct visit *visit,
     return NULL;
 }
 
-/*
- * What a turn that opens a socket undoes at its end, unless the socket is open and has taken it
- * over.
- */
+/* The resources of a turn that opens a socket. They are freed at the end of the turn, unless the
+ * open socket owns them. */
 struct socket_try {
     struct visit visit;
     struct opening opening;
@@ -409,7 +414,7 @@ void tr__socket_open(struct visit *visit)
         greet(visit->request->channel, &try->opening.reply);
 }
 
-/* ---- What actors send. ---- */
+/* ---- Messages of actors to their connections. ---- */
 
 tr_next tr_self_gateway_event(tr_self *self, void *state, const void *message)
 {

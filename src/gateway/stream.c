@@ -12,11 +12,11 @@
 #include "base/assert.h"
 
 struct stream {
-    struct http_events base; /* must be first */
+    struct http_events base; /* must be the first member */
     const tr_exposed *exposed;
-    uint64_t number; /* of the connection */
+    uint64_t number; /* number of the connection */
     uint64_t event;  /* number of the last event that was sent */
-    bool is_settled; /* the actor knows that the connection ends */
+    bool is_settled; /* the actor already knows that the connection ends */
     uint16_t key_size;
     char key[];
 };
@@ -37,10 +37,8 @@ static void on_end(struct http_events *base, unsigned code)
 
 /* ---- Writing. ---- */
 
-/*
- * Writes the event {"event":"said","number":7,"with":{...}} as lines of text/event-stream. JSON has
- * no line ends inside: it escapes them.
- */
+/* Writes the event {"event":"said","number":7,"with":{...}} as lines of text/event-stream. The JSON
+ * itself has no line ends, because it escapes them. */
 static size_t write_event(char *to, size_t size, uint64_t number, tr_buffer *text)
 {
     static const char front[] = "{\"event\":\"", mark[] = "\"with\":";
@@ -99,10 +97,8 @@ bool tr__stream_close(struct tr_self *self, uint64_t token, int code, bool is_se
 
 /* ---- Opening. ---- */
 
-/*
- * What a turn that opens a stream undoes at its end, unless the stream is open and has taken it
- * over.
- */
+/* The resources of a turn that opens a stream. They are freed at the end of the turn, unless the
+ * open stream owns them. */
 struct stream_try {
     struct visit visit;
     struct opening opening;
@@ -135,7 +131,7 @@ static struct stream *stream_new(const struct visit *visit, const struct opening
     return stream;
 }
 
-/* Says where the stream begins. */
+/* Writes the first event, which says after which event the stream begins. */
 static void greet(struct http_events *events, const struct tr_durable_connection *reply)
 {
     char text[128];

@@ -46,7 +46,7 @@ void tr__visit_fail_with(struct visit *visit, enum problem_id id)
 
 /* ---- Origins. ---- */
 
-/* Lets a page of another origin read the answer. */
+/* Sets the headers that let a page of another origin read the answer. */
 static void allow_origin(struct visit *visit, const char *origin)
 {
     tr_http_set(visit->self, "Access-Control-Allow-Origin", origin);
@@ -125,10 +125,8 @@ bool tr__visit_find(struct visit *visit, const tr_exposed *const *kinds)
 
 /* ---- The guard. ---- */
 
-/*
- * Returns the credentials of the caller: the header Authorization, or the parameter "token", for
- * WebSockets of browsers.
- */
+/* Returns the credentials of the caller: the header Authorization, or the parameter "token", which
+ * browsers need for WebSockets. */
 static const char *authorization_of(tr_self *self)
 {
     const char *header = tr_http_header(self, "authorization");

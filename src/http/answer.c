@@ -13,8 +13,8 @@
 #include "net/output.h"
 
 enum {
-    HEAD_MIN = 256,     /* bytes of a head besides the texts of the program */
-    TOGETHER_MAX = 2048 /* a body up to this size is written with its head */
+    HEAD_MIN = 256,     /* bytes of a head apart from the texts of the program */
+    TOGETHER_MAX = 2048 /* a body of at most this size is sent together with its head */
 };
 
 TR_MESSAGE(tr_http_problem_, (i32, code), (str, message));
@@ -82,7 +82,7 @@ bool tr__http_is_clean(const char *text)
 
 static inline char *put(char *to, const char *text)
 {
-    return stpcpy(to, text); /* what follows is written over the NUL */
+    return stpcpy(to, text); /* the next text overwrites the NUL */
 }
 
 static char *put_number(char *to, uint64_t number)
@@ -108,10 +108,11 @@ static inline char *put_field(char *to, const char *name, const char *value)
 
 static size_t size_of(const char *text)
 {
-    return text ? strlen(text) + 24 : 0; /* the text, and the name and punctuation of its header */
+    /* the text, with the name and the punctuation of its header */
+    return text ? strlen(text) + 24 : 0;
 }
 
-/* Returns how many bytes a head may have. */
+/* Returns how many bytes a head has at most. */
 static size_t head_size(const struct http_request *request, const char *type,
                         const tr_http_response *response)
 {
@@ -126,7 +127,7 @@ static size_t head_size(const struct http_request *request, const char *type,
     return size;
 }
 
-/* Whether the connection can be kept when an answer begins now. */
+/* Whether the connection can be kept after an answer that begins now. */
 static bool may_keep(const struct http_request *request)
 {
     if (!request->keeps || request->self->cell->flags & CELL_SEALED)
@@ -134,7 +135,7 @@ static bool may_keep(const struct http_request *request)
     return request->body_is_over || tr__http_body_is_small(request);
 }
 
-/* Decides how the body of the answer is framed: RFC 9112, 6. */
+/* Decides how the end of the answer's body is marked: RFC 9112, 6. */
 static void settle(struct http_request *request, int status, int64_t length)
 {
     request->status = status;
@@ -145,7 +146,8 @@ static void settle(struct http_request *request, int status, int64_t length)
     request->has_chunks =
         length < 0 && !request->has_no_body && !request->head.is_http_10 && !request->stream;
     if (length < 0 && request->head.is_http_10 && !request->has_no_body)
-        request->keeps = false; /* the body ends with the connection */
+        /* the end of the connection marks the end of the body, so it cannot be kept */
+        request->keeps = false;
     request->keeps = may_keep(request);
 }
 
@@ -192,7 +194,7 @@ static char *put_head(const struct http_request *request, char *to, const char *
     return put(to, "\r\n");
 }
 
-/* Ends the turn if the program gave something that must not be in a head. */
+/* Ends the turn if a text of the program must not be in a head. */
 static void require_clean(struct http_request *request, int status, const char *type,
                           const tr_http_response *response)
 {
@@ -234,7 +236,7 @@ void tr__http_answer_head(struct http_request *request, int status, const char *
     tr_commit(request->self, handle_of(request), (size_t)(end - to));
 }
 
-/* Does what tr__http_answer does, for a stream of HTTP/2. */
+/* Implements tr__http_answer for a stream of HTTP/2. */
 static void answer_stream(struct http_request *request, int status, const char *type, tr_bytes body,
                           const tr_http_response *response)
 {
@@ -301,7 +303,8 @@ size_t tr__http_error_write(int status, const char *text, char *to, size_t size)
     size_t written = tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
     if (written && written < size)
         return written;
-    error.error.message = tr__http_reason(status); /* the text is not UTF-8, or too long */
+    /* the text is not UTF-8 or too long, so the reason phrase replaces it */
+    error.error.message = tr__http_reason(status);
     return tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
 }
 

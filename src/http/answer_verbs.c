@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verbs of answers, whole and in pieces. */
+/** The verbs that answer: with a whole body, or in pieces. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ void tr_self_http_begin(tr_self *self, const tr_http_response *response)
                          response);
 }
 
-/* Writes a piece, as a chunk if there are chunks. */
+/* Writes a piece of the body; as a chunk if the body is chunked. */
 static tr_status write_piece(struct http_request *request, tr_bytes bytes)
 {
     tr_channel channel = {channel_bits(request->channel)};

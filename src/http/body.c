@@ -10,16 +10,17 @@
 #include "http/worker.h"
 #include "net/read.h"
 
-enum { READ_MAX = 64 * 1024 /* bytes of one piece */ };
+enum { READ_MAX = 64 * 1024 /* most bytes of one piece */ };
 
-/* Moves a text of the head to its copy. */
+/* If a text is in the head, moves it to the copy of the head. */
 static void move(char **text, const char *from, size_t size, char *to)
 {
     if (*text && *text >= from && *text <= from + size)
         *text = to + (*text - from);
 }
 
-/* Copies the head, whose texts the handler may hold, because the input area is used again when more is read. */
+/* Copies the head, because the handler may use its texts while the next read overwrites the
+ * input. */
 static void head_keep(struct http_request *request, char *bytes, size_t size)
 {
     struct http_head *head = &request->head;
@@ -51,7 +52,7 @@ void tr__http_body_begin(struct http_request *request, char *head_bytes, size_t 
     request->body_left = head->is_chunked ? 0 : (uint64_t)head->length;
     if (!head->is_chunked && head->length <= READ_MAX &&
         tr__input_more(request->channel, (size_t)head->length, &request->there)) {
-        request->body_left = 0; /* the whole body has come, and stays where it is */
+        request->body_left = 0; /* the whole body has come, and stays in the input */
         return;
     }
     head_keep(request, head_bytes, head_size);
@@ -66,7 +67,7 @@ _Noreturn void tr__http_body_fail(struct http_request *request, int status, cons
     tr__http_request_leave(request);
 }
 
-/* Sends 100 Continue, if the client waits for it and no byte of the body is here. */
+/* Sends 100 Continue, if the client waits for it and no byte of the body has come. */
 static void tell(struct http_request *request)
 {
     if (request->is_told)
@@ -78,7 +79,7 @@ static void tell(struct http_request *request)
                        TR_BYTES("HTTP/1.1 100 Continue\r\n\r\n"));
 }
 
-/* Takes what has come, at most `max` bytes, and waits for it. */
+/* Takes the bytes that have come, at most `max`; waits if there are none. */
 static tr_bytes take(struct http_request *request, size_t max)
 {
     const struct cutter cutter = {.how = CUT_SOME, .size = max};
@@ -96,7 +97,7 @@ static tr_bytes take(struct http_request *request, size_t max)
     return bytes;
 }
 
-/* Does what tr__http_body_read does, for a chunked body. */
+/* Implements tr__http_body_read for a chunked body. */
 static bool read_chunks(struct http_request *request, tr_bytes *data)
 {
     struct http_chunk *chunk = &request->chunk;
@@ -114,7 +115,7 @@ static bool read_chunks(struct http_request *request, tr_bytes *data)
         if (!tr__input_unread(request->channel, bytes.size - at))
             tr__http_body_fail(request, 400, "the body cannot be read");
         if (data->size) {
-            /* the bytes that were returned can be cut at once */
+            /* lets the bytes that were returned to the input be cut without waiting for more */
             request->channel->work->input.needs = 0;
             return true;
         }
@@ -174,7 +175,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
     return (tr_bytes){all, size};
 }
 
-/* Inflates a body into scratch memory. Ends the request if that cannot be done. */
+/* Inflates a body into scratch memory. On an error ends the request. */
 static tr_bytes inflate(struct http_request *request, tr_bytes body, size_t max)
 {
     struct tr_self *self = request->self;
@@ -213,7 +214,7 @@ tr_bytes tr__http_body_plain(struct http_request *request, size_t max)
 bool tr__http_body_is_small(const struct http_request *request)
 {
     if (!request->is_told)
-        return false; /* the client may never send the body */
+        return false; /* no: the client waits for 100 Continue and may never send the body */
     return request->head.is_chunked || request->body_left <= TR_HTTP_DROP_MAX;
 }
 

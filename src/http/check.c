@@ -26,12 +26,13 @@ static int refuse(struct http_head *head, int status, const char *why)
     return status;
 }
 
-/* Where a byte may be: bits. */
+/* Bits that say in which parts of a request a byte may be. */
 enum { IN_TARGET = 1, IN_HOST = 2 };
 
 /* clang-format off */
 static const unsigned char classes[256] = {
-    /* RFC 3986, 3.3 and 3.4, without '%': path and query. RFC 3986, 3.2.2: host, whose brackets are checked apart. */
+    /* Values are sums of the bits above. IN_TARGET: RFC 3986, 3.3 and 3.4, path and query, without
+     * '%'. IN_HOST: RFC 3986, 3.2.2, without brackets, which are checked elsewhere. */
     ['-'] = 3, ['.'] = 3, ['_'] = 3, ['~'] = 3, ['!'] = 3, ['$'] = 3, ['&'] = 3, ['\''] = 3, ['('] = 3, [')'] = 3,
     ['*'] = 3, ['+'] = 3, [','] = 1, [';'] = 3, ['='] = 3, [':'] = 1, ['@'] = 1, ['/'] = 1, ['?'] = 1, ['%'] = 2,
     ['0'] = 3, ['1'] = 3, ['2'] = 3, ['3'] = 3, ['4'] = 3, ['5'] = 3, ['6'] = 3, ['7'] = 3, ['8'] = 3, ['9'] = 3,
@@ -80,7 +81,8 @@ static enum http_method method_of(const char *method, size_t size)
     return METHOD_OTHER;
 }
 
-/* RFC 9112, 2.3: "HTTP/" DIGIT "." DIGIT, in this case only. A minor version above 1 is handled as 1. */
+/* RFC 9112, 2.3: "HTTP/" DIGIT "." DIGIT, in upper case only. A minor version above 1 counts as
+ * 1. */
 static int check_version(const char *version, size_t size, struct http_head *head)
 {
     if (size != 8 || memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) ||
@@ -119,7 +121,7 @@ static bool is_host(const char *host, size_t size)
     return i == size;
 }
 
-/* Cuts the path and the query from a target that begins with '/' or '?', or is empty. */
+/* Divides a target that begins with '/' or '?', or is empty, into path and query. */
 static int cut_path(char *at, struct http_head *head)
 {
     static char root[] = "/";
@@ -139,7 +141,7 @@ static int check_target(char *target, size_t size, struct http_head *head)
         if (!is_in(c, IN_TARGET))
             return refuse(head, 400, "the target has a character that must be escaped");
     }
-    target[size] = '\0'; /* the space before the version */
+    target[size] = '\0'; /* overwrites the space before the version */
     head->target = target;
     if (size == 1 && target[0] == '*') {
         head->is_asterisk = true;
@@ -190,7 +192,8 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
 
 /* ---- Fields. ---- */
 
-/* Reads a length, RFC 9112, 6.2: digits without a sign and without leading zeros. -1: it is not valid. */
+/* Reads a length (RFC 9112, 6.2): digits without a sign and without leading zeros. Returns -1 if it
+ * is not valid. */
 static int64_t length_of(const char *value)
 {
     int64_t length = 0;
@@ -213,11 +216,13 @@ static int take_length(const char *value, bool is_odd, struct http_head *head)
     if (head->length < 0)
         return refuse(head, 400, "Content-Length is not a number");
     if (is_odd)
-        head->keeps = false; /* another server may have understood another length */
+        /* a proxy may have understood another length, so do not reuse the connection */
+        head->keeps = false;
     return 0;
 }
 
-/* Takes Transfer-Encoding, RFC 9112, 6.1: exactly one coding, which is chunked. Other codings are not supported. */
+/* Takes the field Transfer-Encoding (RFC 9112, 6.1). It must have exactly one coding, "chunked";
+ * other codings are not supported. */
 static int take_coding(const char *value, struct http_head *head)
 {
     if (head->has_coding)
@@ -239,7 +244,7 @@ static int take_coding(const char *value, struct http_head *head)
     return refuse(head, 400, "Transfer-Encoding is ambiguous");
 }
 
-/* Whether a list such as "keep-alive, Upgrade" has this word. */
+/* Whether a list such as "keep-alive, Upgrade" contains this word. */
 static bool has_word(const char *list, const char *word)
 {
     size_t size = strlen(word);
@@ -253,7 +258,8 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Notes what a field means for the framing. `is_odd`: its value has more than one space before or after it. */
+/* Notes a field that says where the message ends or what happens to the connection. `is_odd`: its
+ * value has more than one space before or after it. */
 static int take_field(const struct tr_http_field *field, bool is_odd, struct http_head *head)
 {
     const char *name = field->name;
@@ -284,7 +290,7 @@ static int take_field(const struct tr_http_field *field, bool is_odd, struct htt
             return 0;
         if (strcasecmp(value, "100-continue") != 0)
             return refuse(head, 417, "only 100-continue can be expected");
-        head->expects = !head->is_http_10; /* RFC 9110, 10.1.1: ignored for HTTP/1.0 */
+        head->expects = !head->is_http_10; /* RFC 9110, 10.1.1: Expect is ignored in HTTP/1.0 */
         return 0;
     default:
         return 0;
@@ -316,7 +322,7 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
     }
     if (!http_value_is_clean(value, (size_t)(end - value)))
         return refuse(head, 400, "the value of a field has a control character");
-    *end = '\0'; /* ends the value; at the latest this is the CR */
+    *end = '\0'; /* end the value here, at the latest over the CR */
     head->fields[head->field_count++] = (struct tr_http_field){line, value};
     return take_field(&head->fields[head->field_count - 1], is_odd, head);
 }
@@ -330,7 +336,7 @@ int tr__http_check_whole(struct http_head *head)
     }
     if (!host && !head->is_http_10)
         return refuse(head, 400, "there is no field Host");
-    if (!head->host) { /* RFC 9112, 3.2.2: a host in the target has precedence over the field */
+    if (!head->host) { /* RFC 9112, 3.2.2: a host in the target replaces the field Host */
         head->host = host ? host : (char *)(uintptr_t) "";
         head->host_size = strlen(head->host);
     }
@@ -343,7 +349,8 @@ int tr__http_check_whole(struct http_head *head)
     bool has_body = head->is_chunked || head->length > 0;
     bool needs_none = head->method_id == METHOD_GET || head->method_id == METHOD_HEAD ||
                       head->method_id == METHOD_OPTIONS;
-    if (has_body && needs_none) /* RFC 9110, 9.3.1: other servers may take the body for a request */
+    /* RFC 9110, 9.3.1: another server may take such a body for the next request. */
+    if (has_body && needs_none)
         head->keeps = false;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What RFC 9112 and RFC 9110 forbid in a head, and llhttp lets through. Pure functions. */
+/** Checks for what RFC 9112 and RFC 9110 forbid in a head. Pure functions. */
 #ifndef HTTP_CHECK_H
 #define HTTP_CHECK_H
 
@@ -7,17 +7,19 @@
 
 #include "http/head.h"
 
-/** For each byte: its lower case, if it may be in a token; 0: it may not. */
+/** For each byte that may be in a token: the byte in lower case. For all other bytes: 0. */
 extern const unsigned char tr__http_token[256];
 
-/* Whether eight bytes are all at least 0x20 and not DEL. False may be wrong: they are looked at one by one then. */
+/* Whether eight bytes are all at least 0x20 and not DEL. If this returns false, the caller must
+ * check them one by one, because false may be wrong. */
 static inline bool http_word_is_clean(const char *text)
 {
     static const uint64_t ones = 0x0101010101010101;
     static const uint64_t highs = 0x8080808080808080;
     uint64_t word;
     memcpy(&word, text, sizeof word);
-    uint64_t has_low = (word - 0x20 * ones) & ~word; /* high bits: bytes below 0x20, perhaps more */
+    /* high bits mark the bytes below 0x20, and perhaps others */
+    uint64_t has_low = (word - 0x20 * ones) & ~word;
     uint64_t other = word ^ 0x7f * ones;
     uint64_t has_delete = (other - ones) & ~other;
     return !((has_low | has_delete) & highs);
@@ -38,11 +40,17 @@ static inline bool http_value_is_clean(const char *text, size_t size)
     return true;
 }
 
-/** Checks the first line, without its end, and cuts it. Returns 0 or a status. `line` is changed. */
+/**
+ * Checks the first line, given without its line end, and divides it into its parts. Returns 0 or a
+ * status. `line` is changed.
+ */
 int tr__http_check_line(char *line, size_t size, struct http_head *head);
-/** Checks a field, without the end of its line, and adds it to the head. Returns 0 or a status. `line` is changed. */
+/**
+ * Checks a field, given without its line end, and adds it to the head. Returns 0, or the status of
+ * a refusal. Changes `line`.
+ */
 int tr__http_check_field(char *line, size_t size, struct http_head *head);
-/** Checks what the fields mean together. Returns 0 or a status. */
+/** Checks that the fields agree with each other. Returns 0, or the status of a refusal. */
 int tr__http_check_whole(struct http_head *head);
 
 #endif

@@ -6,7 +6,7 @@
 #include "http/check.h"
 
 enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILERS };
-enum { DIGITS_MAX = 15 /* so that no size overflows */ };
+enum { DIGITS_MAX = 15 /* digits of a size at most, so that it cannot overflow */ };
 
 static size_t fail(struct http_chunk *chunk)
 {
@@ -14,10 +14,9 @@ static size_t fail(struct http_chunk *chunk)
     return 0;
 }
 
-/*
- * Finds a line, without its end. Returns its size with the end; 0: it has not come. A line that is too long or that
- * has a control character makes the body malformed.
- */
+/* Finds a line, and sets *line to it without its end. Returns its size with the end, or 0 if its
+ * end has not come. A line that is too long or that has a control character makes the body
+ * malformed. */
 static size_t line_of(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *line)
 {
     const unsigned char *data = bytes.data;
@@ -48,7 +47,7 @@ static size_t skip_token(const unsigned char *data, size_t at, size_t size)
     return at;
 }
 
-/* Skips a quoted text. Returns 0 if it does not end. */
+/* Skips a quoted text. Returns the position behind it, or 0 if it does not end. */
 static size_t skip_quoted(const unsigned char *data, size_t at, size_t size)
 {
     for (at++; at < size; at++) {
@@ -60,7 +59,8 @@ static size_t skip_quoted(const unsigned char *data, size_t at, size_t size)
     return 0;
 }
 
-/* Whether these are extensions: *( ";" name [ "=" ( token / quoted ) ] ), without spaces. */
+/* Whether the rest of the line has the form of extensions: *( ";" name [ "=" ( token / quoted ) ]
+ * ), without spaces. */
 static bool are_extensions(const unsigned char *data, size_t at, size_t size)
 {
     while (at < size) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Chunked bodies, RFC 9112, 7.1: a decoder without memory of its own, over bytes as they come.
+ * Chunked bodies, RFC 9112, 7.1: a decoder that takes bytes as they come and needs no memory of its
+ * own.
  *
  *     struct http_chunk chunk = {0};
  *     do {
  *         size_t used = tr__http_chunk_next(&chunk, bytes, &data);
- *         ...                     data.size bytes of the body; bytes + used is what is left
+ *         ...                     data has bytes of the body; the rest is at bytes + used
  *     } while (used && !chunk.is_over);
  *
- * It is strict: sizes are hexadecimal digits alone, at most 15 of them; extensions have the form of the RFC; each line ends with CR
- * LF. Trailers are checked and dropped.
+ * It is strict: sizes are hexadecimal digits alone, at most 15 of them; extensions have the form of
+ * the RFC; each line ends with CR LF. Trailers are checked and dropped.
  */
 #ifndef HTTP_CHUNK_H
 #define HTTP_CHUNK_H
@@ -20,15 +21,15 @@ enum { HTTP_CHUNK_LINE_MAX = 4096, HTTP_TRAILERS_MAX = 16 * 1024 };
 
 struct http_chunk {
     uint64_t left;     /* bytes of the chunk that are still to come */
-    uint32_t trailers; /* bytes of trailers so far */
-    uint8_t state;     /* enum of chunk.c; 0: before a size */
+    uint32_t trailers; /* bytes of trailers that have come */
+    uint8_t state;     /* state of chunk.c; 0: before a size */
     bool is_over;      /* the body and its trailers have ended */
-    bool is_bad;       /* it is malformed: 400 */
+    bool is_bad;       /* the body is malformed: answer 400 */
 };
 
 /**
- * Takes bytes. Returns how many it used; 0: more must come first. *data is a part of the body within `bytes`, perhaps
- * empty. After is_bad or is_over it uses nothing.
+ * Takes bytes. Returns how many were used; 0: it needs more bytes. Sets *data to a part of the body
+ * within `bytes`, which may be empty. After is_bad or is_over it uses none.
  */
 size_t tr__http_chunk_next(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *data);
 

@@ -15,7 +15,7 @@ TR_MESSAGE(tr_http_sweep_);
 TR_ACTOR(tr_http_client, tr_http_call_, tr_http_send_, tr_http_finish_, tr_http_next_,
          tr_http_drop_, tr_http_sweep_);
 
-/* ---- What all turns do. ---- */
+/* ---- Functions for all turns. ---- */
 
 void tr__http_client_fail(struct tr_self *self, tr_status status, const char *text)
 {
@@ -91,7 +91,7 @@ tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
     return TR_OK;
 }
 
-/* Frees a stream. Its connection has another owner, or has ended. */
+/* Frees a stream. Its connection must have another owner, or have ended. */
 static void stream_free(struct tr_self *self, struct http_client *client,
                         const struct http_stream *stream)
 {
@@ -110,7 +110,8 @@ static void stream_end(struct tr_self *self, struct http_client *client, struct 
     stream_free(self, client, stream);
 }
 
-/* Finds a stream for this turn. NULL: the request has been answered. */
+/* Finds a stream, and marks it as used by this turn. NULL: there is none, and the request has been
+ * answered with an error. */
 static struct http_stream *stream_begin(struct tr_self *self, struct http_client *client,
                                         uint64_t number)
 {
@@ -146,7 +147,8 @@ static tr_next on_send(tr_self *self, struct http_client *client,
     else
         fail_at(self, status, stream->url, stream->flow.why);
     bool is_usable = status == TR_OK || status == TR_LIMIT || stream->flow.has_begun ||
-                     status == TR_CLOSED || status == TR_RESET; /* an answer may be there */
+                     /* after these, an answer may still be there */
+                     status == TR_CLOSED || status == TR_RESET;
     if (is_usable)
         stream_rest(self, stream);
     else
@@ -161,7 +163,7 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
     struct http_answer_head head = {0};
     if (!stream)
         return TR_SAME;
-    struct http_flow flow = stream->flow; /* a copy, because the stream is freed here */
+    struct http_flow flow = stream->flow; /* a copy of the flow, because the stream is freed here */
     tr_status status = TR_OK;
     if (!flow.has_begun)
         status = tr__http_flow_end(&flow);
@@ -170,7 +172,7 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
         stream_end(self, client, stream);
         return TR_SAME;
     }
-    /* An answer that came before the end of the connection is valid. */
+    /* An answer that came before the end of the connection is valid, so read it. */
     if (status == TR_OK || flow.has_begun || status == TR_CLOSED || status == TR_RESET)
         status = tr__http_flow_head(&flow, &head);
     const struct http_stream_wish wish = {.streams = message->streams,
@@ -221,11 +223,11 @@ static tr_next on_drop(tr_self *self, struct http_client *client,
     if (stream && !stream->is_busy)
         stream_end(self, client, stream);
     else if (stream)
-        tr__http_flow_cancel(&stream->flow, self); /* the turn of the stream ends then */
+        tr__http_flow_cancel(&stream->flow, self); /* the turn that uses the stream will end it */
     return TR_SAME;
 }
 
-/* ---- Asks, and what is unused. ---- */
+/* ---- Asks, and ending unused connections and streams. ---- */
 
 static tr_next on_call(tr_self *self, struct http_client *client,
                        const struct tr_http_call_ *message)
@@ -244,7 +246,7 @@ void tr__http_client_arm(struct tr_self *self, struct http_client *client)
     if (client->is_armed)
         return;
     tr_status status = tr_try_timer_once(self, &timer, NULL, TR_SECOND, tr_http_sweep_);
-    client->is_armed = status == TR_OK; /* if it failed, the next ask tries again */
+    client->is_armed = status == TR_OK; /* if arming has failed, the next ask tries again */
 }
 
 static tr_next on_sweep(tr_self *self, struct http_client *client)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The client of HTTP: an actor of each worker that has connections to servers, and asks them for the actors there.
+ * The client of HTTP: an actor on each worker that has connections to servers, and sends requests
+ * for the actors of that worker.
  *
  * tr_http_ask is an ask of that actor. Each ask is handled by a turn of this actor. The turn takes
  * a connection (client_hosts.h), sends and reads (client_flow.h), follows redirects, and replies.
- * Turns wait side by side; no step of one waits as a barrier. A stream is a connection that no turn
- * has: it is found by its number, and each piece is an ask of its own.
+ * Many turns may wait at a time; none of them waits as a barrier. A stream is a request or an
+ * answer whose body is sent or read piece by piece. No turn owns it: it is found by its number, and
+ * each piece is an ask of its own.
  *
- * The actor never fails for what a server or a program does: all memory is asked for by functions that may refuse.
- * Owner only.
+ * Nothing that a server or a program does makes this actor fail. So it allocates only with
+ * functions that may return an error. Owner only.
  */
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H
@@ -18,10 +20,10 @@
 #include "http/client_flow.h"
 #include "http/client_hosts.h"
 
-/** What an ask wants; bits of tr_http_call_.flags. */
+/** What an ask requests; bits of tr_http_call_.flags. */
 enum {
-    CALL_OPENS = 1,      /* the body follows, by tr_http_send */
-    CALL_STREAMS = 2,    /* the reply has the head of the answer; its body follows */
+    CALL_OPENS = 1,      /* the body of the request follows by tr_http_send */
+    CALL_STREAMS = 2,    /* the reply has only the head of the answer; its body is read later */
     CALL_DOWNGRADES = 4, /* a redirect may lead from https to http */
     CALL_EXPECTS = 8,    /* Expect: 100-continue */
     CALL_INSECURE = 16,  /* any certificate is accepted */
@@ -45,8 +47,8 @@ struct http_stream {
     struct http_stream *next;
     uint64_t number;
     bool is_busy;    /* a turn uses it */
-    tr_time due_ns;  /* when the stream ends unless it is used */
-    tr_time idle_ns; /* how long the connection is kept after the stream */
+    tr_time due_ns;  /* when the stream ends if it is not used before */
+    tr_time idle_ns; /* how long the connection is kept after the end of the stream */
     uint64_t body_max;
     char *url;
     struct http_flow flow;
@@ -60,19 +62,19 @@ struct http_client {
     bool is_armed; /* the timer that ends unused connections and streams is armed */
 };
 
-/** Finds the client of this worker, or makes it. TR_STOPPING, TR_NO_MEMORY, TR_LIMIT. */
+/** Finds the client of this worker, or makes it. Fails with TR_STOPPING, TR_NO_MEMORY, TR_LIMIT. */
 TR_MUST_CHECK tr_status tr__http_client_of(struct tr_self *self, uint64_t *ref);
 
 /** Ends the request of this turn with a status and a text. */
 void tr__http_client_fail(struct tr_self *self, tr_status status, const char *text);
 /** Returns when the ask of this turn ends. */
 tr_time tr__http_client_deadline(const struct tr_self *self);
-/** Makes a stream of a flow, and takes the flow. TR_NO_MEMORY. */
+/** Makes a stream, which takes the flow over from the turn. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
                                             const struct http_flow *flow, tr_time idle_ns,
                                             uint64_t body_max, const char *url,
                                             struct tr_http_stream *handle);
-/** Arms the timer that ends unused connections and streams, if it is not armed. */
+/** Arms the timer that ends unused connections and streams, unless it is armed already. */
 void tr__http_client_arm(struct tr_self *self, struct http_client *client);
 
 #endif

@@ -11,7 +11,7 @@
 #include "http/url.h"
 #include "net/buffer.h"
 
-/* What a turn of an ask has, in its scratch memory. */
+/* The data of the turn of an ask, in its scratch memory. */
 struct http_job {
     struct tr_self *self;
     struct http_client *client;
@@ -30,7 +30,8 @@ struct http_job {
 
 /* ---- The head of a request. ---- */
 
-/* Headers that only the client itself writes, because they settle where a request ends. */
+/* Headers that a program may not give, because the client writes them to mark the end of a
+ * request. */
 static const char *const own_headers[] = {"host",
                                           "content-length",
                                           "transfer-encoding",
@@ -98,7 +99,8 @@ static char *put(char *to, const char *name, const char *value)
     return stpcpy(stpcpy(stpcpy(stpcpy(to, name), ": "), value), "\r\n");
 }
 
-/* Whether a request of this method without a body must say that it has none (RFC 9110, 8.6). */
+/* Whether a request of this method must have Content-Length: 0 if it has no body (RFC 9110,
+ * 8.6). */
 static bool expects_body(const char *method)
 {
     return strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
@@ -116,7 +118,7 @@ static char *put_framing(struct http_job *job, char *to)
     return to + sprintf(to, "Content-Length: %lld\r\n", (long long)flow->to_send);
 }
 
-/* Makes the head of the request, in scratch memory. No bytes: there is no memory. */
+/* Makes the head of the request, in scratch memory. Returns no bytes if there is no memory. */
 static tr_bytes make_head(struct http_job *job)
 {
     const struct tr_http_call_ *call = job->call;
@@ -157,11 +159,12 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Describes the way to the server of the URL. False: there is no memory. */
+/* Describes a connection to the server of the URL. Returns false if there is no memory. */
 static bool make_wish(struct http_job *job, struct http_wish *wish)
 {
     const struct tr_http_call_ *call = job->call;
-    bool is_own = !job->is_elsewhere; /* certificates and .by are only for the first host */
+    /* certificates and the endpoint .by are only for the first host */
+    bool is_own = !job->is_elsewhere;
     const char *address = is_own && call->address ? call->address : job->url.address;
     bool is_unix = strchr(address, '/') || address[0] == '@';
     *wish = (struct http_wish){.deadline_ns = job->flow.deadline_ns,
@@ -223,7 +226,8 @@ static void flow_init(struct http_job *job)
 
 /* ---- One exchange. ---- */
 
-/* Sends the request, and reads the head of the answer unless the body is to follow. */
+/* Sends the request, and reads the head of the answer, unless the body of the request is still to
+ * follow. */
 static tr_status exchange(struct http_job *job)
 {
     struct http_flow *flow = &job->flow;
@@ -242,7 +246,7 @@ static tr_status exchange(struct http_job *job)
         status = tr__http_flow_send(flow, call->body);
     if (status == TR_OK)
         status = tr__http_flow_end(flow);
-    /* An answer that came before the end of the connection is valid. */
+    /* An answer that came before the end of the connection is valid, so read it. */
     if (status != TR_OK && !flow->has_begun && status != TR_CLOSED && status != TR_RESET)
         return status;
     return tr__http_flow_head(flow, &job->head);
@@ -258,10 +262,8 @@ static bool may_repeat(const struct http_job *job)
     return false;
 }
 
-/*
- * Whether a request that failed is sent again: a kept connection has ended before the answer, or the server of HTTP/2
- * says that it has not processed the request.
- */
+/* Whether a failed request may be sent again: a kept connection has ended before the answer, or a
+ * server of HTTP/2 says that it has not processed the request. */
 static bool is_asked_again(const struct http_job *job, tr_status status, bool was_kept)
 {
     bool is_gone = status == TR_CLOSED || status == TR_RESET;
@@ -320,7 +322,7 @@ static bool is_redirect(const struct http_job *job)
     return is_one && job->call->redirects_max && field_of(&job->head, "location");
 }
 
-/* Drops the body of an answer that is not wanted, and gives the connection back. */
+/* Drops the unread body of an answer, and gives the connection back. */
 static void finish_unread(struct http_job *job)
 {
     tr_bytes piece;
@@ -337,7 +339,8 @@ static void finish_unread(struct http_job *job)
     tr__http_client_arm(job->self, job->client);
 }
 
-/* Prepares the request to which a redirect leads. TR_OK, or why it cannot be followed. */
+/* Prepares the request to which a redirect leads. Returns TR_OK, or why the redirect cannot be
+ * followed. */
 static tr_status redirect(struct http_job *job)
 {
     int code = job->head.status;
@@ -362,7 +365,8 @@ static tr_status redirect(struct http_job *job)
         job->method = "GET";
         job->has_body = false;
     }
-    /* After one redirect to another host, secrets are never sent again, because a redirect back may be a trap. */
+    /* After one redirect to another host, secrets are never sent again, because the other host may
+     * redirect back to steal them. */
     job->is_elsewhere |= !tr__http_url_is_same_origin(&job->url, &job->next);
     job->url = job->next;
     return TR_OK;
@@ -420,7 +424,7 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
     }
     struct net_buffer *body = tr_scratch(self, sizeof *body);
     *body = NET_BUFFER(&self->worker->system->source);
-    tr_defer(self, body, body_free); /* frees the body also if the turn ends in a wait */
+    tr_defer(self, body, body_free); /* frees the body even if the turn ends during a wait */
     bool is_long = head->head.length > 0 && (uint64_t)head->head.length > wish->body_max;
     tr_status status =
         is_long && !flow->is_over ? TR_TOO_LARGE : read_all(flow, wish->body_max, body);
@@ -437,7 +441,7 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
     return status;
 }
 
-/* Replies that the body may be sent. */
+/* Replies that the program may now send the body. */
 static tr_status reply_open(struct http_job *job, const char *url)
 {
     const struct tr_http_call_ *call = job->call;

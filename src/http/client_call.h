@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** An ask of the client of HTTP: its request, its redirects and its answer. In turns of the client. */
+/**
+ * Handles an ask to the client of HTTP: its request, its redirects and its answer. Runs in turns of
+ * the client.
+ */
 #ifndef HTTP_CLIENT_CALL_H
 #define HTTP_CLIENT_CALL_H
 
 #include "http/client.h"
 
-/** What is done with an answer. */
+/** How an answer is passed to the program. */
 struct http_stream_wish {
-    bool streams; /* the body is left to tr_http_receive */
+    bool streams; /* the body is not read, because the program calls tr_http_receive */
     tr_time idle_ns;
     uint64_t body_max;
     const char *url;

@@ -13,8 +13,8 @@
 #include "base/assert.h"
 
 enum {
-    READ_MAX = 64 * 1024, /* bytes of one read */
-    WRITE_MAX = 16 * 1024 /* bytes of one write, so that little waits to be sent */
+    READ_MAX = 64 * 1024, /* most bytes of one read */
+    WRITE_MAX = 16 * 1024 /* bytes of one write, few, so that little output waits */
 };
 
 static tr_time left_of(const struct http_flow *flow)
@@ -22,7 +22,7 @@ static tr_time left_of(const struct http_flow *flow)
     return flow->deadline_ns - clock_bound(&flow->self->worker->clock);
 }
 
-/* Returns when a connection without a request ends. */
+/* Returns the time at which an idle connection is to end. */
 static tr_time due_of(const struct http_flow *flow, tr_time idle_ns)
 {
     return timer_deadline(tr_now(flow->self), idle_ns);
@@ -44,7 +44,7 @@ tr_status tr__http_flow_open(struct http_flow *flow, struct http_hosts *hosts,
 
 /* ---- Writing. ---- */
 
-/* Looks whether something of the answer has come, without waiting. */
+/* Checks without waiting whether a byte of the answer has come. */
 static void look_for_answer(struct http_flow *flow, struct channel *channel)
 {
     if (channel->state == CHANNEL_OPEN && channel_has(channel, CHANNEL_READABLE))
@@ -53,7 +53,7 @@ static void look_for_answer(struct http_flow *flow, struct channel *channel)
         flow->has_begun = true;
 }
 
-/* Waits until the output has capacity, or something has come. */
+/* Waits until the output has capacity, or a byte has come. */
 static tr_status wait_for_either(struct http_flow *flow, struct channel *channel)
 {
     struct channel_wait reads = {.self = flow->self};
@@ -67,11 +67,12 @@ static tr_status wait_for_either(struct http_flow *flow, struct channel *channel
     tr__waits_remove(&channel->readers, &reads);
     tr__waits_remove(&channel->writers, &writes);
     if (channel_has(channel, CHANNEL_CLOSES))
-        tr__channel_call(channel); /* tr_closed waits until no turn is here */
+        /* tr_closed may have waited until no turn waits for the channel */
+        tr__channel_call(channel);
     return status;
 }
 
-/* Writes a few bytes, and waits as long as the output is full. */
+/* Writes bytes that fit into one write. Waits while the output is full. */
 static tr_status write_few(struct http_flow *flow, tr_bytes bytes)
 {
     for (;;) {
@@ -155,7 +156,7 @@ tr_status tr__http_flow_end(struct http_flow *flow)
 
 /* ---- Reading. ---- */
 
-/* Takes what has come, at most `max` bytes. Waits for it, at most `within_ns`. */
+/* Takes the bytes that have come, at most `max`. If there are none, waits at most `within_ns`. */
 static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_bytes *bytes)
 {
     const struct cutter cutter = {.how = CUT_SOME, .size = max < READ_MAX ? max : READ_MAX};
@@ -173,7 +174,8 @@ static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_
     return tr__channel_take(flow->self, flow->conn->channel, &cutter, bytes, &is_cut);
 }
 
-/* Returns bytes that were taken to the input. Without `needs_more` they can be cut again at once. */
+/* Returns bytes that were taken to the input. Unless `needs_more`, they can be taken again at
+ * once. */
 static tr_status put_back(struct http_flow *flow, size_t size, bool needs_more)
 {
     struct channel *channel;
@@ -187,16 +189,14 @@ static tr_status put_back(struct http_flow *flow, size_t size, bool needs_more)
     return TR_OK;
 }
 
-/* Whether a head that was cut is one of 1xx. */
+/* Whether a head is that of an interim answer, 1xx. */
 static bool is_interim(tr_bytes head)
 {
     return head.size > 12 && ((const char *)head.data)[9] == '1';
 }
 
-/*
- * Reads one head, which may be one of 1xx. `within_ns` is for its first byte. With `is_expected`, a head that is not
- * one of 1xx stays in the input: TR_CLOSED.
- */
+/* Reads one head, which may be that of an interim answer (1xx). Waits at most `within_ns` for its
+ * first byte. If `is_expected`, a final head stays in the input, and TR_CLOSED is returned. */
 static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_expected,
                            struct http_answer_head *answer)
 {
@@ -235,7 +235,7 @@ static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_ex
     return status;
 }
 
-/* Decides how the body of an answer ends: RFC 9112, 6.3. */
+/* Decides how the end of an answer's body is found: RFC 9112, 6.3. */
 static void settle(struct http_flow *flow, const struct http_answer_head *answer)
 {
     const struct http_head *head = &answer->head;
@@ -249,13 +249,14 @@ static void settle(struct http_flow *flow, const struct http_answer_head *answer
     else
         flow->form = head->length > 0 ? BODY_LENGTH : BODY_REST;
     if (answer->status == 204 && (head->is_chunked || head->length > 0))
-        flow->keeps = false; /* another reader may expect a body */
+        flow->keeps = false; /* a proxy may expect a body here, so do not reuse the connection */
     flow->is_over = flow->form == BODY_NONE;
     flow->left = flow->form == BODY_LENGTH ? (uint64_t)head->length : 0;
     flow->chunk = (struct http_chunk){0};
 }
 
-/* Takes the head of an answer of HTTP/2, where each frame has its length, so that the body has no other framing. */
+/* Takes the head of an answer of HTTP/2. The end of its body needs no rule, because frames have
+ * their own lengths. */
 static tr_status head_of_call(struct http_flow *flow, struct http_answer_head *answer)
 {
     tr_status status = tr__h2_call_head(flow, answer);
@@ -297,7 +298,7 @@ tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *
     bool is_short = within_ns > TR_HTTP_CONTINUE_NS;
     tr_status status = head_read(flow, is_short ? TR_HTTP_CONTINUE_NS : within_ns, true, answer);
     if (status == TR_TIMEOUT && is_short && !flow->has_begun)
-        return TR_OK; /* RFC 9110, 10.1.1: not every server answers the Expect */
+        return TR_OK; /* not an error, because not every server answers Expect: RFC 9110, 10.1.1 */
     if (status != TR_OK)
         return status;
     flow->has_begun = false;

@@ -37,7 +37,7 @@ static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts,
     return host;
 }
 
-/* Frees a host if it is not needed any more. */
+/* Frees a host that has no connections and no waiting turns. */
 static void host_look(struct tr_self *self, struct http_hosts *hosts, struct http_host *host)
 {
     if (host->open || host->waiting || host->shared)
@@ -47,7 +47,8 @@ static void host_look(struct tr_self *self, struct http_hosts *hosts, struct htt
     tr_free(self, host);
 }
 
-/* Whether an idle connection can be used: it is open, and the server has sent nothing unasked. */
+/* Whether an idle connection can be used: it must be open, and the server must not have sent
+ * anything. */
 static bool is_fresh(struct tr_self *self, const struct http_conn *conn)
 {
     static const struct cutter some = {.how = CUT_SOME, .size = 1};
@@ -68,7 +69,7 @@ static struct http_conn *idle_pop(struct http_host *host)
     return conn;
 }
 
-/* Finds a connection of HTTP/2 that takes another call. */
+/* Finds a connection of HTTP/2 that takes another call. NULL: there is none. */
 static struct http_conn *shared_find(const struct http_host *host)
 {
     struct http_conn *conn = host->shared;
@@ -77,10 +78,8 @@ static struct http_conn *shared_find(const struct http_host *host)
     return conn;
 }
 
-/*
- * Notes which version of HTTP both sides of a new connection have agreed on. TR_NOT_SUPPORTED: the request demands
- * another one.
- */
+/* Notes which version of HTTP both sides of a new connection have agreed on. TR_NOT_SUPPORTED: the
+ * request demands another version. */
 static tr_status conn_agree(struct tr_self *self, struct http_conn *conn,
                             const struct http_wish *wish)
 {
@@ -120,10 +119,8 @@ static void conn_close(struct tr_self *self, struct http_conn *conn, bool resets
     tr_free(self, conn);
 }
 
-/*
- * Opens a connection. The caller has woken the next turn in the line before, because a connect takes long, and others
- * may connect at the same time.
- */
+/* Opens a connection. A connect takes long and other turns may connect at the same time, so the
+ * caller must have woken the next turn in the line before. */
 static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                            const struct http_wish *wish, struct http_conn **opened)
 {
@@ -146,7 +143,8 @@ static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struc
         status = conn_agree(self, conn, wish);
     if (status == TR_OK) {
         tr__waits_wake_one(
-            &host->line); /* a turn that waits may share this connection, or open another one */
+            /* a waiting turn may share this connection, or may open another one now */
+            &host->line);
         *opened = conn;
         return TR_OK;
     }
@@ -169,11 +167,12 @@ static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time
     tr__waits_remove(&host->line, &wait);
     host->waiting--;
     if (status != TR_OK)
-        tr__waits_wake_one(&host->line); /* this turn may have lost a wake: pass it on */
+        /* the wake was meant for a turn that still waits: pass it on */
+        tr__waits_wake_one(&host->line);
     return status;
 }
 
-/* Returns how many connections of HTTP/2 take no more calls but still have some. */
+/* Returns the number of connections of HTTP/2 that take no more calls but still have some. */
 static uint32_t count_left(const struct http_host *host)
 {
     uint32_t count = 0;
@@ -182,13 +181,12 @@ static uint32_t count_left(const struct http_host *host)
     return count;
 }
 
-/*
- * Whether one more connection may be opened. A server that sends GOAWAY may answer the calls that it has, and new calls
- * need another connection. But the host never gets more than twice as many connections as are allowed.
- */
+/* Whether one more connection may be opened. A connection that got GOAWAY may still answer its
+ * calls, while new calls need another connection. But a host never gets more than twice as many
+ * connections as are allowed. */
 static bool host_may_open(const struct http_host *host, const struct http_wish *wish)
 {
-    /* a turn connects now, and its connection may be shared */
+    /* another turn is connecting, and its connection may be shared, so wait for it */
     bool is_shareable = host->is_dialed && !host->speaks_1;
     return host->open < wish->connections_max && !is_shareable &&
            host->open + (uint64_t)count_left(host) < 2 * (uint64_t)wish->connections_max;
@@ -219,7 +217,7 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
                 *taken = conn;
                 return TR_OK;
             }
-            host->waiting++; /* so that the host is not freed */
+            host->waiting++; /* keeps the host from being freed */
             tr__http_conn_end(self, hosts, conn, false);
             host->waiting--;
             may_open = host_may_open(host, wish);
@@ -274,7 +272,7 @@ void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct ht
     host_look(self, hosts, host);
 }
 
-/* Removes a connection from the idle or shared ones of its host, and ends it. */
+/* Removes a connection from the list of idle or shared ones of its host, and ends it. */
 static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at)
 {
     struct http_conn *conn = *at;
@@ -282,7 +280,7 @@ static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http
     tr__http_conn_end(self, hosts, conn, false);
 }
 
-/* Ends the connection of a channel if it is in this list. */
+/* Ends the connection of this channel, if it is in the list. Returns whether it was. */
 static bool list_closed(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
                         tr_channel channel)
 {
@@ -324,11 +322,11 @@ static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct
     return next_ns;
 }
 
-/* Does what tr__http_hosts_sweep does, for one host. The host may be freed. */
+/* As tr__http_hosts_sweep, for one host. The host may be freed. */
 static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                           tr_time now_ns)
 {
-    host->waiting++; /* so that the host is not freed */
+    host->waiting++; /* keeps the host from being freed */
     tr_time idle_ns = list_sweep(self, hosts, &host->idle, now_ns);
     tr_time shared_ns = list_sweep(self, hosts, &host->shared, now_ns);
     host->waiting--;

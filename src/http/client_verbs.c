@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs of clients. They check what the program gives, and ask the client of this worker. */
+/* The verbs of clients. They check their arguments, and ask the client of this worker. */
 #include "http/client_verbs.h"
 
 #include <string.h>
@@ -12,20 +12,20 @@
 #include "http/h2_session.h"
 #include "http/trace.h"
 
-enum { CALL_HEAD_MAX = 64 * 1024 /* the largest .head_max */ };
+enum { CALL_HEAD_MAX = 64 * 1024 /* largest .head_max */ };
 
 static tr_http_call_ask failed(tr_status status)
 {
     return (tr_http_call_ask){.any = {PENDING_IS_STATUS | (uint32_t)-status}};
 }
 
-/* ---- What the program gives. ---- */
+/* ---- Checks of arguments. ---- */
 
 bool tr__http_by_is_good(const tr_endpoint *by)
 {
     tr_endpoint copy = {.size = 0};
     if (by->size > sizeof copy)
-        return false; /* the struct is of a newer header */
+        return false; /* the program was compiled with a newer header than this library */
     memcpy(&copy, by, by->size ? by->size : sizeof copy);
     bool has_stream = copy.framing || copy.frame_max || copy.output_max || copy.connect_ns ||
                       copy.idle_ns || copy.stall_ns || copy.linger_ns || copy.delays ||
@@ -114,7 +114,7 @@ static void fill_numbers(struct tr_http_call_ *message, const tr_http_call *call
     message->flags |= call->expects ? CALL_EXPECTS : 0;
 }
 
-/* Whether the program gives a header itself. */
+/* Whether the program has given a header of this name. */
 static bool is_given(const tr_http_call *call, const char *name)
 {
     for (const struct tr_http_field *field = call->headers; field && field->name; field++) {
@@ -124,10 +124,9 @@ static bool is_given(const tr_http_call *call, const char *name)
     return false;
 }
 
-/*
- * Fills in the headers. Adds the request id and the trace of the request that this turn handles, so that logs and spans
- * can be joined. If the turn has a span, it is the parent. TR_NO_MEMORY.
- */
+/* Fills in the headers. Adds the request id and the trace of the request that this turn handles, so
+ * that logs and spans of both can be matched. If the turn has a span, it is the parent. Fails with
+ * TR_NO_MEMORY. */
 static tr_status fill_headers(struct tr_self *self, struct tr_http_call_ *message,
                               const tr_http_call *call)
 {
@@ -222,7 +221,7 @@ const char *tr_http_answer_header(const struct tr_http_answer *answer, const cha
     return NULL;
 }
 
-/* A message that was read, and its descriptor. */
+/* A decoded message, and its descriptor. */
 struct read_message {
     const tr_type *type;
     void *block;
@@ -261,7 +260,8 @@ tr_status tr_self_http_answer_json(tr_self *self, const struct tr_http_answer *a
 
 /* ---- Streams. ---- */
 
-/* Frees the reply of the ask that this turn has made last, so that a long stream takes no memory. */
+/* Frees the reply of the ask that this turn has made last, so that the memory of the turn does not
+ * grow with the stream. */
 static void forget(struct tr_self *self, tr_pending ask)
 {
     uint64_t at = ask.id >> 32;
@@ -323,7 +323,7 @@ tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buf
     *got = 0;
     if (!buffer || !size)
         return TR_INVALID_ARGUMENT;
-    if (!stream.number) /* the answer has no body, so there is no stream */
+    if (!stream.number) /* the answer has no body, so no stream was made */
         return TR_OK;
     tr_pending ask =
         tr_self_ask(self, stream.keeper, &tr_type_tr_http_next_, &message, TR_HTTP_CALL_NS);
@@ -337,7 +337,7 @@ tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buf
         return TR_OK;
     }
     if (status != TR_INVALID_TRANSITION && status != TR_NOT_FOUND)
-        tr_http_drop(self, stream); /* a piece may be lost, and no later one must follow it */
+        tr_http_drop(self, stream); /* a piece may be lost, so no later one may be sent */
     return status == TR_STOPPED || status == TR_RESTARTED ? TR_NOT_FOUND : status;
 }
 

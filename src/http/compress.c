@@ -9,7 +9,8 @@
 #include "http/encoding.h"
 #include "http/worker.h"
 
-/* Types that are worth compressing, besides "text/" and those that end with "+json" or "+xml". */
+/* Types of bodies that become smaller, besides "text/..." and those that end with "+json" or
+ * "+xml". */
 static const char *const types[] = {"application/json",
                                     "application/javascript",
                                     "application/xml",
@@ -38,7 +39,7 @@ static bool is_worth_it(const char *type)
     return ends_with(type, size, "+json") || ends_with(type, size, "+xml");
 }
 
-/* Finds a header that the program gives with this answer. */
+/* Finds a header that the program has set for this answer. */
 static struct tr_http_field *set_of(const struct http_request *request, const char *name)
 {
     for (uint32_t i = 0; i < request->set_count; i++) {
@@ -83,7 +84,7 @@ static const char *weak(struct http_request *request, const char *tag)
     return strncmp(tag, "W/", 2) == 0 ? tag : tr_format(request->self, "W/%s", tag);
 }
 
-/* Makes a strong ETag weak: RFC 9110, 8.8.3, two forms of a body must not share a strong tag. */
+/* Makes a strong ETag weak: two forms of a body must not share a strong tag (RFC 9110, 8.8.3). */
 static const tr_http_response *weaken(struct http_request *request,
                                       const tr_http_response *response)
 {
@@ -105,7 +106,7 @@ static const tr_http_response *weaken(struct http_request *request,
     return changed;
 }
 
-/* Adds Accept-Encoding to the header Vary of the answer, which tells caches on what the answer depends. */
+/* Adds Accept-Encoding to the header Vary, which tells caches that the answer depends on it. */
 static void vary(struct http_request *request, const tr_http_response *response)
 {
     struct tr_http_field *set = set_of(request, "vary");
@@ -119,10 +120,8 @@ static void vary(struct http_request *request, const tr_http_response *response)
         tr_http_set(request->self, "vary", "accept-encoding");
 }
 
-/*
- * Replaces a body by its gzip form, in memory of the turn, because the turn may end at any verb. Returns false if the
- * gzip form is not smaller.
- */
+/* Replaces a body by its gzip form, in memory of the turn, which is freed even if the turn ends
+ * during a verb. Returns false if the gzip form is not smaller. */
 static bool pack(struct http_request *request, tr_bytes *body)
 {
     struct worker *worker = request->self->worker;

@@ -84,7 +84,7 @@ static bool is_good(const struct cookie *cookie)
     return cookie->same_site != COOKIE_NONE || cookie->is_secure;
 }
 
-/* Appends to a text that may be cut. */
+/* Appends to a text, which is cut at `size`. Counts the whole length in *length. */
 static void add(char *to, size_t size, size_t *length, const char *text)
 {
     for (; *text != '\0'; text++, ++*length) {

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/** What is left of a Cookie header. */
+/** A position in a Cookie header: the rest that was not read yet. */
 struct cookies {
     const char *at;
     const char *end;
@@ -21,29 +21,35 @@ struct cookies {
 
 struct cookie_pair {
     tr_bytes name;
-    tr_bytes value; /* without the quotes around it */
+    tr_bytes value; /* value without the quotes around it */
 };
 
-/** Begins with the value of a Cookie header. */
+/** Begins to read the value of a Cookie header. */
 static inline struct cookies cookies_of(tr_bytes header)
 {
     const char *begin = header.size == 0 ? "" : (const char *)header.data;
     return (struct cookies){begin, begin + header.size};
 }
 
-/** Takes the next cookie; false: there is none. Parts without '=' or without a name are skipped. */
+/**
+ * Takes the next cookie. Returns false if there is none. Skips parts without '=' or without a name.
+ */
 bool tr__cookie_next(struct cookies *cookies, struct cookie_pair *pair);
 
-/** Finds the first cookie of a name, whose case matters. Returns false if there is none. */
+/**
+ * Finds the first cookie with this name; upper and lower case differ. Returns false if there is
+ * none.
+ */
 bool tr__cookie_find(tr_bytes header, const char *name, tr_bytes *value);
 
 enum cookie_same_site { COOKIE_SAME_SITE_UNSAID, COOKIE_LAX, COOKIE_STRICT, COOKIE_NONE };
 
-/** A cookie to be set. What is NULL or zero is left out. */
+/** A cookie to be set. Members that are NULL or zero are left out. */
 struct cookie {
     const char *name; /* a token */
     const char
-        *value; /* without control characters, spaces, quotes, commas, semicolons and backslashes */
+        /* must not have control characters, spaces, quotes, commas, semicolons or backslashes */
+        *value;
     const char *path;
     const char *domain;
     bool has_max_age;
@@ -54,9 +60,10 @@ struct cookie {
 };
 
 /**
- * Writes the value of a Set-Cookie header, with a NUL if size > 0. *length is the length of the
- * whole text; if it is not less than `size`, the text was cut. TR_INVALID_ARGUMENT: a part that
- * would not be read back as it is, or SameSite=None without Secure, which browsers refuse.
+ * Writes the value of a Set-Cookie header, with a NUL if size > 0. Sets *length to the length of
+ * the whole text; if that is not less than `size`, the text was cut. Fails with TR_INVALID_ARGUMENT
+ * if a part would be read back in another form, or for SameSite=None without Secure, which browsers
+ * refuse.
  */
 TR_MUST_CHECK tr_status tr__cookie_write(const struct cookie *cookie, char *to, size_t size,
                                          size_t *length);

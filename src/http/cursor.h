@@ -16,7 +16,7 @@ static inline void cursor_skip_space(struct cursor *in)
         in->at++;
 }
 
-/** Skips the byte, with the spaces around it, if it comes next. Returns whether it did. */
+/** If `byte` comes next, skips it and the spaces around it. Returns whether it did. */
 static inline bool cursor_pass(struct cursor *in, unsigned char byte)
 {
     cursor_skip_space(in);

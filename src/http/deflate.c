@@ -10,17 +10,20 @@
 #define MEMORY 8 /* zlib's default */
 #define GZIP 16  /* added to the window bits, selects the header and trailer of gzip */
 #define WINDOW_MAX 15
-/** The most bytes of one call of zlib, whose counts have 32 bits. */
+/** Bytes that one call of zlib gets at most, because its counts have 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)
-/** The first size of the buffer of an inflated message, and the least that it grows by. */
+/**
+ * Smallest size of the buffer for an inflated message, and the least number of bytes by which it
+ * grows.
+ */
 #define INFLATE_STEP ((size_t)4096)
 
-/* What RFC 7692 removes at the end of each message: an empty block. */
+/* An empty block, which RFC 7692 removes at the end of each message. */
 static const unsigned char empty_block[] = {0x00, 0x00, 0xff, 0xff};
 
 struct deflate {
     const struct memory_source *source;
-    /* window bits of the deflating stream, as deflateInit2 takes them; 0: there is no stream */
+    /* window bits of the deflating stream, in the form of deflateInit2; 0: there is no stream */
     int out_bits;
     bool has_in;
     z_stream out;
@@ -66,7 +69,7 @@ void tr__deflate_free(struct deflate *state)
     (void)source_resize(state->source, state, 0);
 }
 
-/* Makes the deflating stream ready for a message, with a window of that many bits. */
+/* Makes the deflating stream ready for a message, with a window of `bits` bits. */
 static tr_status deflate_ready(struct deflate *state, int bits)
 {
     if (state->out_bits == bits)
@@ -81,7 +84,7 @@ static tr_status deflate_ready(struct deflate *state, int bits)
     return TR_OK;
 }
 
-/* Gives the stream the next portion of its input. */
+/* Gives the next portion of the input to the stream. */
 static void feed(z_stream *stream, tr_bytes *input)
 {
     size_t size = input->size < STEP_MAX ? input->size : STEP_MAX;
@@ -101,14 +104,14 @@ static bool make_space(z_stream *stream, struct net_buffer *out, size_t size)
     return true;
 }
 
-/* Removes what was appended since the buffer had `size` bytes. Returns the status. */
+/* Removes bytes that were appended after the buffer had `size` bytes. Returns `status`. */
 static tr_status give_up(struct net_buffer *out, size_t size, tr_status status)
 {
     out->end = out->begin + size;
     return status;
 }
 
-/* Deflates all of the input, and ends it by `flush`. */
+/* Deflates all of the input, and ends the output by `flush`, as zlib defines it. */
 static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, int flush,
                              struct net_buffer *out)
 {
@@ -123,7 +126,7 @@ static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, in
         feed(stream, &input);
         int mode = input.size == 0 ? flush : Z_NO_FLUSH;
         do {
-            /* Enough space for all output that is expected; the 16 bytes are for the block at the end. */
+            /* Space for all expected output; 16 bytes are for the block at its end. */
             size_t space = deflateBound(stream, stream->avail_in) + 16;
             if (!make_space(stream, out, space))
                 return give_up(out, before, TR_NO_MEMORY);
@@ -138,7 +141,7 @@ static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, in
 tr_status tr__deflate_message(struct deflate *state, unsigned bits, tr_bytes message,
                               struct net_buffer *out)
 {
-    /* zlib makes nothing of an empty message; RFC 7692 7.2.3.6 has one byte for it. */
+    /* zlib makes no output for an empty message; RFC 7692 7.2.3.6 requires one byte. */
     if (message.size == 0)
         return tr__net_buffer_append(out, empty_block, 1);
     tr_status status = deflate_all(state, -(int)bits, message, Z_SYNC_FLUSH, out);
@@ -163,15 +166,13 @@ static tr_status inflate_ready(struct deflate *state)
     return TR_OK;
 }
 
-/*
- * Inflates what the stream was fed. `limit` is how large the buffer may become. *is_whole says whether the end of the input
- * is the end of a block.
- */
+/* Inflates the input that the stream has. The buffer may get at most `limit` bytes. Sets *is_whole
+ * if the input ends at the end of a block. */
 static tr_status inflate_fed(z_stream *stream, size_t limit, struct net_buffer *out, bool *is_whole)
 {
     for (;;) {
         size_t size = net_buffer_size(out);
-        /* One byte more than allowed shows that there is too much. */
+        /* Allow one byte more than the limit, to detect that the limit is exceeded. */
         size_t space = limit - size + 1;
         size_t step = size < INFLATE_STEP ? INFLATE_STEP : size;
         if (space > step)
@@ -188,9 +189,10 @@ static tr_status inflate_fed(z_stream *stream, size_t limit, struct net_buffer *
             return TR_NO_MEMORY;
         if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
             return TR_BAD_DATA;
-        if (has_input) /* 128: zlib stopped behind a block. */
+        if (has_input) /* 128 in data_type: zlib has stopped at the end of a block. */
             *is_whole = result == Z_STREAM_END || (stream->data_type & 128) != 0;
-        /* A message may have a last block before its end (7.2.3.4). Then a new stream follows. */
+        /* A message may contain a final block before its end (7.2.3.4). After that a new stream
+         * begins. */
         if (result == Z_STREAM_END && inflateReset(stream) != Z_OK)
             return TR_BAD_DATA;
         if (stream->avail_in == 0 && stream->avail_out > 0)
@@ -230,7 +232,7 @@ static tr_status gunzip_all(z_stream *stream, tr_bytes body, size_t limit, struc
         size_t size = net_buffer_size(out);
         size_t step = size < INFLATE_STEP ? INFLATE_STEP : size;
         size_t space =
-            limit - size + 1; /* one byte more than allowed shows that there is too much */
+            limit - size + 1; /* one byte more than the limit, to detect that it is exceeded */
         if (!make_space(stream, out, space < step ? space : step))
             return TR_NO_MEMORY;
         size_t given = stream->avail_out;
@@ -241,7 +243,7 @@ static tr_status gunzip_all(z_stream *stream, tr_bytes body, size_t limit, struc
         if (result == Z_MEM_ERROR)
             return TR_NO_MEMORY;
         if (result != Z_OK && result != Z_STREAM_END)
-            return TR_BAD_DATA; /* Z_BUF_ERROR: the input is cut off */
+            return TR_BAD_DATA; /* Z_BUF_ERROR: the input ends too early */
     }
     return stream->avail_in || body.size ? TR_BAD_DATA : TR_OK;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Deflate for messages of WebSocket (RFC 7692) and gzip for answers of HTTP (RFC 1952), on zlib. A build without zlib has
- * deflate_none.c instead, whose functions give TR_NOT_SUPPORTED.
+ * Deflate for messages of WebSocket (RFC 7692) and gzip for answers of HTTP (RFC 1952), on zlib. A
+ * build without zlib has deflate_none.c instead, whose functions return TR_NOT_SUPPORTED.
  *
  *     struct deflate *state = tr__deflate_new(&source);
- *     tr__deflate_message(state, 15, bytes, &out);           no context is kept between messages, so that one
- *     tr__inflate_message(state, bytes, message_max, &out);  object serves all connections of a worker
+ *     tr__deflate_message(state, 15, bytes, &out);           each message is independent, so one object
+ *     tr__inflate_message(state, bytes, message_max, &out);  serves all connections of a worker
  *     tr__deflate_free(state);
  *
- * zlib keeps 264 KiB for a stream that deflates and 40 KiB for one that inflates. They are made at first use.
+ * zlib keeps 264 KiB for a stream that deflates and 40 KiB for one that inflates. They are made at
+ * first use.
  */
 #ifndef HTTP_DEFLATE_H
 #define HTTP_DEFLATE_H
@@ -35,8 +36,9 @@ TR_MUST_CHECK tr_status tr__deflate_message(struct deflate *state, unsigned bits
                                             struct net_buffer *out);
 
 /**
- * Appends the inflated form of a message to `out` (RFC 7692 7.2.2). TR_TOO_LARGE: it has more than `size_max` bytes, of
- * which no more were made. TR_BAD_DATA: it is malformed or ends too early. TR_NO_MEMORY. Nothing was appended then.
+ * Appends the inflated form of a message to `out` (RFC 7692 7.2.2). Fails with TR_TOO_LARGE as soon
+ * as it has more than `size_max` bytes, with TR_BAD_DATA if it is malformed or ends too early, or
+ * with TR_NO_MEMORY. After an error nothing was appended.
  */
 TR_MUST_CHECK tr_status tr__inflate_message(struct deflate *state, tr_bytes message,
                                             size_t size_max, struct net_buffer *out);

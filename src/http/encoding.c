@@ -6,10 +6,8 @@
 
 #include <string.h>
 
-/*
- * Reads a weight: "0", "1", with up to three digits behind a point. *is_zero says whether it is 0. Returns false if it is
- * malformed.
- */
+/* Reads a weight: "0" or "1", with up to three digits after a point. Sets *is_zero if it is 0.
+ * Returns false if it is malformed. */
 static bool read_weight(struct cursor *in, bool *is_zero)
 {
     if (in->at == in->end || (*in->at != '0' && *in->at != '1'))

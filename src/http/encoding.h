@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which encoding of an answer a client accepts: the value of Accept-Encoding (RFC 9110 12.5.3). */
+/**
+ * Decides whether a client accepts an encoding of an answer: reads the value of Accept-Encoding
+ * (RFC 9110 12.5.3).
+ */
 #ifndef HTTP_ENCODING_H
 #define HTTP_ENCODING_H
 
@@ -8,8 +11,8 @@
 #include <stdbool.h>
 
 /**
- * Whether a client accepts an encoding, such as "gzip": the list names it, or "*", with a weight that is not 0. An empty
- * list accepts none, and so does one that is malformed.
+ * Whether a client accepts an encoding, such as "gzip": the list names it, or "*", with a weight
+ * that is not 0. An empty or malformed list accepts none.
  */
 bool tr__encoding_is_accepted(tr_bytes list, const char *encoding);
 

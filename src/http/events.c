@@ -19,7 +19,7 @@ uint64_t tr__http_events_token(const struct http_request *request)
     struct tr_system *system = request->self->worker->system;
     if (!request->stream)
         return channel_bits(request->channel);
-    /* No channel has the slot 0. */
+    /* No token equals the bits of a channel, because no channel has the slot 0. */
     return (atom64_fetch_add(&system->gateway.streams, 1, ATOM_RELAXED) + 1) << 32;
 }
 
@@ -137,7 +137,8 @@ void tr__http_events_on_close(struct channel *channel, bool has_failed)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct http_events *events = http_events_of(channel);
     if (!has_failed && events->has_chunks)
-        (void)!put(events, "", 0); /* without memory the client sees a cut answer */
+        /* if there is no memory, the client sees that the answer is cut */
+        (void)!put(events, "", 0);
     leave(events, has_failed ? WS_CODE_FAILED : WS_CODE_GOING_AWAY);
 }
 

@@ -12,7 +12,8 @@ bool tr__http_field_takes_text(const tr_field *field)
     return field->kind <= TR_KIND_STR;
 }
 
-/* Reads digits, with a minus if `is_signed`, and nothing else. False: there are none, or the number is too large. */
+/* Reads digits, with a minus if `is_signed`, and nothing else. Returns false if there are none, or
+ * the number is too large. */
 static bool read_integer(const char *text, bool is_signed, bool *is_negative, uint64_t *value)
 {
     *is_negative = is_signed && *text == '-';

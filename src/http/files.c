@@ -12,7 +12,7 @@
 #include "http/fill.h"
 #include "os/beneath.h"
 
-enum { PIECE_MAX = 64 * 1024 /* bytes that one call reads */ };
+enum { PIECE_MAX = 64 * 1024 /* bytes that one call reads at most */ };
 
 /* A file that is served. It is read on helper threads. */
 struct served {
@@ -20,10 +20,10 @@ struct served {
     const char *path;
     struct beneath_file file;
     tr_status status;
-    int64_t offset; /* of the next byte */
+    int64_t offset; /* position of the next byte in the file */
     size_t wanted;
     size_t got;
-    char *piece; /* PIECE_MAX bytes */
+    char *piece; /* buffer of PIECE_MAX bytes */
 };
 
 static void open_and_read(void *argument)
@@ -70,7 +70,7 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* Whether a path has a name that begins with a dot, an empty one, or a NUL. */
+/* Whether a path contains a name that is empty or begins with a dot, or a NUL. */
 static bool is_hidden(const char *path)
 {
     for (const char *at = path;; at++) {
@@ -82,7 +82,7 @@ static bool is_hidden(const char *path)
     }
 }
 
-/* Whether a list of tags has this one, or "*". */
+/* Whether a list of tags contains this tag, or "*". */
 static bool has_tag(const char *list, const char *tag)
 {
     size_t size = strlen(tag);
@@ -110,7 +110,7 @@ static bool is_not_modified(struct tr_self *self, const char *tag, int64_t modif
     return since && tr__http_time_read(since, &seconds) && modified_s <= seconds;
 }
 
-/* Reads a number of a range. Returns what is behind it; NULL: there is none. */
+/* Reads a number of a range. Returns the position behind it, or NULL if there is none. */
 static const char *read_number(const char *at, int64_t *number)
 {
     char *end;
@@ -120,10 +120,9 @@ static const char *read_number(const char *at, int64_t *number)
     return end;
 }
 
-/*
- * Reads a Range with one range. Returns 206, with the first byte in *from and the end in *to; 416; or 200 if the header
- * is ignored, which RFC 9110, 14.2 allows if it is malformed or has several ranges.
- */
+/* Reads a Range with one range. Returns 206, and sets *from to the first byte and *to to the end;
+ * 416 if the range is outside of the file; or 200 to ignore the header, which RFC 9110, 14.2 allows
+ * if it is malformed or has several ranges. */
 static int read_range(const char *range, int64_t size, int64_t *from, int64_t *to)
 {
     int64_t last = size - 1;
@@ -153,7 +152,8 @@ static int read_range(const char *range, int64_t size, int64_t *from, int64_t *t
     return 206;
 }
 
-/* Returns the Range header, unless If-Range names another state of the file. */
+/* Returns the Range header. Returns NULL if there is none, or if If-Range names another state of
+ * the file. */
 static const char *range_of(struct tr_self *self, const char *tag, const char *modified)
 {
     const char *condition = tr_http_header(self, "if-range");
@@ -176,7 +176,8 @@ static tr_next send_file(struct tr_self *self, struct served *served, int64_t to
             return TR_SAME;
         served->offset += (int64_t)served->got;
     }
-    return served->offset < to ? TR_SAME : tr_http_end(self); /* the client may be gone */
+    /* if not all bytes were sent, the client may be gone */
+    return served->offset < to ? TR_SAME : tr_http_end(self);
 }
 
 static tr_next serve(struct http_request *request, struct served *served)

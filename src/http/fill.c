@@ -35,7 +35,8 @@ void tr__http_fill_raw(struct http_request *request)
     const struct http_head *head = &request->head;
     struct tr_http_request *raw = tr_scratch(request->self, sizeof *raw);
     char *host = head->host;
-    if (host[head->host_size]) { /* the host is in an absolute target, and has no NUL behind it */
+    if (host[head->host_size]) {
+        /* the host is part of an absolute target, and has no NUL behind it */
         host = tr_scratch(request->self, head->host_size + 1);
         memcpy(host, head->host, head->host_size);
         host[head->host_size] = '\0';
@@ -56,7 +57,7 @@ void tr__http_fill_raw(struct http_request *request)
     request->type = &tr_type_tr_http_request;
 }
 
-/* Refuses a value of the path or the query. Returns false. */
+/* Refuses the request because of a value in the path or the query. Returns false. */
 static bool refuse_text(struct http_request *request, const tr_field *field, const char *place,
                         const char *wanted)
 {
@@ -105,7 +106,7 @@ static bool fill_path(struct http_request *request)
     return true;
 }
 
-/* Reads the body as JSON. False: it was refused. */
+/* Reads the body as JSON. Returns false if the request was refused. */
 static bool fill_body(struct http_request *request, const tr_type *type)
 {
     tr_wire_error error;

@@ -9,17 +9,17 @@
 #include "http/multipart.h"
 
 enum {
-    PIECE_MAX = 64 * 1024, /* the most bytes that one read of a body gives */
-    /* the most bytes that may wait for more */
+    PIECE_MAX = 64 * 1024, /* most bytes that one read of a body gives */
+    /* most bytes that may wait until more have come */
     KEPT_MAX = MULTIPART_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64
 };
 
-/* A form that is read as it comes, in scratch memory of the turn. */
+/* A form that is being read, in scratch memory of the turn. */
 struct http_form {
     struct multipart parser;
-    size_t at; /* where the bytes begin that were not taken yet */
+    size_t at; /* position of the first byte that was not taken yet */
     size_t size;
-    bool has_part; /* a part has begun and has not ended */
+    bool has_part; /* a part has begun, and its end has not come */
     bool is_over;
     unsigned char bytes[PIECE_MAX + KEPT_MAX];
 };

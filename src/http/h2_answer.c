@@ -12,10 +12,8 @@
 
 enum { FIELDS_MIN = 8 /* number of fields of an answer besides the fields of the program */ };
 
-/*
- * Whether a field is about the connection, RFC 9113, 8.2.2. It is left out, so that a handler that sets it for HTTP/1.1
- * works here too.
- */
+/* Whether a field is about the connection, RFC 9113, 8.2.2. Such a field is left out, so that a
+ * handler that sets it for HTTP/1.1 works with HTTP/2 too. */
 static bool is_forbidden(const char *name)
 {
     static const char *const names[] = {
@@ -32,7 +30,7 @@ struct fields {
     size_t count;
 };
 
-/* Adds a field. nghttp2 copies name and value, and makes the name lower case. */
+/* Adds a field. nghttp2 copies name and value, and converts the name to lower case. */
 static void add_bytes(struct fields *fields, const char *name, const char *value, size_t size)
 {
     fields->all[fields->count++] = (nghttp2_nv){(uint8_t *)(uintptr_t)name,
@@ -54,7 +52,7 @@ static void add_date(struct fields *fields, struct worker *worker)
     add_bytes(fields, "date", line + 6, strlen(line) - 8);
 }
 
-/* Sends GOAWAY if the session stops: clients are to open no more streams. */
+/* If the session stops, sends GOAWAY, so that the client opens no more streams. */
 static void leave_if_stopping(struct h2_session *session)
 {
     const struct cell *cell = session->channel->cell;
@@ -70,7 +68,7 @@ static void leave_if_stopping(struct h2_session *session)
         session->is_starved = true;
 }
 
-/* Tells nghttp2 how much of the answer can be sent now. */
+/* Called by nghttp2: returns how much of the answer can be sent now. */
 static ssize_t on_read(nghttp2_session *engine, int32_t id, uint8_t *to, size_t max,
                        uint32_t *flags, nghttp2_data_source *source, void *context)
 {
@@ -94,7 +92,7 @@ static ssize_t on_read(nghttp2_session *engine, int32_t id, uint8_t *to, size_t 
     return (ssize_t)size;
 }
 
-/* Gives an answer to nghttp2. False: out of memory. */
+/* Gives an answer to nghttp2. Returns false if out of memory. */
 static bool submit(struct h2_stream *stream, const struct fields *fields, bool has_body)
 {
     const nghttp2_data_provider provider = {{.ptr = stream}, on_read};
@@ -117,7 +115,7 @@ static size_t count_of(const struct http_request *request, const tr_http_respons
     return count;
 }
 
-/* Sends the same head as http/answer.c does for HTTP/1.1. */
+/* Sends the head that http/answer.c sends in HTTP/1.1, in the form of HTTP/2. */
 static bool send_head(struct http_request *request, const char *type,
                       const tr_http_response *response, bool has_body)
 {

@@ -15,7 +15,7 @@ static bool is_up(const struct h2_call *call)
     return call->client && h2_session_is_up(&call->client->base);
 }
 
-/* Returns why a call cannot continue; TR_OK: it can. */
+/* Returns TR_OK if a call can continue, or why it cannot. */
 static tr_status status_of(struct http_flow *flow)
 {
     const struct h2_call *call = flow->call;
@@ -32,7 +32,7 @@ static tr_status status_of(struct http_flow *flow)
     return client && client->status != TR_OK ? client->status : TR_CLOSED;
 }
 
-/* Lets the turn wait until something happens to the call. */
+/* Lets the turn wait for the next event of the call. */
 static tr_status wait_for(struct http_flow *flow, tr_time deadline_ns)
 {
     struct h2_call *call = flow->call;
@@ -71,7 +71,7 @@ struct fields {
     size_t count;
 };
 
-/* Adds a field. nghttp2 copies name and value, and makes the name lower case. */
+/* Adds a field. nghttp2 copies name and value, and converts the name to lower case. */
 static void add(struct fields *fields, const char *name, size_t name_size, const char *value,
                 size_t size)
 {
@@ -82,7 +82,8 @@ static void add(struct fields *fields, const char *name, size_t name_size, const
                                                 NGHTTP2_NV_FLAG_NONE};
 }
 
-/* Whether a header is left out, because it is about a connection of HTTP/1.1: RFC 9113, 8.2.2. */
+/* Whether a header is left out because it concerns only a connection of HTTP/1.1: RFC 9113,
+ * 8.2.2. */
 static bool is_dropped(const char *name, size_t size)
 {
     static const char *const names[] = {"host", "transfer-encoding", "proxy-connection"};
@@ -93,10 +94,8 @@ static bool is_dropped(const char *name, size_t size)
     return false;
 }
 
-/*
- * Makes fields of "GET /a HTTP/1.1\r\nHost: b\r\nName: value\r\n...\r\n\r\n", which this client has written, with Host first.
- * So a request is the same in both versions.
- */
+/* Makes fields of "GET /a HTTP/1.1\r\nHost: b\r\nName: value\r\n...\r\n\r\n", a head that this
+ * client has written, with Host first. So both versions send the same request. */
 static void fields_make(struct fields *fields, const char *text, bool is_tls)
 {
     const char *target = strchr(text, ' ') + 1;
@@ -153,7 +152,7 @@ bool tr__h2_call_has_begun(const struct h2_call *call)
     return call->has_final;
 }
 
-/* Waits until the bytes that were given are in frames. */
+/* Waits until nghttp2 has made frames of the given bytes. */
 static tr_status drain(struct http_flow *flow)
 {
     struct h2_call *call = flow->call;
@@ -183,7 +182,8 @@ tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last)
         call->client->base.is_starved = true;
     tr__h2_client_flush(call->client);
     tr_status status = drain(flow);
-    if (call->out_size) { /* the turn ends, and its memory with the bytes is freed */
+    if (call->out_size) {
+        /* the turn ends before the bytes were sent, and its memory with the bytes is freed */
         call->out_size = 0;
         call->is_last = false;
     }
@@ -202,7 +202,8 @@ tr_status tr__h2_call_expect(struct http_flow *flow)
         if (status == TR_OK)
             status = wait_for(flow, is_short ? soon_ns : flow->deadline_ns);
         if (status == TR_TIMEOUT && is_short)
-            return TR_OK; /* RFC 9110, 10.1.1: not every server answers */
+            /* not an error, because not every server answers Expect: RFC 9110, 10.1.1 */
+            return TR_OK;
         if (status != TR_OK)
             return status;
     }
@@ -223,7 +224,8 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
     flow->has_begun = true;
     flow->has_any = true;
     if (call->status != TR_OK && call->status != TR_RESET)
-        return status_of(flow); /* the answer is malformed, or too large */
+        /* the call has failed, because the answer is malformed or too large */
+        return status_of(flow);
     tr_bytes head = net_buffer_bytes(&call->head);
     char *copy = tr_try_scratch(flow->self, head.size + 3);
     answer->head.fields =
@@ -241,7 +243,7 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
     return status;
 }
 
-/* Gives the server new window for the bytes that the turn has read. */
+/* Enlarges the window of the server by the bytes that the turn has read. */
 static void consume(struct h2_call *call)
 {
     size_t size = call->lent;
@@ -317,5 +319,5 @@ void tr__h2_call_free(struct h2_call *call, bool is_late)
     tr__h2_call_drop(call);
     struct channel *channel = session->channel;
     tr__h2_client_flush(client);
-    tr__channel_call(channel); /* the end of the channel may have waited for this call */
+    tr__channel_call(channel); /* tr_closed may have waited for the end of this call */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What comes for calls of HTTP/2, and what leaves: the functions that nghttp2 calls. */
+/** The functions that nghttp2 calls for the input and the output of calls. */
 #include "http/h2_call_input.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static struct h2_call *call_of(nghttp2_session *engine, int32_t id)
 void tr__h2_call_wake(struct h2_call *call)
 {
     const struct h2_client *client = call->client;
-    if (call->waiter && client && client->base.channel->cell) /* otherwise the turn has ended */
+    /* If the channel has no actor any more, the turn has ended with it. */
+    if (call->waiter && client && client->base.channel->cell)
         turn_wake(call->waiter, TR_OK);
 }
 
@@ -71,7 +72,7 @@ static tr_status keep_line(struct net_buffer *head, const char *before, tr_bytes
     return TR_OK;
 }
 
-/* Notes the status, which nghttp2 has checked: three digits. */
+/* Notes the status. nghttp2 has checked that it has three digits. */
 static tr_status keep_status(struct h2_call *call, tr_bytes value)
 {
     const char *digits = value.data;
@@ -89,7 +90,7 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     (void)context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
     if (!call || call->has_final || call->status != TR_OK || frame->hd.type != NGHTTP2_HEADERS)
-        return 0; /* trailers are dropped */
+        return 0; /* drop the fields of trailers */
     bool is_pseudo = name_size && name[0] == ':';
     size_t there = net_buffer_size(&call->head);
     if (there + name_size + value_size + 6 > call->limits.head_max ||
@@ -107,7 +108,8 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     return 0;
 }
 
-/* Fails the call for a field that RFC 9113 forbids. nghttp2 would only leave the field out. */
+/* Fails the call because of a field that RFC 9113 forbids. nghttp2 would only leave out the
+ * field. */
 static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame,
                              const uint8_t *name, size_t name_size, const uint8_t *value,
                              size_t value_size, uint8_t flags, void *context)
@@ -119,7 +121,7 @@ static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame
     (void)flags;
     (void)context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
-    if (call && !call->has_final) /* trailers are dropped */
+    if (call && !call->has_final) /* trailers are dropped, so their faults do not matter */
         tr__h2_call_fail(call, TR_BAD_DATA, "a header that HTTP/2 forbids", NGHTTP2_PROTOCOL_ERROR);
     return 0;
 }
@@ -139,7 +141,7 @@ static void on_head(struct h2_call *call)
         tr__h2_call_fail(call, TR_BAD_DATA, "there are too many answers of 1xx", NGHTTP2_CANCEL);
 }
 
-/* ---- Bodies and ends. ---- */
+/* ---- Bodies, and the ends of streams. ---- */
 
 static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uint8_t *data,
                    size_t size, void *context)
@@ -148,7 +150,7 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     (void)context;
     struct h2_call *call = call_of(engine, id);
     if (call && call->status == TR_OK) {
-        /* nghttp2 gives what is beyond the window too, and resets the stream later */
+        /* nghttp2 passes bytes beyond the window too, and resets the stream later; fail now */
         if (size > TR_HTTP2_WINDOW - net_buffer_size(&call->in))
             tr__h2_call_fail(call,
                              TR_BAD_DATA,
@@ -159,10 +161,11 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
         else
             tr__h2_call_fail(call, TR_NO_MEMORY, NULL, NGHTTP2_CANCEL);
     }
-    return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
+    /* see "windows" in http/h2_session.h */
+    return nghttp2_session_consume_connection(engine, size);
 }
 
-/* Handles a frame that is about the whole connection. */
+/* Handles a frame that concerns the whole connection. */
 static void on_connection(struct h2_client *client, const nghttp2_frame *frame)
 {
     switch (frame->hd.type) {
@@ -171,7 +174,7 @@ static void on_connection(struct h2_client *client, const nghttp2_frame *frame)
             client->why = nghttp2_http2_strerror(frame->goaway.error_code);
         tr__h2_client_leave(client);
         break;
-    case NGHTTP2_SETTINGS: /* the server may allow more streams now */
+    case NGHTTP2_SETTINGS: /* the server may now allow more streams */
         if (client->conn)
             tr__waits_wake_one(&client->conn->host->line);
         break;
@@ -232,7 +235,7 @@ ssize_t tr__h2_call_on_read(nghttp2_session *engine, int32_t id, uint8_t *to, si
     const struct channel *channel = session->channel;
     const struct h2_call *call = call_of(engine, id);
     if (!call)
-        return NGHTTP2_ERR_DEFERRED; /* the call was given up, and a reset follows */
+        return NGHTTP2_ERR_DEFERRED; /* the call was given up, and its stream will be reset */
     if (!call->out_size && !call->is_last)
         return NGHTTP2_ERR_DEFERRED;
     if (call->out_size && channel->work->output.size >= channel->endpoint->options.output_max) {
@@ -246,7 +249,7 @@ ssize_t tr__h2_call_on_read(nghttp2_session *engine, int32_t id, uint8_t *to, si
     return (ssize_t)size;
 }
 
-/* Writes a frame with data: its head, and bytes that lie in memory of the turn. */
+/* Writes a frame with data: its head, then bytes that are in memory of the turn. */
 static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uint8_t *head,
                         size_t size, nghttp2_data_source *source, void *context)
 {
@@ -254,8 +257,9 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     struct h2_session *session = context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
     if (!call || call->out_size < size)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* the turn of the call has ended */
-    TR_ASSERT(!size || session->channel->cell);       /* a turn of this actor has the bytes */
+        /* the turn of the call has ended, so there are no bytes to send */
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    TR_ASSERT(!size || session->channel->cell); /* a turn of this actor owns the bytes */
     unsigned char *to = tr__output_reserve(session->channel, H2_FRAME_HEAD_SIZE + size);
     if (!to)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -290,7 +294,8 @@ static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int pr
     return 0;
 }
 
-/* Notes that nghttp2 has sent a GOAWAY, because frames of the server are wrong. */
+/* Called when nghttp2 has sent a frame. Notes a GOAWAY, which it sends if frames of the server are
+ * wrong. */
 static int on_sent(nghttp2_session *engine, const nghttp2_frame *frame, void *context)
 {
     (void)engine;

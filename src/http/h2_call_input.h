@@ -7,11 +7,11 @@
 
 /** Sets the functions that nghttp2 calls for input and for data that it sends. */
 void tr__h2_call_set(nghttp2_session_callbacks *callbacks);
-/** Notes why a call fails, unless a reason is noted already, and resets its stream. */
+/** Notes why a call fails, and resets its stream. Keeps a reason that was noted before. */
 void tr__h2_call_fail(struct h2_call *call, tr_status status, const char *why, uint32_t code);
-/** Lets the turn continue that waits for a call. */
+/** Wakes the turn that waits for a call. */
 void tr__h2_call_wake(struct h2_call *call);
-/** Tells nghttp2 how much of the body of a request can be sent now. */
+/** Called by nghttp2: returns how much of the body of a request can be sent now. */
 ssize_t tr__h2_call_on_read(nghttp2_session *engine, int32_t id, uint8_t *to, size_t max,
                             uint32_t *flags, nghttp2_data_source *source, void *context);
 

@@ -8,25 +8,27 @@
 
 struct http_conn;
 
-/** The session of a client. base.all has its calls, and base.streams.open counts them. */
+/**
+ * A connection of HTTP/2 of the client. base.all has its calls, and base.streams.open counts them.
+ */
 struct h2_client {
-    struct h2_session base; /* must be first */
+    struct h2_session base; /* must be the first member */
     struct http_conn *conn; /* NULL: forgotten */
-    tr_status status;       /* why it has ended; TR_OK: it has not */
-    const char *why;        /* more about the status; NULL: the status says all */
-    tr_time heard_ns;       /* when bytes came last */
-    bool is_pinged;         /* a ping was sent, and nothing has come since */
+    tr_status status;       /* why the connection has ended; TR_OK: it has not */
+    const char *why;        /* text about the status; NULL: there is none */
+    tr_time heard_ns;       /* when the last bytes have come */
+    bool is_pinged;         /* a ping was sent, and no byte has come since */
 };
 
-/** A stream: a request and its answer. */
+/** A call: a request and its answer, on one stream of HTTP/2. */
 struct h2_call {
-    struct list link; /* in h2_client.base.all */
+    struct list link; /* link in h2_client.base.all */
     struct h2_client *client;
-    int32_t id;             /* 0: the request was not sent */
-    struct tr_self *waiter; /* the turn that waits; NULL: none does */
+    int32_t id;             /* id of the stream; 0: the request was not sent */
+    struct tr_self *waiter; /* the turn that waits for the call; NULL: none */
     tr_time asked_ns;
-    tr_status status;    /* why it failed; TR_OK: it has not */
-    const char *why;     /* more about the status; NULL: the status says all */
+    tr_status status;    /* why the call has failed; TR_OK: it has not */
+    const char *why;     /* text about the status; NULL: there is none */
     bool is_unprocessed; /* the server says that it has not processed the call */
     bool was_reset;      /* RST_STREAM has come */
     uint32_t code;       /* of it */
@@ -35,15 +37,15 @@ struct h2_call {
     bool has_continue;   /* 100 has come */
     bool has_final;      /* the head of the answer has come */
     int number;          /* HTTP status of the current head */
-    uint32_t interims;   /* how many heads of 1xx have come */
+    uint32_t interims;   /* number of interim heads (1xx) that have come */
     uint32_t field_count;
     struct http_limits limits;
-    struct net_buffer head; /* in the form of HTTP/1.1, without its last line */
-    struct net_buffer in;   /* bytes of the body that were not read */
-    size_t lent;            /* how many of these a turn has borrowed, until it reads again */
+    struct net_buffer head; /* the head in the form of HTTP/1.1, without its last line */
+    struct net_buffer in;   /* bytes of the body that have come and were not read */
+    size_t lent; /* number of these bytes that a turn has borrowed, until it reads again */
     const unsigned char *out;
     size_t out_size;
-    bool is_last; /* `out` is the end of the body */
+    bool is_last; /* the body ends with the bytes of `out` */
 };
 
 static inline struct h2_client *h2_client_of(const struct channel *channel)

@@ -35,7 +35,8 @@ static void wake_all(struct h2_client *client)
         tr__h2_call_wake(h2_call_at(link));
 }
 
-/* Marks a connection on which nothing more is read or written. The calls that are not over fail with this status. */
+/* Marks a connection as ended: nothing more is read or written. Its open calls fail with this
+ * status. */
 static void over(struct h2_client *client, tr_status status, const char *why)
 {
     client->base.is_over = true;
@@ -65,15 +66,15 @@ static void fail(struct h2_client *client, uint32_t code, const char *why)
     session->is_busy = true;
     session->is_forced = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)tr__h2_send_frames(session); /* without memory no GOAWAY is sent */
+        (void)tr__h2_send_frames(session); /* if there is no memory, no GOAWAY is sent */
     session->is_busy = false;
-    client->status = TR_OK; /* the text says more than the status */
+    client->status = TR_OK; /* report the text instead of the status, because it says more */
     over(client, TR_BAD_DATA, why);
     if (session->channel->state == CHANNEL_OPEN)
         tr__channel_close(session->channel);
 }
 
-/* Ends the connection if it cannot continue, after frames were read or written. */
+/* Call after frames were read or written. Ends the connection if it cannot continue. */
 static void look(struct h2_client *client)
 {
     struct h2_session *session = &client->base;
@@ -85,7 +86,7 @@ static void look(struct h2_client *client)
         fail(client, NGHTTP2_ENHANCE_YOUR_CALM, session->guard.why);
     } else if (!nghttp2_session_want_read(session->engine) &&
                !nghttp2_session_want_write(session->engine)) {
-        over(client, TR_CLOSED, NULL); /* GOAWAY was sent, or came, and all streams have ended */
+        over(client, TR_CLOSED, NULL); /* GOAWAY was sent or received, and all streams have ended */
         tr__channel_close(session->channel);
     }
 }
@@ -130,7 +131,7 @@ static void on_deadline(struct channel *channel)
 
 /* ---- The protocol of the channel. ---- */
 
-/* Notes that bytes have come, which shows that the server is there. */
+/* Notes that bytes have come, which shows that the server is alive. */
 static void note_heard(struct h2_client *client)
 {
     struct channel *channel = client->base.channel;
@@ -222,12 +223,13 @@ static void streams_free(struct channel *channel)
     struct h2_client *client = h2_client_of(channel);
     const struct memory_source *source = client->base.source;
     struct list *link;
-    tr__h2_memory_free(&client->base); /* frees the session of nghttp2 too */
+    /* frees the session of nghttp2 too, because that uses the same memory */
+    tr__h2_memory_free(&client->base);
     while ((link = list_pop_first(&client->base.all))) {
         struct h2_call *call = h2_call_at(link);
         call->client = NULL;
         if (!channel->cell)
-            tr__h2_call_drop(call); /* the flow of the call has ended with the actor */
+            tr__h2_call_drop(call); /* its flow has ended together with the actor */
     }
     channel->rare->streams = NULL;
     source_resize(source, client, 0);
@@ -251,10 +253,11 @@ static tr_next on_piece(tr_self *self, void *state, const void *message)
     (void)self;
     (void)state;
     (void)message;
-    return TR_SAME; /* nothing of such a channel comes in a turn */
+    return TR_SAME; /* nothing to do: such a channel is read outside of turns */
 }
 
-/* The type of a piece of input. No other file has its descriptor, so that programs cannot handle it. */
+/* The type of a piece of input. No other file has its descriptor, so programs cannot have a handler
+ * for it. */
 TR_MESSAGE(tr_http2_piece_, (channel, channel), (bytes, bytes));
 
 static const tr_handler piece_handler = {
@@ -322,7 +325,7 @@ tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
     list_init(&client->base.all);
     tr__h2_guard_init_client(&client->base.guard, 2 * HEAD_MAX);
     client->heard_ns = channel->worker->loop.now_ns;
-    /* the endpoint belongs to this channel alone */
+    /* the endpoint is used by this channel alone, so it may be changed */
     channel->endpoint->options.protocol = &h2_protocol;
     rare->streams = &client->base.streams;
     conn->h2 = client;

@@ -38,7 +38,7 @@ size_t tr__h2_events_unsent(const struct http_events *events)
     return events->stream->out_size;
 }
 
-/* Has nghttp2 ask again what there is to send. */
+/* Makes nghttp2 ask again for data to send. */
 static void resume(struct h2_stream *stream)
 {
     struct h2_session *session = stream->session;
@@ -46,13 +46,14 @@ static void resume(struct h2_stream *stream)
         session->is_starved = true;
 }
 
-/* Appends a text to the bytes that wait; frames are made of them later. */
+/* Appends a text to the bytes that wait to be sent in frames. */
 static tr_status append(struct h2_stream *stream, const char *text, size_t size)
 {
     struct net_buffer *waiting = &stream->waiting;
     net_buffer_consume(waiting, net_buffer_size(waiting) - stream->out_size);
     tr_status status = tr__net_buffer_append(waiting, text, size);
-    tr_bytes all = net_buffer_bytes(waiting); /* it may have moved */
+    /* take the address again, because appending may have moved the buffer */
+    tr_bytes all = net_buffer_bytes(waiting);
     stream->out = all.data;
     stream->out_size = all.size;
     return status;
@@ -62,7 +63,7 @@ tr_status tr__h2_events_write(struct http_events *events, const char *text, size
 {
     struct h2_stream *stream = events->stream;
     if (tr__h2_is_gone(stream))
-        return TR_OK; /* the end of the stream follows */
+        return TR_OK; /* nothing to send: the end of the stream follows */
     tr_status status = append(stream, text, size);
     if (status != TR_OK)
         return status;
@@ -128,7 +129,7 @@ void tr__h2_events_comment(struct h2_session *session)
     LIST_EACH (link, &session->all) {
         struct h2_stream *stream = stream_at(link);
         if (!stream->events || tr__h2_is_gone(stream) || stream->out_size)
-            continue; /* it has no events, or bytes wait that will be sent */
+            continue; /* the stream has no events, or has bytes to send anyway */
         if (append(stream, ":\n\n", 3) == TR_OK)
             resume(stream);
         else

@@ -6,8 +6,8 @@
 #include "http/events.h"
 
 /**
- * After how long without an event a comment is sent. Common proxies cut a connection that is silent for a minute, some
- * after 30 s.
+ * How long a stream may have no event before a comment is sent. Common proxies cut a connection
+ * that is silent for a minute, some after 30 s.
  */
 #define EVENTS_COMMENT_NS (15 * TR_SECOND)
 
@@ -15,18 +15,18 @@ struct h2_session;
 
 /** Finds a stream of events on a connection; NULL: it has none with this token. */
 struct http_events *tr__h2_events_find(const struct channel *channel, uint64_t token);
-/** The functions of http/events.h with these names, for a stream of HTTP/2. */
+/** Implement the functions of http/events.h with these names for a stream of HTTP/2. */
 TR_MUST_CHECK tr_status tr__h2_events_begin(struct http_events *events);
 size_t tr__h2_events_unsent(const struct http_events *events);
 TR_MUST_CHECK tr_status tr__h2_events_write(struct http_events *events, const char *text,
                                             size_t size);
-/** Takes the events from their stream, whose answer is still open. */
+/** Detaches the events from their stream, whose answer stays open. */
 void tr__h2_events_leave(struct http_events *events);
-/** Ends the answer of a stream that has no events any more. */
+/** Ends the answer of a stream whose events were detached. */
 void tr__h2_events_close(struct h2_stream *stream);
 void tr__h2_events_cut(struct h2_stream *stream);
 
-/** Ends the events of a stream that is gone, if it has any, with this code. */
+/** If a stream that is gone has events, ends them with this code. */
 void tr__h2_events_gone(struct h2_stream *stream, unsigned code);
 /** Ends the events of all streams, because the connection ends in order or its actor has failed. */
 void tr__h2_events_end_all(struct h2_session *session, bool has_failed);

@@ -78,7 +78,7 @@ void tr__h2_guard_sent(struct h2_guard *guard)
     give_credit(guard);
 }
 
-/* Counts a frame whose head has come. */
+/* Counts a frame whose header has come. */
 static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
 {
     const uint8_t *head = guard->head;
@@ -152,6 +152,6 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
             look_at_frame(guard, now_ns);
         }
     }
-    /* Nothing of a frame that is too much is read, except a part of its head, which is harmless. */
+    /* A frame that is too much is not read, except for a part of its header, which is harmless. */
     return guard->why && at ? at - 1 : at;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What comes on a connection of HTTP/2: the functions that nghttp2 calls for it. */
+/** The functions that nghttp2 calls for the input of a connection. */
 #include "http/h2_input.h"
 
 #include "http/h2_head.h"
@@ -44,7 +44,7 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     const struct h2_session *session = context;
     struct h2_stream *stream = nghttp2_session_get_stream_user_data(engine, frame->hd.stream_id);
     if (!stream || frame->hd.type != NGHTTP2_HEADERS ||
-        frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* trailers are dropped */
+        frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* drop the fields of trailers */
         return 0;
     tr_status status = tr__h2_head_add(stream,
                                        &site_of(session)->limits,
@@ -53,7 +53,8 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     return status == TR_OK ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-/* Resets the stream for a field that RFC 9113 forbids. nghttp2 would only leave the field out. */
+/* Resets the stream because of a field that RFC 9113 forbids. nghttp2 would only leave out the
+ * field. */
 static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame,
                              const uint8_t *name, size_t name_size, const uint8_t *value,
                              size_t value_size, uint8_t flags, void *context)
@@ -76,12 +77,13 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     struct h2_stream *stream = nghttp2_session_get_stream_user_data(engine, id);
     bool is_read = stream && h2_stream_has_turn(stream);
     size_t unread = is_read ? net_buffer_size(&stream->in) + net_buffer_size(&stream->lent) : 0;
-    /* nghttp2 gives what is beyond the window too, and resets the stream later */
+    /* nghttp2 passes bytes beyond the window too, and resets the stream later; refuse it now */
     if (is_read && size > TR_HTTP2_WINDOW - unread)
         tr__h2_refuse(session, id, NGHTTP2_FLOW_CONTROL_ERROR);
     else if (is_read && tr__h2_stream_data(stream, data, size) != TR_OK)
         tr__h2_refuse(session, id, NGHTTP2_INTERNAL_ERROR);
-    return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
+    /* see "windows" in http/h2_session.h */
+    return nghttp2_session_consume_connection(engine, size);
 }
 
 /* Begins the turn of a request whose head has come. */

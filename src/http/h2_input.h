@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What comes on a connection of HTTP/2. Owner only. */
+/** Handles the input of a connection of HTTP/2. Owner only. */
 #ifndef HTTP_H2_INPUT_H
 #define HTTP_H2_INPUT_H
 
@@ -10,7 +10,9 @@ struct nghttp2_session_callbacks;
 
 /** Sets the functions that nghttp2 calls for input. */
 void tr__h2_input_set(struct nghttp2_session_callbacks *callbacks);
-/** Resets a stream because of what the client did. Too many of these are a flood. */
+/**
+ * Resets a stream because of what the client did. Counts such resets: too many of them are a flood.
+ */
 void tr__h2_refuse(struct h2_session *session, int32_t id, uint32_t code);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The memory of nghttp2. It frees some of its records twice if one of its allocations has failed. So each block is in a
- * list of its connection: nghttp2 is not called again after such a failure, and all its blocks are freed by that list.
+ * The memory of nghttp2. It frees some of its records twice if one of its allocations has failed.
+ * Therefore each block is in a list of its connection. After such a failure nghttp2 is not called
+ * again, and all blocks of the list are freed.
  */
 #include "http/h2_memory.h"
 
@@ -10,7 +11,7 @@
 #include "http/h2_inside.h"
 
 struct block {
-    struct list link; /* in h2_session.blocks */
+    struct list link; /* link in h2_session.blocks */
 };
 static_assert(sizeof(struct block) % SOURCE_ALIGNMENT == 0, "what is behind it is aligned");
 

@@ -7,7 +7,7 @@ struct h2_session;
 
 /** Prepares session->memory, before the session of nghttp2 is made. */
 void tr__h2_memory_init(struct h2_session *session);
-/** Frees all that nghttp2 has. */
+/** Frees all memory that nghttp2 has allocated. */
 void tr__h2_memory_free(struct h2_session *session);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** In place of the other files http/h2_*.c where the library is built without nghttp2. Nothing of this is called. */
+/**
+ * Replaces the other files http/h2_*.c if the library is built without nghttp2. These functions are
+ * never called.
+ */
 #include "base/assert.h"
 #include "http/h2_answer.h"
 #include "http/h2_call.h"
@@ -16,7 +19,8 @@ bool tr__h2_is_built(void)
 int tr__h2_preface(tr_bytes bytes)
 {
     (void)bytes;
-    return 0; /* "PRI" is the method of a request that is refused */
+    /* The connection is read as HTTP/1.1, and a request with the method "PRI" is refused. */
+    return 0;
 }
 
 tr_status tr__h2_begin(struct channel *channel)

@@ -26,7 +26,9 @@ static_assert(sizeof preface == H2_PREFACE_SIZE + 1, "RFC 9113, 3.4");
 
 enum {
     TABLE_MAX =
-        4096 /* bytes of the tables of compressed headers, each way: what RFC 9113 begins with */
+        /* size of the table of compressed headers in each direction; the initial size of RFC
+         * 9113 */
+    4096
 };
 
 bool tr__h2_is_built(void)
@@ -66,7 +68,7 @@ static int on_sent(nghttp2_session *engine, const nghttp2_frame *frame, void *co
     return 0;
 }
 
-/* Writes a frame with data: its head, and bytes that lie in memory of the turn. */
+/* Writes a frame with data: its head, then bytes that are in memory of the turn. */
 static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uint8_t *head,
                         size_t size, nghttp2_data_source *source, void *context)
 {
@@ -76,7 +78,8 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     struct h2_stream *stream = source->ptr;
     struct channel *channel = session->channel;
     if (stream->out_size < size)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* the turn of the stream has ended */
+        /* the turn of the stream has ended, so there are no bytes to send */
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     unsigned char *to = tr__output_reserve(channel, H2_FRAME_HEAD_SIZE + size);
     if (!to)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -119,7 +122,7 @@ ssize_t tr__h2_send_frames(struct h2_session *session)
     return 0;
 }
 
-/* Ends a connection that cannot continue, without GOAWAY. */
+/* Ends a connection that cannot continue. Sends no GOAWAY. */
 static void cut(struct h2_session *session, ssize_t problem)
 {
     session->is_over = true;
@@ -131,7 +134,8 @@ static void cut(struct h2_session *session, ssize_t problem)
                         is_memory ? NULL : nghttp2_strerror((int)problem));
 }
 
-/* Logs why a connection ends, at a low level, because what a client does is no failure of the server. */
+/* Logs why a connection ends, at a low level, because a fault of a client is no failure of the
+ * server. */
 static void say(const struct h2_session *session, const char *why)
 {
     const struct channel *channel = session->channel;
@@ -163,7 +167,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     tr__protocol_turns_forget(session->channel);
     session->is_busy = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)tr__h2_send_frames(session); /* without memory no GOAWAY is sent */
+        (void)tr__h2_send_frames(session); /* if there is no memory, no GOAWAY is sent */
     session->is_busy = false;
     session->is_over = true;
     if (session->channel->state == CHANNEL_OPEN)
@@ -193,7 +197,8 @@ static void look_at_time(struct h2_session *session)
     tr__channel_arm(channel);
 }
 
-/* Ends the connection if it cannot continue, else sets its deadline. After frames were read or written. */
+/* Call after frames were read or written. Ends the connection if it cannot continue; otherwise sets
+ * its deadline. */
 static void look(struct h2_session *session)
 {
     if (session->is_over || session->channel->state != CHANNEL_OPEN)
@@ -208,7 +213,8 @@ static void look(struct h2_session *session)
     }
     if (!nghttp2_session_want_read(session->engine) &&
         !nghttp2_session_want_write(session->engine)) {
-        session->is_over = true; /* GOAWAY was sent, and all streams have ended */
+        /* GOAWAY was sent, and all streams have ended, so the connection ends */
+        session->is_over = true;
         tr__channel_close(session->channel);
         return;
     }
@@ -325,11 +331,9 @@ static nghttp2_session_callbacks *callbacks_new(void)
     return callbacks;
 }
 
-/*
- * nghttp2 counts a CONTINUATION frame once for each piece of the input that has a part of its head
- * (nghttp2#2817). So nghttp2's own limit would end good connections; http/h2_guard.c counts frames.
- * Versions before 1.61 have neither limit nor function.
- */
+/* nghttp2 counts a CONTINUATION frame once for each piece of the input that has a part of its head
+ * (nghttp2#2817). So its own limit would end good connections: turn it off, because http/h2_guard.c
+ * counts these frames. Versions before 1.61 have neither the limit nor this function. */
 /* NOLINTNEXTLINE(readability-redundant-declaration) */
 __attribute__((weak)) void nghttp2_option_set_max_continuations(nghttp2_option *option, size_t max);
 
@@ -339,7 +343,8 @@ nghttp2_option *tr__h2_options_new(void)
     if (nghttp2_option_new(&options) != 0)
         return NULL;
     nghttp2_option_set_no_auto_window_update(options, 1);
-    nghttp2_option_set_no_closed_streams(options, 1); /* priorities are ignored */
+    /* keep no closed streams, because priorities are ignored */
+    nghttp2_option_set_no_closed_streams(options, 1);
     if (nghttp2_option_set_max_continuations)
         nghttp2_option_set_max_continuations(options, SIZE_MAX);
     nghttp2_option_set_max_deflate_dynamic_table_size(options, TABLE_MAX);
@@ -409,7 +414,7 @@ void tr__h2_on_ended(struct channel *channel)
     wake_all(session);
 }
 
-/* Refuses the requests that no turn has answered, and cuts answers that are not whole. */
+/* Refuses the requests that have no answer yet, and resets streams whose answer is incomplete. */
 static void end_streams(struct h2_session *session)
 {
     LIST_EACH (link, &session->all) {
@@ -431,7 +436,7 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
         tr__protocol_turns_forget(channel);
         session->is_busy = true;
         tr__h2_events_end_all(session, has_failed);
-        ssize_t problem = tr__h2_send_frames(session); /* sends the answers that are whole */
+        ssize_t problem = tr__h2_send_frames(session); /* sends the answers that are complete */
         end_streams(session);
         if (problem == 0 &&
             nghttp2_submit_goaway(session->engine,
@@ -446,7 +451,9 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
         wake_all(session);
     }
     if (has_failed && !session->is_starved)
-        channel->flags |= CHANNEL_ANSWERED; /* each stream was answered or cut by itself */
+        /* every stream was answered or reset, so the output may be sent even if the actor has
+         * failed */
+        channel->flags |= CHANNEL_ANSWERED;
 }
 
 void tr__h2_free(struct channel *channel)
@@ -456,7 +463,8 @@ void tr__h2_free(struct channel *channel)
     const struct memory_source *source = &channel->worker->system->source;
     session->is_over = true;
     session->is_busy = true;
-    tr__h2_memory_free(session); /* frees the session of nghttp2 too */
+    /* frees the session of nghttp2 too, because that uses the same memory */
+    tr__h2_memory_free(session);
     bool is_in_order = channel->status == TR_OK || channel->status == TR_CLOSED;
     struct list *link;
     while ((link = list_first(&session->all))) {

@@ -2,18 +2,20 @@
 /**
  * A connection of HTTP/2: what its channel keeps, and how frames come and go.
  *
- * nghttp2 reads and writes frames; its headers are for the files http/h2_*.c alone. The connection
- * is read outside of turns, and each request is a turn of the session, of which several may wait at
- * once. Nothing is kept for a client that does not read: a turn that answers waits until nghttp2
- * has made frames of its bytes, which stay where they are. nghttp2 makes frames while the output of
- * the channel is below its mark and the client's window is open. What a client sends of a body is
- * kept until its turn reads it.
+ * nghttp2 reads and writes frames; only the files http/h2_*.c include its headers. The connection
+ * is read outside of turns. Each request is a turn of the session, and several of these turns may
+ * wait at the same time. Output is not copied for a client that does not read: a turn that answers
+ * waits until nghttp2 has made frames of its bytes. nghttp2 makes frames while the output of the
+ * channel has capacity and the client's window is open. The body of a request is kept until its
+ * turn reads it.
  *
- * Windows. A stream gets new window when a turn has read its bytes, and the connection gets it when they come. So the windows
- * of the streams bound the memory, and a stream that nobody reads does not stop the others.
+ * Windows. The window of a stream is enlarged when a turn has read its bytes; the window of the
+ * connection is enlarged as soon as bytes come. So the windows of the streams limit the memory, and
+ * a stream that is not read does not stop the others.
  *
- * Ends are of two kinds. A stream that ends before its answer is whole gets RST_STREAM. A connection gets GOAWAY with the
- * last stream that was handled, then the end of the channel in order. Owner only.
+ * Ends. A stream that ends before its answer is complete gets RST_STREAM. A connection that ends
+ * gets GOAWAY with the number of the last handled stream; then the channel ends in order. Owner
+ * only.
  */
 #ifndef HTTP_H2_SESSION_H
 #define HTTP_H2_SESSION_H
@@ -28,22 +30,22 @@ struct nghttp2_option;
 /** Whether the library was built with nghttp2. */
 bool tr__h2_is_built(void);
 /**
- * Says how a connection without TLS begins. 1: with the preface of HTTP/2. 0: with something else. -1: more bytes must
- * come.
+ * Checks how a connection without TLS begins. Returns 1 for the preface of HTTP/2, 0 for something
+ * else, -1 if more bytes must come.
  */
 int tr__h2_preface(tr_bytes bytes);
 
-/** Returns the connection of HTTP/2 of a channel; NULL: it speaks something else. */
+/** Returns the connection of HTTP/2 of a channel; NULL: the channel speaks another protocol. */
 static inline struct h2_session *h2_session_of(const struct channel *channel)
 {
     return (struct h2_session *)(void *)channel->rare->streams;
 }
 
-/** Makes a channel a connection of HTTP/2. TR_NO_MEMORY: the caller ends the channel. */
+/** Makes a channel a connection of HTTP/2. On TR_NO_MEMORY the caller must end the channel. */
 TR_MUST_CHECK tr_status tr__h2_begin(struct channel *channel);
 /** Reads bytes that have come. May end the channel. */
 void tr__h2_read(struct channel *channel, tr_bytes bytes);
-/** The functions of the protocol. */
+/** Implement the functions of the protocol with these names. */
 void tr__h2_on_input(struct channel *channel);
 void tr__h2_on_drained(struct channel *channel);
 void tr__h2_on_ended(struct channel *channel);
@@ -53,7 +55,10 @@ void tr__h2_free(struct channel *channel);
 
 /** Lets nghttp2 make frames as long as the output has space for them. May end the channel. */
 void tr__h2_flush(struct h2_session *session);
-/** Sends what nghttp2 has, as far as the output takes it. Negative: an error of nghttp2. */
+/**
+ * Sends the frames of nghttp2, as many as the output takes. A negative result is an error of
+ * nghttp2.
+ */
 ssize_t tr__h2_send_frames(struct h2_session *session);
 /** Makes options for a session of nghttp2. NULL: out of memory. */
 struct nghttp2_option *tr__h2_options_new(void);

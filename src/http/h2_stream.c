@@ -14,7 +14,8 @@
 #include "http/session.h"
 #include "http/websocket.h"
 
-/* The type of a request of HTTP/2. No other file has its descriptor, so that programs cannot handle it. */
+/* The type of a request of HTTP/2. No other file has its descriptor, so programs cannot have a
+ * handler for it. */
 TR_MESSAGE(tr_http2_stream_, (channel, channel));
 
 static const struct memory_source *source_of(const struct h2_stream *stream)
@@ -65,7 +66,7 @@ void tr__h2_stream_closed(struct h2_stream *stream, uint32_t code)
     stream->is_closed = true;
     stream->out_size = 0;
     tr__h2_events_gone(stream, is_in_order ? WS_CODE_GOING_AWAY : WS_CODE_LOST);
-    /* the stream may have been reset before its turn began */
+    /* if the stream was reset before its turn began, the turn never begins */
     tr__protocol_turn_forget(&stream->turn);
     tr__h2_stream_wake(stream);
     tr__h2_stream_rest(stream);
@@ -82,7 +83,7 @@ bool tr__h2_is_gone(const struct h2_stream *stream)
     return stream->is_closed || !h2_session_is_up(stream->session);
 }
 
-/* Lets the turn of a stream wait. */
+/* Lets the turn of a stream wait for the next event of the stream. */
 static tr_status wait_for(struct h2_stream *stream, struct tr_self *self, tr_time within_ns)
 {
     tr_status status = turn_may_park(self);
@@ -103,7 +104,7 @@ tr_status tr__h2_stream_data(struct h2_stream *stream, const uint8_t *data, size
     return status;
 }
 
-/* Gives the client new window for the bytes that the turn has read. */
+/* Enlarges the window of the client by the bytes that the turn has read. */
 static void consume(struct h2_stream *stream)
 {
     size_t size = net_buffer_size(&stream->lent);
@@ -117,7 +118,7 @@ static void consume(struct h2_stream *stream)
     tr__h2_flush(session);
 }
 
-/* Sends 100 Continue, if the client waits for it and no byte of the body is here. */
+/* Sends 100 Continue, if the client waits for it and no byte of the body has come. */
 static void tell(struct http_request *request, struct h2_stream *stream)
 {
     const nghttp2_nv field = {(uint8_t *)":status", (uint8_t *)"100", 7, 3, NGHTTP2_NV_FLAG_NONE};
@@ -182,7 +183,8 @@ static void body_begin(struct http_request *request, const struct h2_stream *str
 
 /* ---- Writing. ---- */
 
-/* Whether nothing more can be sent, because the client is gone or will give no more window. */
+/* Whether nothing more can be sent, because the client is gone or will not enlarge its window
+ * again. */
 static bool is_hopeless(const struct h2_stream *stream)
 {
     return tr__h2_is_gone(stream) || (stream->session->is_cut && !stream->session->is_blocked);
@@ -199,7 +201,8 @@ tr_status tr__h2_drain(struct http_request *request)
         bool has_moved = stream->out_size < before;
         if (status == TR_OK || (status == TR_TIMEOUT && has_moved))
             continue;
-        stream->out_size = 0; /* the memory of the bytes is freed */
+        /* nothing more can be sent, because the memory of the bytes is about to be freed */
+        stream->out_size = 0;
         if (tr__h2_is_gone(stream))
             return TR_CLOSED;
         if (nghttp2_submit_rst_stream(stream->session->engine,
@@ -214,7 +217,7 @@ tr_status tr__h2_drain(struct http_request *request)
     return tr__h2_is_gone(stream) ? TR_CLOSED : TR_OK;
 }
 
-/* Gives bytes to nghttp2, and sends what can be sent now. */
+/* Gives bytes to nghttp2, and sends as many as possible now. */
 static void offer(struct h2_stream *stream, tr_bytes bytes, bool is_last)
 {
     stream->out = bytes.data;
@@ -260,10 +263,8 @@ static tr_next on_stream(tr_self *self, void *state, const void *message)
 const tr_handler tr__h2_handler = {
     .type = &tr_type_tr_http2_stream_, .call = on_stream, .name = "an HTTP/2 request"};
 
-/*
- * Ends what the turn has left open: a request without an answer gets an error, and an answer that is not whole is
- * reset.
- */
+/* Ends what the turn has left open: a request without an answer gets an error, and the stream of an
+ * incomplete answer is reset. */
 static void finish(struct h2_stream *stream, enum answer_phase phase, int status)
 {
     struct h2_session *session = stream->session;
@@ -274,7 +275,7 @@ static void finish(struct h2_stream *stream, enum answer_phase phase, int status
     else if (phase == ANSWER_BEGUN)
         problem = nghttp2_submit_rst_stream(
             session->engine, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_INTERNAL_ERROR);
-    else if (!stream->is_input_over) /* RFC 9113, 8.1: the rest of the body is not wanted */
+    else if (!stream->is_input_over) /* RFC 9113, 8.1: the client need not send the rest */
         problem = nghttp2_submit_rst_stream(
             session->engine, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
     session->is_starved |= problem != 0;
@@ -296,7 +297,7 @@ void tr__h2_on_turn_done(struct protocol_turn *turn)
     stream->waiter = NULL;
     if (!tr__h2_is_gone(stream) && !stream->has_events)
         finish(stream, phase, status);
-    tr__net_buffer_free(&stream->in); /* nobody will read the body */
+    tr__net_buffer_free(&stream->in); /* nobody reads the body any more */
     tr__net_buffer_free(&stream->lent);
     tr__h2_stream_rest(stream);
     if (session)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A stream of HTTP/2: its body, its turn, and how an answer leaves. Owner only. */
+/** A stream of HTTP/2: its body, its turn, and how its answer is sent. Owner only. */
 #ifndef HTTP_H2_STREAM_H
 #define HTTP_H2_STREAM_H
 
@@ -12,18 +12,27 @@ struct h2_session;
 
 /** Whether the client cannot get an answer any more. */
 bool tr__h2_is_gone(const struct h2_stream *stream);
-/** Reads the next piece of the body. False: the body has ended. On an error ends the request with 400 or 408. Waits. */
+/**
+ * Reads the next piece of the body. Returns false if the body has ended. On an error ends the
+ * request with 400 or 408. Waits.
+ */
 bool tr__h2_body_read(struct http_request *request, tr_bytes *bytes);
-/** Sends a piece, and waits until it has left. TR_CLOSED, TR_STALLED, TR_CANCELLED. */
+/**
+ * Sends a piece, and waits until nghttp2 has made frames of it. Fails with TR_CLOSED, TR_STALLED,
+ * TR_CANCELLED.
+ */
 TR_MUST_CHECK tr_status tr__h2_write(struct http_request *request, tr_bytes bytes);
 /** Ends an answer in pieces. */
 void tr__h2_end(struct http_request *request);
-/** Waits until all that the turn has written is in frames. Returns the statuses of tr__h2_write. */
+/**
+ * Waits until nghttp2 has made frames of all that the turn has written. Returns the statuses of
+ * tr__h2_write.
+ */
 TR_MUST_CHECK tr_status tr__h2_drain(struct http_request *request);
 
 /* ---- Outside of the turn of a stream. ---- */
 
-/** The handler of turns of streams, and the on_turn_done of the protocol. */
+/** The handler for turns of streams. The function implements on_turn_done of the protocol. */
 extern const tr_handler tr__h2_handler;
 void tr__h2_on_turn_done(struct protocol_turn *turn);
 /** Makes a stream. NULL: out of memory. */
@@ -32,7 +41,7 @@ struct h2_stream *tr__h2_stream_new(struct h2_session *session, int32_t id);
 void tr__h2_stream_rest(struct h2_stream *stream);
 /** Handles a stream that nghttp2 has closed, with a code of RFC 9113. The stream may be freed. */
 void tr__h2_stream_closed(struct h2_stream *stream, uint32_t code);
-/** Keeps bytes of a body that the client has sent. TR_NO_MEMORY. */
+/** Keeps bytes of a body that the client has sent. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__h2_stream_data(struct h2_stream *stream, const uint8_t *data,
                                            size_t size);
 /** Wakes the turn of a stream, if it waits. */

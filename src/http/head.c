@@ -6,7 +6,8 @@
 
 #include "http/check.h"
 
-enum { EMPTY_LINES_MAX = 4 /* before a head; RFC 9112, 2.2 asks for one */ };
+/* Empty lines that may be before a head. RFC 9112, 2.2 asks for one at least. */
+enum { EMPTY_LINES_MAX = 4 };
 
 bool tr__http_is_built(void)
 {
@@ -15,13 +16,13 @@ bool tr__http_is_built(void)
 
 /* ---- Looking for the end. ---- */
 
-/* Whether a first line, which has come before the rest of its head, can be the line of a request. */
+/* Whether a first line can be that of a request. Called when the rest of its head has not come. */
 static bool line_is_likely(const char *line, size_t size)
 {
     return size > 9 && memcmp(line + size - 9, " HTTP/", 6) == 0;
 }
 
-/* Skips empty lines before a head. */
+/* Returns the position behind the empty lines before a head. */
 static size_t skip_lines(const char *data, size_t size)
 {
     size_t at = 0;
@@ -45,7 +46,7 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
         if (!feed)
             break;
         if (feed == data + start || feed[-1] != '\r')
-            return bytes.size; /* a line that ends with LF alone */
+            return bytes.size; /* a line ends with LF alone: tr__http_head_parse will refuse it */
         if (feed - (data + start) >= 3 && feed[-2] == '\n') {
             head->size = (size_t)(feed + 1 - (data + start));
             return start + head->size;
@@ -63,7 +64,8 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
 
 /* ---- Parsing. ---- */
 
-/* What llhttp has found about the framing of the body, to compare. */
+/* What llhttp has found out about the end of the body, to be compared with the result of
+ * check.c. */
 struct second_look {
     bool is_chunked;
     bool has_length;
@@ -76,10 +78,10 @@ static int on_headers_complete(llhttp_t *parser)
     look->is_chunked = parser->flags & F_CHUNKED;
     look->has_length = parser->flags & F_CONTENT_LENGTH;
     look->length = parser->content_length;
-    return 1; /* the body is not for llhttp */
+    return 1; /* tells llhttp not to read the body */
 }
 
-/* Lets llhttp read the head. Returns 0, or the status of what it refuses. */
+/* Lets llhttp read the head. Returns 0, or the status with which it is refused. */
 static int read_by_llhttp(llhttp_type_t type, const char *bytes, size_t size,
                           struct second_look *look)
 {
@@ -100,14 +102,15 @@ static bool is_same(const struct second_look *look, const struct http_head *head
     return !look->has_length || look->length == (uint64_t)head->length;
 }
 
-/* Finds the CR LF of the line at `at`. NULL: there is none. */
+/* Returns the CR LF at the end of the line at `at`. NULL: there is none. */
 static char *line_end(char *at, char *end)
 {
     char *cr = memchr(at, '\r', (size_t)(end - at));
     return cr && cr + 1 < end && cr[1] == '\n' ? cr : NULL;
 }
 
-/* Cuts the fields behind the first line, whose CR is `cr`. Returns 0 or a status. */
+/* Reads the fields behind the first line, whose CR is `cr`. Returns 0, or the status of a
+ * refusal. */
 static int read_fields(char *cr, char *end, const struct http_limits *limits,
                        struct http_head *head)
 {
@@ -130,7 +133,7 @@ static int read_fields(char *cr, char *end, const struct http_limits *limits,
     }
 }
 
-/* Cuts the lines. Returns 0 or a status. */
+/* Divides the head into lines and reads them. Returns 0, or the status of a refusal. */
 static int read_lines(char *bytes, size_t size, const struct http_limits *limits,
                       struct http_head *head)
 {
@@ -158,7 +161,7 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
         return memchr(bytes, '\n', max) ? 431 : 414;
     }
     if (size >=
-        10) { /* RFC 9110, 2.5: a higher minor version is handled as 1.1, which llhttp does not */
+        10) { /* RFC 9110, 2.5: a higher minor version counts as 1.1; llhttp would refuse it */
         char *cr = memchr(bytes, '\r', size);
         if (cr && cr - bytes > 9 && memcmp(cr - 9, " HTTP/1.", 8) == 0 && cr[-1] > '1' &&
             cr[-1] <= '9')
@@ -191,7 +194,7 @@ size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_byte
         if (!feed)
             break;
         if (feed == data || feed[-1] != '\r')
-            return bytes.size; /* a line that ends with LF alone */
+            return bytes.size; /* a line ends with LF alone: tr__http_answer_parse will refuse it */
         if (feed - data >= 3 && feed[-2] == '\n') {
             head->size = (size_t)(feed + 1 - data);
             return head->size;
@@ -205,7 +208,8 @@ size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_byte
 static int read_status_line(const char *line, size_t size, struct http_answer_head *answer)
 {
     struct http_head *head = &answer->head;
-    /* The space behind the status may be missing with the reason: many servers do so, and it is not ambiguous. */
+    /* If the reason is missing, the space before it may be missing too: many servers do this, and
+     * it is not ambiguous. */
     bool has_form = size >= 12 && memcmp(line, "HTTP/1.", 7) == 0 && line[8] == ' ' &&
                     (size == 12 || line[12] == ' ') && line[7] >= '0' && line[7] <= '9';
     head->why = "the first line is no status line";
@@ -229,7 +233,7 @@ static int read_status_line(const char *line, size_t size, struct http_answer_he
     return 0;
 }
 
-/* Checks the framing fields of an answer together, RFC 9112, 6. Returns 0 or 400. */
+/* Checks that the fields about the body of an answer agree: RFC 9112, 6. Returns 0 or 400. */
 static int check_answer(struct http_head *head)
 {
     head->why = "Transfer-Encoding is not chunked alone, or stands beside Content-Length";
@@ -258,7 +262,7 @@ tr_status tr__http_answer_parse(char *bytes, size_t size, const struct http_limi
         return TR_BAD_DATA;
     if (bytes[7] > '1')
         bytes[7] =
-            '1'; /* RFC 9110, 2.5: a higher minor version is handled as 1.1, which llhttp does not */
+            '1'; /* RFC 9110, 2.5: a higher minor version counts as 1.1; llhttp would refuse it */
     int second = read_by_llhttp(HTTP_RESPONSE, bytes, size, &look);
     status = read_fields(cr, end, limits, head);
     if (status == 431)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The head of a request: its first line and its fields, cut from the input, checked and parsed in place.
+ * The head of a request: its first line and its fields, cut from the input, checked and parsed in
+ * place.
  *
- * Parsing is a pure function over the bytes of one head. llhttp reads the head, and check.c refuses what llhttp lets
- * through. Nothing ambiguous is guessed: a head that two servers could read in two ways is 400, and its connection ends.
- * The bytes are changed: names get lower case, and a NUL stands behind each name and each value.
+ * Parsing is a pure function over the bytes of one head. llhttp reads the head, and check.c refuses
+ * what llhttp lets through. A head that two servers could understand differently is refused with
+ * 400, and its connection ends. Parsing changes the bytes: names become lower case, and each name
+ * and value gets a NUL behind it.
  */
 #ifndef HTTP_HEAD_H
 #define HTTP_HEAD_H
@@ -26,45 +28,47 @@ enum http_method {
     METHOD_PATCH,
     METHOD_DELETE,
     METHOD_OPTIONS,
-    METHOD_WEBSOCKET /* of a row alone: a GET that asks for the upgrade */
+    /* not from a head, only in rows: a GET that asks for the upgrade to WebSocket */
+    METHOD_WEBSOCKET
 };
 
 struct http_head {
     enum http_method method_id;
-    char *method; /* all texts are in the bytes of the head, and end with a NUL */
-    char *target; /* the target as it came */
-    char *path;   /* inside `target`, or "/": it begins with '/' and is not decoded */
+    char *method; /* all texts point into the bytes of the head, and end with a NUL */
+    char *target; /* the target as it was received */
+    char *path;   /* points into `target`, or "/"; begins with '/' and is not decoded */
     size_t path_size;
-    char *query; /* inside `target`, or NULL: what is behind '?', not decoded */
-    char *host;  /* from the target, then without a NUL behind it; else from Host, or "" */
+    char *query; /* points into `target` behind '?', not decoded; NULL: there is none */
+    char *host;  /* from the target, and then without a NUL behind it; otherwise from Host, or "" */
     size_t host_size;
     struct tr_http_field *fields; /* array of the caller with headers_max elements */
     uint32_t field_count;
     int64_t length; /* value of Content-Length; -1: there is none */
     bool is_chunked;
-    bool has_coding; /* Transfer-Encoding is there */
+    bool has_coding; /* the field Transfer-Encoding was there */
     bool is_unknown; /* Transfer-Encoding names another coding than chunked */
     bool is_http_10;
-    bool is_asterisk; /* the target is "*" */
-    bool keeps;       /* the client wants the connection kept, and nothing in the head is odd */
-    bool expects;     /* 100-continue */
-    const char *why;  /* what is wrong, after a status that is not 0 */
+    bool is_asterisk; /* the target was "*" */
+    bool keeps; /* the client wants to keep the connection, and nothing in the head forbids that */
+    bool expects;    /* 100-continue */
+    const char *why; /* error text for a status that is not 0 */
 };
 
 /** Whether the library was built with llhttp. */
 bool tr__http_is_built(void);
 
 /**
- * Looks for the end of a head, as the `cut` of a tr_framing: the first `seen` bytes were looked at
- * before. Empty lines before the head are skipped. Returns the size with these lines, and in *head
- * the bytes to parse. 0: the head has not come yet. Bytes that cannot become a head, or that are
- * too many, are returned as they are; tr__http_head_parse refuses them.
+ * Looks for the end of a head, as the `cut` of a tr_framing does; the first `seen` bytes were
+ * searched before. Skips empty lines before the head. Returns the size of the head with these
+ * lines, and sets *head to the bytes to parse. Returns 0 if the end of the head has not come. If
+ * the bytes cannot become a head or are too many, returns all of them, and tr__http_head_parse will
+ * refuse them.
  */
 size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 
 /**
- * Parses a head. Returns 0, or the status of the refusal: 400, 414, 417, 431, 501, 505. The caller has set head->fields.
- * Any thread.
+ * Parses a head. Returns 0, or the status of the refusal: 400, 414, 417, 431, 501, 505. The caller
+ * must have set head->fields. Any thread.
  */
 int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limits,
                         struct http_head *head);
@@ -73,17 +77,18 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
 struct http_answer_head {
     int status; /* 100 to 599 */
     struct http_head
-        head; /* the fields and what they mean for the body; no method, target or host */
+        head; /* the fields, and what they mean for the body; method, target and host are not set */
 };
 
 /**
- * Parses the head of an answer, which was cut by tr__http_answer_cut. TR_OK; TR_BAD_DATA: it is malformed or can be read
- * in two ways; TR_TOO_LARGE: more than the limits. head.why says what is wrong. The caller has set head.fields. Any thread.
+ * Parses the head of an answer, which tr__http_answer_cut has found. TR_BAD_DATA: it is malformed
+ * or ambiguous. TR_TOO_LARGE: it exceeds the limits. In both cases head.why is the error text. The
+ * caller must have set head.fields. Any thread.
  */
 TR_MUST_CHECK tr_status tr__http_answer_parse(char *bytes, size_t size,
                                               const struct http_limits *limits,
                                               struct http_answer_head *answer);
-/** Does what tr__http_head_cut does, for the head of an answer, which must have no empty line before it. */
+/** As tr__http_head_cut, for the head of an answer, before which no empty line is allowed. */
 size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 
 #endif

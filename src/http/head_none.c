@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions of http/head.h in a build without llhttp: no endpoint of HTTP can be made. */
+/**
+ * The functions of http/head.h in a build without llhttp. Such a build makes no endpoint of HTTP.
+ */
 #include "http/head.h"
 
 bool tr__http_is_built(void)

@@ -27,7 +27,7 @@ void tr__http_request_identify(struct http_request *request)
 {
     struct tr_self *self = request->self;
     const char *given = tr_http_header(self, "x-request-id");
-    if (!self->causal) /* a turn that is followed has a causal id already */
+    if (!self->causal) /* a turn whose messages are followed already has a causal id */
         self->causal = tr_random(self) | 1;
     /* Copy the id, because the head may move while the body is read. */
     request->id = is_good(given) ? tr_format(self, "%s", given)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Ids of requests: X-Request-Id in and out. Owner only. */
+/** Ids of requests: takes X-Request-Id from a request, and puts it into the answer. Owner only. */
 #ifndef HTTP_ID_H
 #define HTTP_ID_H
 
 #include "http/request.h"
 
-/** Gives a request its id, and the turn a causal id of its own. The answer will have the id as a header. */
+/**
+ * Gives an id to a request, and a new causal id to its turn. The answer will have the request's id
+ * as a header.
+ */
 void tr__http_request_identify(struct http_request *request);
 
 #endif

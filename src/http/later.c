@@ -43,12 +43,13 @@ void tr__http_later_answer(struct http_request *request)
     struct tr_self *self = request->self;
     const void *reply = NULL;
     if (self->is_barrier)
-        tr__barrier_end(self); /* another turn has to reply */
-    /* the handler of the protocol, because it is no barrier */
+        /* the reply comes from another turn, so this one must not be a barrier */
+        tr__barrier_end(self);
+    /* wait as the handler of the protocol, which is no barrier */
     self->handler = tr__http_protocol.handler;
     tr_status status = tr_self_try_await(self, request->later, &reply);
     if (status == TR_CANCELLED || request->phase != ANSWER_NONE)
-        return; /* the end of the turn writes the answer */
+        return; /* the end of the turn completes the answer */
     if (status == TR_OK) {
         const struct envelope *kept = place_answer(self->asks.places[request->later.id >> 32]);
         int code = request->status ? request->status : 200;

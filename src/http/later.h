@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_reply_later in a turn of HTTP. The handler returns, but the turn stays: the connection waits
- * for an ask of its own. The program replies to this ask by its handle, as to the ask of any actor.
- * So the answer is written where all others are, the next request of the connection waits, and the
- * end of the session ends the ask. Owner only.
+ * tr_reply_later in a turn of HTTP. When the handler returns, the turn does not end: it waits for
+ * an ask that the library has made. The program replies to this ask by its handle, as to an ask of
+ * any actor. So the turn itself writes the answer as usual, the next request of the connection
+ * waits, and the end of the session ends the ask. Owner only.
  */
 #ifndef HTTP_LATER_H
 #define HTTP_LATER_H

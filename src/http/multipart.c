@@ -7,16 +7,16 @@
 #include <string.h>
 
 enum state {
-    STATE_START,    /* no byte has come: the first delimiter may have no CR LF before it */
+    STATE_START,    /* no byte has come yet; the first delimiter may be without CR LF before it */
     STATE_PREAMBLE, /* before the first delimiter */
-    STATE_AFTER,    /* after a delimiter: another part, or the end */
+    STATE_AFTER,    /* after a delimiter: another part follows, or the end */
     STATE_HEAD,     /* the headers of a part */
     STATE_DATA,
     STATE_END,
     STATE_FAILED
 };
 
-/* The most spaces and tabs after a delimiter. */
+/* Spaces and tabs that may follow a delimiter. */
 #define PADDING_MAX 256
 
 static const unsigned char line_end[] = {'\r', '\n'};
@@ -40,7 +40,8 @@ static unsigned char lower(unsigned char byte)
     return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
-/* Whether the bytes begin with a text, which is given in lower case. Upper and lower case are equal. */
+/* Whether the bytes begin with a text, ignoring upper and lower case. The text must be in lower
+ * case. */
 static bool begins_with(const unsigned char *bytes, size_t size, const char *text)
 {
     size_t length = strlen(text);
@@ -65,10 +66,9 @@ static void skip_space(struct cursor *in)
         in->at++;
 }
 
-/*
- * Reads a value in quotes, and removes the backslashes before quotes and backslashes. Other backslashes stay, because
- * some browsers send paths with them. Returns false if the closing quote is missing.
- */
+/* Reads a value in quotes, and removes the backslashes before quotes and backslashes. Keeps other
+ * backslashes, because some browsers send paths with them. Returns false if the closing quote is
+ * missing. */
 static bool read_quoted(struct cursor *in, tr_bytes *value)
 {
     unsigned char *to = ++in->at;
@@ -115,7 +115,8 @@ static bool is_called(tr_bytes name, const char *text)
     return name.size == strlen(text) && begins_with(name.data, name.size, text);
 }
 
-/* Whether a value has only the characters of a boundary (RFC 2046 5.1.1); a space may not be the last one. */
+/* Whether a value is a valid boundary (RFC 2046 5.1.1): it has only allowed characters and does not
+ * end with a space. */
 static bool is_boundary(tr_bytes value)
 {
     const unsigned char *bytes = value.data;
@@ -160,7 +161,7 @@ tr_status tr__multipart_init(struct multipart *form, tr_bytes content_type, uint
     return has_boundary ? TR_OK : TR_BAD_DATA;
 }
 
-/* Reads the value of Content-Disposition. Returns what is wrong, or NULL. */
+/* Reads the value of Content-Disposition. Returns NULL, or an error text. */
 static const char *read_disposition(struct cursor in, struct multipart_event *event)
 {
     static const char type[] = "form-data";
@@ -188,7 +189,7 @@ static const char *read_disposition(struct cursor in, struct multipart_event *ev
     return event->name.data != NULL ? NULL : "a part has no name";
 }
 
-/* Reads one header of a part. Returns what is wrong, or NULL. */
+/* Reads one header of a part. Returns NULL, or an error text. */
 static const char *read_line(unsigned char *begin, unsigned char *end,
                              struct multipart_event *event)
 {
@@ -239,7 +240,7 @@ static size_t read_head(struct multipart *form, unsigned char *bytes, size_t siz
     return (size_t)(end - bytes) + sizeof(head_end);
 }
 
-/* Reads what follows a delimiter: "--", or spaces and the end of the line. */
+/* Reads what follows a delimiter: "--", or spaces and a line end. */
 static size_t read_after(struct multipart *form, const unsigned char *bytes, size_t size,
                          struct multipart_event *event)
 {
@@ -264,7 +265,7 @@ static size_t read_after(struct multipart *form, const unsigned char *bytes, siz
     return at + 2;
 }
 
-/* Returns how many of the last bytes may be the beginning of a delimiter. */
+/* Returns how many of the last bytes may be the beginning of a delimiter, and so must wait. */
 static size_t held_back(const struct multipart *form, const unsigned char *bytes, size_t size)
 {
     size_t most = size < form->delimiter_size ? size : form->delimiter_size - 1u;
@@ -275,7 +276,7 @@ static size_t held_back(const struct multipart *form, const unsigned char *bytes
     return 0;
 }
 
-/* Reads content up to the next delimiter. The preamble is read as content that is dropped. */
+/* Reads content up to the next delimiter. Also reads the preamble, which is dropped. */
 static size_t read_content(struct multipart *form, const unsigned char *bytes, size_t size,
                            struct multipart_event *event)
 {
@@ -295,7 +296,7 @@ static size_t read_content(struct multipart *form, const unsigned char *bytes, s
     return count + form->delimiter_size;
 }
 
-/* Reads the beginning of a form: its first delimiter, or a preamble. */
+/* Reads the beginning of a form: the first delimiter or a preamble. */
 static size_t read_start(struct multipart *form, const unsigned char *bytes, size_t size)
 {
     size_t delimiter_size = form->delimiter_size - sizeof(line_end);
@@ -310,7 +311,7 @@ static size_t read_start(struct multipart *form, const unsigned char *bytes, siz
     return delimiter_size;
 }
 
-/* Continues to read in the current state. Returns how many bytes were used. */
+/* Reads in the current state. Returns how many bytes were consumed. */
 static size_t step(struct multipart *form, unsigned char *bytes, size_t size,
                    struct multipart_event *event)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Forms with files, multipart/form-data (RFC 7578, RFC 2046 5.1), as they come: a pure function over a buffer.
+ * Forms with files, multipart/form-data (RFC 7578, RFC 2046 5.1), read while they arrive, by a pure
+ * function over a buffer.
  *
  *     struct multipart form;
  *     status = tr__multipart_init(&form, content_type, parts_max);
  *     while (...) {
  *         struct multipart_event event;
  *         size_t taken = tr__multipart_read(&form, bytes, size, &event);
- *         ...                            the first `taken` bytes are used up; the others come again, with more behind
+ *         ...                            the first `taken` bytes are consumed; pass the others again, with more behind
  *     }
  *
- * Nothing is collected here: the content of a part is given in the portions in which it comes. Only the head of a part has
- * to be whole, and it has at most MULTIPART_HEAD_MAX bytes. Limits of sizes are the caller's, who sees every portion.
+ * The content of a part is not collected, but returned in the portions in which it comes. Only the
+ * head of a part must have come completely; it has at most MULTIPART_HEAD_MAX bytes. The caller
+ * gets every portion, and so can limit sizes itself.
  */
 #ifndef HTTP_MULTIPART_H
 #define HTTP_MULTIPART_H
@@ -22,36 +24,36 @@
 #include <stdbool.h>
 
 #define MULTIPART_BOUNDARY_MAX 70 /* RFC 2046 5.1.1 */
-#define MULTIPART_HEAD_MAX 8192   /* bytes of the headers of one part */
+#define MULTIPART_HEAD_MAX 8192   /* bytes of the headers of one part at most */
 
-/** What is known of a form between two reads. Owner only. */
+/** The state of a form between two reads. Owner only. */
 struct multipart {
     unsigned char state; /* of multipart.c */
     unsigned char delimiter_size;
-    /** CR LF "--" and the boundary. */
+    /** CR LF "--", then the boundary. */
     unsigned char delimiter[4 + MULTIPART_BOUNDARY_MAX];
-    uint32_t parts; /* how many have begun */
+    uint32_t parts; /* number of parts that have begun */
     uint32_t parts_max;
 };
 
 enum multipart_kind {
-    MULTIPART_MORE,  /* nothing yet: pass the rest again, with more bytes behind it */
-    MULTIPART_PART,  /* a part begins: name, filename, type */
-    MULTIPART_DATA,  /* a portion of its content, not empty */
+    MULTIPART_MORE,  /* no event yet: pass the rest again, with more bytes behind it */
+    MULTIPART_PART,  /* a part begins; see name, filename, type */
+    MULTIPART_DATA,  /* a portion of the part's content, not empty */
     MULTIPART_CLOSE, /* the part ends */
     MULTIPART_END,   /* the form ends; bytes after it are ignored */
-    MULTIPART_ERROR  /* see `status` and `text`; nothing more is read */
+    MULTIPART_ERROR  /* error; see `status` and `text`; nothing more is read */
 };
 
 struct multipart_event {
     enum multipart_kind kind;
     tr_bytes name;     /* of a part */
-    tr_bytes filename; /* of MULTIPART_PART; data is NULL if the part has none */
-    tr_bytes type;     /* its Content-Type; empty if it has none */
-    tr_bytes bytes;    /* content, of MULTIPART_DATA */
+    tr_bytes filename; /* for MULTIPART_PART; data is NULL if the part has no file name */
+    tr_bytes type;     /* Content-Type of the part; empty if it has none */
+    tr_bytes bytes;    /* for MULTIPART_DATA: the content */
     /* TR_BAD_DATA; TR_TOO_LARGE: a head is too long, or there are more than parts_max parts */
     tr_status status;
-    const char *text; /* what is wrong */
+    const char *text; /* error text */
 };
 
 /**
@@ -62,12 +64,13 @@ TR_MUST_CHECK tr_status tr__multipart_init(struct multipart *form, tr_bytes cont
                                            uint32_t parts_max);
 
 /**
- * Reads up to one event. Returns how many bytes are used up. The bytes may be changed: names are unquoted where they lie.
+ * Reads up to one event. Returns how many bytes were consumed. May change the bytes: names are
+ * unquoted in place.
  */
 size_t tr__multipart_read(struct multipart *form, unsigned char *bytes, size_t size,
                           struct multipart_event *event);
 
-/** Whether the form has ended. A body that ends before is cut off. */
+/** Whether the form has ended. If the body ends before that, the form is incomplete. */
 bool tr__multipart_is_ended(const struct multipart *form);
 
 #endif

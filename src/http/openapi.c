@@ -10,7 +10,8 @@
 
 struct document {
     struct net_buffer *text;
-    struct net_buffer types; /* array of const tr_type *: schemas that were referred to */
+    /* array of const tr_type *: types whose schemas the document refers to */
+    struct net_buffer types;
     tr_status status;
 };
 
@@ -27,7 +28,7 @@ static void put(struct document *document, const char *text)
     put_size(document, text, strlen(text));
 }
 
-/* Puts a string of JSON. */
+/* Writes a string of JSON. */
 static void put_string(struct document *document, const char *text)
 {
     put(document, "\"");
@@ -44,7 +45,7 @@ static void put_string(struct document *document, const char *text)
     put(document, "\"");
 }
 
-/* Puts "name": with a comma before it unless it is the first. */
+/* Writes "name": and a comma before it, unless it is the first member. */
 static void put_member(struct document *document, bool *is_first, const char *name)
 {
     if (!*is_first)
@@ -71,7 +72,7 @@ static size_t type_count(const struct document *document)
     return net_buffer_size(&document->types) / sizeof(const tr_type *);
 }
 
-/* Puts a reference to the schema of a message, which is written later. */
+/* Writes a reference to the schema of a message. The schema itself is written later. */
 static void put_type(struct document *document, const tr_type *type)
 {
     bool is_known = false;
@@ -85,7 +86,7 @@ static void put_type(struct document *document, const tr_type *type)
     put(document, "\"}");
 }
 
-/* Puts the schema of one value, in the form in which src/wire/json_write.c writes values. */
+/* Writes the schema of one value, which describes the JSON that src/wire/json_write.c writes. */
 static void put_value(struct document *document, const tr_field *field)
 {
     static const char *const schemas[] = {
@@ -144,7 +145,7 @@ static void put_schema(struct document *document, const tr_type *type)
     put(document, "}}");
 }
 
-/* Writes the schemas that the document refers to, and the schemas to which those refer in turn. */
+/* Writes the schemas that the document refers to, and those to which these schemas refer. */
 static void put_schemas(struct document *document)
 {
     static const char error[] =
@@ -212,7 +213,8 @@ static void put_parameter(struct document *document, bool *is_first, const char 
     put(document, "}");
 }
 
-/* Puts the parts of the path. For a row without a body also puts the fields that may be in the query. */
+/* Writes the parts of the path as parameters. For a row without a body also writes the fields that
+ * may be in the query. */
 static void put_parameters(struct document *document, const struct http_route *route, bool has_body)
 {
     bool is_first = true;
@@ -285,12 +287,12 @@ static const char *method_name(enum http_method method)
         return "delete";
     case METHOD_OPTIONS:
         return "options";
-    default: /* WebSockets are no operations of OpenAPI */
+    default: /* OpenAPI has no operation for WebSockets */
         return NULL;
     }
 }
 
-/* Puts a path with the methods of all its rows, unless a row before had it. */
+/* Writes a path with the methods of all its rows, unless an earlier row has the same path. */
 static void put_row(struct document *document, const struct http_site *site, uint32_t index,
                     bool *is_first)
 {

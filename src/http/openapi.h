@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The rows of a site as a document of OpenAPI 3.1: paths, methods, parameters, bodies and answers, from the descriptors of the
- * messages. Pure functions.
+ * The rows of a site as a document of OpenAPI 3.1: paths, methods, parameters, bodies and answers,
+ * made from the descriptors of the messages. Pure functions.
  *
  *     {"openapi":"3.1.0","info":{"title":"shop","version":"0"},"paths":{"/users/{id}":{"get":{...}}},
  *      "components":{"schemas":{"user":{...}}}}
@@ -12,7 +12,7 @@
 #include "http/site.h"
 #include "net/buffer.h"
 
-/** Appends the document to a buffer. TR_NO_MEMORY: a part of it is there. */
+/** Appends the document to a buffer. After TR_NO_MEMORY the buffer has a part of it. */
 TR_MUST_CHECK tr_status tr__http_openapi_write(const struct http_site *site,
                                                struct net_buffer *text);
 

@@ -14,7 +14,7 @@ static int hex_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes the escape at `at`. -1: it is malformed. */
+/* Decodes the escape at `at`. Returns the byte, or -1 if the escape is malformed. */
 static int escape_of(const char *at, const char *end)
 {
     if (end - at < 3 || hex_of(at[1]) < 0 || hex_of(at[2]) < 0)
@@ -22,7 +22,7 @@ static int escape_of(const char *at, const char *end)
     return hex_of(at[1]) * 16 + hex_of(at[2]);
 }
 
-/* Decodes a segment. Returns its end in `to`; NULL: it is malformed. */
+/* Decodes a segment. Returns the end of the result in `to`, or NULL if the segment is malformed. */
 static char *decode_segment(const char *at, const char *end, char *to)
 {
     while (at < end) {
@@ -39,10 +39,8 @@ static char *decode_segment(const char *at, const char *end, char *to)
     return to;
 }
 
-/*
- * Takes a segment that was decoded to text + at. Dots are removed as RFC 3986, 5.2.4 says. Returns where the next one
- * begins.
- */
+/* Adds a decoded segment, at text + at, to the path. Handles "." and ".." by RFC 3986, 5.2.4.
+ * Returns the position for the next segment. */
 static uint32_t take_segment(struct http_path *path, uint32_t at, uint32_t size, bool is_last)
 {
     const char *text = path->text + at;
@@ -121,7 +119,7 @@ const char *tr__http_query_next(const char *query, tr_bytes *name, tr_bytes *val
 
 /* ---- Patterns. ---- */
 
-/* Cuts one segment. Returns NULL, or what is wrong. */
+/* Reads one segment of a pattern. Returns NULL, or an error text. */
 static const char *cut_segment(const char *at, size_t size, struct http_segment *segment)
 {
     *segment = (struct http_segment){SEGMENT_TEXT, at, size};

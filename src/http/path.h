@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Paths: decoding them, cutting them into segments, and the patterns of rows, "/users/{id}". Pure functions. */
+/**
+ * Decodes paths, divides them into segments, and compares them with the patterns of rows, such as
+ * "/users/{id}". Pure functions.
+ */
 #ifndef HTTP_PATH_H
 #define HTTP_PATH_H
 
@@ -7,25 +10,26 @@
 
 enum { PATH_SEGMENTS_MAX = 128, PATTERN_SEGMENTS_MAX = 32 };
 
-/** A path that was decoded, and has no dot segments. */
+/** A decoded path, without the segments "." and "..". */
 struct http_path {
     char *text; /* begins with '/', and ends with a NUL */
     uint32_t count;
     struct {
         uint32_t at; /* in `text` */
         uint32_t size;
-    } segments[PATH_SEGMENTS_MAX]; /* the parts between slashes that were not escaped */
+    } segments[PATH_SEGMENTS_MAX]; /* the parts between the slashes, not counting escaped slashes */
 };
 
 /**
- * Decodes a path that begins with '/'. `text` has memory for size + 2 bytes. False: an escape is malformed or stands for
- * a control character, the text is no UTF-8, or there are too many segments.
+ * Decodes a path that begins with '/'. `text` has memory for size + 2 bytes. Returns false if an
+ * escape is malformed or stands for a control character, if the text is not UTF-8, or if there are
+ * too many segments.
  */
 bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_path *path);
 
 /**
- * Decodes a value of a query or a form: escapes, and '+' for a space. `to` has memory for size + 1 bytes. False: as
- * tr__http_path_decode, but line ends and tabs are allowed here.
+ * Decodes a value of a query or a form: escapes, and '+' for a space. `to` has memory for size + 1
+ * bytes. Returns false as tr__http_path_decode does, but allows line ends and tabs.
  */
 bool tr__http_value_decode(const char *raw, size_t size, char *to);
 
@@ -37,22 +41,26 @@ const char *tr__http_query_next(const char *query, tr_bytes *name, tr_bytes *val
 
 enum segment_kind { SEGMENT_TEXT, SEGMENT_PART, SEGMENT_REST };
 
-/** A pattern, cut into segments. */
+/** A pattern, divided into segments. */
 struct http_pattern {
     uint32_t count;
     uint32_t part_count;
     struct http_segment {
         enum segment_kind kind;
-        const char *text; /* of a part: its name. Points into the text of the pattern */
+        /* the segment's text, or the name of the part; points into the text of the pattern */
+        const char *text;
         size_t size;
     } segments[PATTERN_SEGMENTS_MAX];
 };
 
-/** Cuts a pattern. Returns NULL, or what is wrong with it. */
+/** Divides a pattern into segments. Returns NULL, or an error text. */
 const char *tr__http_pattern_cut(const char *text, struct http_pattern *pattern);
 /** Whether a path matches a pattern. */
 bool tr__http_pattern_fits(const struct http_pattern *pattern, const struct http_path *path);
-/** Orders two patterns for the search. Less than 0: `a` comes first, because its segments are more specific. */
+/**
+ * Orders two patterns for the search. Returns less than 0 if `a` comes first, because its segments
+ * are more specific.
+ */
 int tr__http_pattern_compare(const struct http_pattern *a, const struct http_pattern *b);
 
 #endif

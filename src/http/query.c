@@ -33,7 +33,7 @@ static unsigned hex_of(unsigned char byte)
     return letter >= 'a' && letter <= 'f' ? letter - (unsigned)'a' + 10 : 16;
 }
 
-/* Decodes the character at `at`, and moves `at` behind it. Returns 256 if it is malformed. */
+/* Decodes the character at `at`, and moves *at behind it. Returns 256 if it is malformed. */
 static unsigned decode_next(const unsigned char **at, const unsigned char *end, bool plus_is_space)
 {
     unsigned char byte = *(*at)++;
@@ -136,7 +136,7 @@ size_t tr__percent_encode(tr_bytes text, char *to, size_t size)
     return length;
 }
 
-/* Reads the scheme. Returns its length; 0: it is not one of http, https, ws and wss. */
+/* Reads the scheme. Returns its length, or 0 if it is not http, https, ws or wss. */
 static size_t read_scheme(const char *text, size_t size, struct url *url)
 {
     static const struct {
@@ -165,7 +165,7 @@ static size_t read_scheme(const char *text, size_t size, struct url *url)
     return 0;
 }
 
-/* Reads ":8080", or nothing. */
+/* Reads ":8080", or an empty text. Returns false if it is neither. */
 static bool read_port(const char *at, const char *end, struct url *url)
 {
     unsigned port = 0;
@@ -185,7 +185,7 @@ static bool read_port(const char *at, const char *end, struct url *url)
     return url->port != 0;
 }
 
-/* Cuts "host:port" or "[::1]:port". */
+/* Divides "host:port" or "[::1]:port". */
 static bool read_authority(const char *at, const char *end, struct url *url)
 {
     const char *host = at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queries of a URL and urlencoded forms, percent-encoding, and addresses as a client names them. Pure functions; nothing
- * is allocated.
+ * Reads queries, urlencoded forms, percent-encoding and URLs. Pure functions, which allocate
+ * nothing.
  *
  *     struct query query = query_of(text);                      name=Anna+S&tag=a%26b&tag=c
  *     struct query_pair pair;
@@ -22,30 +22,33 @@ struct query {
     const char *end;
 };
 
-/** One pair as it stands in the text, encoded. A pair without '=' has an empty value. */
+/** One pair, still encoded. A pair without '=' has an empty value. */
 struct query_pair {
     tr_bytes name;
     tr_bytes value;
 };
 
-/** Begins a query, which is what comes after '?', or the body of a form (application/x-www-form-urlencoded). */
+/**
+ * Begins to read a query, which is the text after '?' in a URL, or the body of a form
+ * (application/x-www-form-urlencoded).
+ */
 static inline struct query query_of(tr_bytes text)
 {
     const char *begin = text.size == 0 ? "" : (const char *)text.data;
     return (struct query){begin, begin + text.size};
 }
 
-/** Takes the next pair; false: there is none. Empty pairs, as in "a=1&&b=2", are passed over. */
+/** Takes the next pair. Returns false if there is none. Skips empty pairs, as in "a=1&&b=2". */
 bool tr__query_next(struct query *query, struct query_pair *pair);
 
-/** Finds the first pair whose decoded name is this one. Returns false if there is none. */
+/** Finds the first pair with this name, after decoding. Returns false if there is none. */
 bool tr__query_find(tr_bytes text, const char *name, tr_bytes *value);
 
 /**
  * Decodes a name or value of a query to a text with a NUL: '+' is a space, "%41" is 'A'. `to` has
- * size + 1 bytes; it may be the same memory as the text. *length is the length of the result
- * without the NUL; `length` may be NULL. TR_BAD_DATA: a '%' without two hexadecimal digits, a NUL,
- * or bytes that are not UTF-8.
+ * space for size + 1 bytes; it may be the same memory as the text. Sets *length, unless NULL, to
+ * the length of the result without the NUL. Fails with TR_BAD_DATA for a '%' without two
+ * hexadecimal digits, a NUL, or bytes that are not UTF-8.
  */
 TR_MUST_CHECK tr_status tr__query_decode(tr_bytes text, char *to, size_t *length);
 
@@ -53,23 +56,25 @@ TR_MUST_CHECK tr_status tr__query_decode(tr_bytes text, char *to, size_t *length
 TR_MUST_CHECK tr_status tr__path_decode(tr_bytes text, char *to, size_t *length);
 
 /**
- * Encodes a text so that it may stand in a path or query: all but letters, digits and "-._~" becomes "%XX". Writes up to
- * `size` bytes, with a NUL if size > 0. Returns the length of the whole, as snprintf does.
+ * Encodes a text so that it may stand in a path or query: all but letters, digits and "-._~"
+ * becomes "%XX". Writes up to `size` bytes, with a NUL if size > 0. Returns the length of the whole
+ * result, as snprintf does.
  */
 size_t tr__percent_encode(tr_bytes text, char *to, size_t size);
 
-/** A URL of http, https, ws or wss; the parts are inside the text. */
+/** A URL with the scheme http, https, ws or wss. Its parts point into the text. */
 struct url {
-    bool is_secure;    /* https and wss */
-    bool is_websocket; /* ws and wss */
+    bool is_secure;    /* the scheme is https or wss */
+    bool is_websocket; /* the scheme is ws or wss */
     tr_bytes host;     /* without the brackets of an IPv6 address */
-    uint16_t port;     /* 80 and 443 if the URL names none */
-    tr_bytes target; /* the path and query: "/" if it has no path, "?a=1" if it has a query only */
+    uint16_t port;     /* if the URL names no port: 443 for a secure scheme, else 80 */
+    tr_bytes target; /* path and query; "/" if there is no path, "?a=1" if there is only a query */
 };
 
 /**
- * Cuts a URL. TR_ADDRESS_INVALID: another scheme, no host, a user and password, a port that is no number up to 65535, or a
- * character that may not be in a URL, such as a space. What is after '#' is left out.
+ * Divides a URL into its parts, without the text after '#'. Fails with TR_ADDRESS_INVALID for
+ * another scheme, a missing host, a user or password, a port that is no number up to 65535, or a
+ * character that is not allowed in a URL, such as a space.
  */
 TR_MUST_CHECK tr_status tr__url_cut(tr_bytes text, struct url *url);
 

@@ -6,7 +6,7 @@
 #include "net/protocol_turn.h"
 #include "base/assert.h"
 
-enum { FIELD_MIN = 4 /* bytes of a field with the end of its line */ };
+enum { FIELD_MIN = 4 /* least size of a field with its line end */ };
 
 struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel,
                                           size_t head_size)
@@ -18,7 +18,8 @@ struct http_request *tr__http_request_new(struct tr_self *self, struct channel *
     size_t fields_max = site->limits.headers_max + 1;
     if (head_size / FIELD_MIN < fields_max)
         fields_max = head_size / FIELD_MIN;
-    /* Scratch memory is zeroed, which takes longer than the rest if it is for all fields that are allowed. */
+    /* Take only as many fields as the head can have: scratch memory is zeroed, which would take too
+     * long for all fields that are allowed. */
     struct http_request *request =
         tr_scratch(self, sizeof *request + fields_max * sizeof(struct tr_http_field));
     request->self = self;

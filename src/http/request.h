@@ -2,8 +2,9 @@
 /**
  * A request that a turn handles, and its answer.
  *
- * It is in scratch memory of the turn, and channel->request points to it until the turn has ended. So the end of a turn
- * finds it in any case, also after a crash, and decides what becomes of the connection. Owner only.
+ * It is in scratch memory of the turn, and channel->request points to it until the turn has ended.
+ * So the end of a turn always finds the request, even after a crash, and decides whether the
+ * connection is kept. Owner only.
  *
  * Phases of the answer
  *     ANSWER_NONE    nothing was sent
@@ -27,33 +28,33 @@ struct http_request {
     struct tr_self *self;
     struct channel *channel;
     const struct http_site *site;
-    const struct http_route *route; /* NULL: none, or not looked for yet */
+    const struct http_route *route; /* row of the request; NULL: none, or not looked for yet */
     struct http_head head;
     struct http_path path;
     tr_time since_ns;
     bool reads_body;             /* a turn waits for the next piece of the body */
-    struct tr_http_request *raw; /* NULL: the row is typed */
+    struct tr_http_request *raw; /* message of a raw row; NULL: the row is typed */
     const tr_type *type;         /* type of the message that the handler gets */
     void *message;               /* message of a typed row */
     /* memory that the reader of JSON has allocated; NULL: none */
     void *block;
     const tr_type *block_type;            /* its type */
-    const char *parts[TR_HTTP_PARTS_MAX]; /* parts of the path, decoded; NULL: not asked for yet */
-    const char *form;                     /* the whole body, for tr_http_form; NULL: not read yet */
-    size_t form_size;                     /* its bytes */
-    /* state of tr_http_next_part: http/form.c; NULL: not begun */
+    const char *parts[TR_HTTP_PARTS_MAX]; /* decoded parts of the path; NULL: not used yet */
+    const char *form; /* the whole body, as tr_http_form uses it; NULL: not read yet */
+    size_t form_size; /* its bytes */
+    /* state of tr_http_next_part; see http/form.c; NULL: not begun */
     struct http_form *multipart;
-    /* the result of tr_http_request_id; NULL: there is none */
+    /* result of tr_http_request_id; NULL: the request has no id */
     const char *id;
-    /* tr_http_keep_plain was called: the answer is not compressed */
+    /* tr_http_keep_plain was called, so the answer is not compressed */
     bool is_plain;
     bool has_later; /* tr_reply_later was called */
-    /* valid if has_later: the ask that this turn waits for; the reply of the program answers it */
+    /* valid if has_later: the ask for whose reply this turn waits */
     tr_pending later;
     /* The body. */
     bool body_is_over;
     bool is_told;   /* 100 Continue was sent, or need not be */
-    tr_bytes there; /* bytes of the body that came with the head and were not read */
+    tr_bytes there; /* bytes of the body that came with the head and were not read yet */
     uint64_t body_left;
     struct http_chunk chunk;
     /* The answer. */
@@ -62,24 +63,27 @@ struct http_request {
     bool has_chunks;  /* the answer is sent in chunks */
     bool has_no_body; /* the answer has no body: HEAD, 204, 304 */
     int status;       /* the status that was sent, or was set by tr_http_status; 0: neither */
-    int64_t left;     /* bytes that were announced and not sent yet; -1: no length was announced */
-    uint64_t sent;    /* bytes of the body that were sent */
+    /* announced bytes of the answer that were not sent yet; -1: no length was announced */
+    int64_t left;
+    uint64_t sent; /* bytes of the body that were sent */
     uint32_t set_count;
     struct tr_http_field *set; /* headers that tr_http_set has added */
-    struct h2_stream *stream;  /* the stream of HTTP/2 of both; NULL: HTTP/1 */
+    struct h2_stream *stream;  /* the stream of HTTP/2 of request and answer; NULL: HTTP/1.1 */
 };
 
-/** Makes the record of a request, whose head has so many bytes, in scratch memory of its turn. */
+/**
+ * Makes the record of a request whose head has `head_size` bytes, in scratch memory of its turn.
+ */
 struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel,
                                           size_t head_size);
-/** Frees the memory of a request that is not scratch memory. */
+/** Frees memory of a request that is outside of scratch memory. */
 void tr__http_request_end(struct http_request *request);
 /** Returns the request of this turn; NULL: it has none. */
 struct http_request *tr__http_request_of(struct tr_self *self);
 /** Returns the request of this turn. If there is none, ends the turn with TR_INVALID_TRANSITION. */
 TR_NON_NULL struct http_request *tr__http_request_need(struct tr_self *self, const char *verb);
 
-/** Ends the turn, without a failure of its actor. The answer was sent. */
+/** Ends the turn without a failure of its actor. Call after the answer was sent. */
 _Noreturn void tr__http_request_leave(struct http_request *request);
 
 #endif

@@ -10,7 +10,7 @@
 #include "http/form.h"
 #include "http/h2_stream.h"
 
-/* Joins the values of a header that is there more than once. */
+/* Joins the values of a header that occurs more than once. */
 static const char *join(struct http_request *request, const char *name, size_t size)
 {
     const struct http_head *head = &request->head;
@@ -32,7 +32,8 @@ const char *tr_http_header(tr_self *self, const char *name)
     size_t size = 0;
     for (uint32_t i = 0; request && i < request->head.field_count; i++) {
         const struct tr_http_field *field = &request->head.fields[i];
-        bool may_be = !((field->name[0] ^ name[0]) & ~0x20); /* most names differ here */
+        /* a quick check, because most names differ in their first letter */
+        bool may_be = !((field->name[0] ^ name[0]) & ~0x20);
         if (!may_be || strcasecmp(field->name, name) != 0)
             continue;
         found = field->value;

@@ -24,9 +24,8 @@
 #include "net/dial.h"
 #include "net/listener_shared.h"
 
-/*
- * The type of a piece of input, which is a head. No other file has its descriptor, so that programs cannot handle it.
- */
+/* The type of a piece of input, which is a head. No other file has its descriptor, so programs
+ * cannot have a handler for it. */
 TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
 static_assert(sizeof(struct tr_http_piece_) == sizeof(struct tr_received),
               "net fills in a struct tr_received");
@@ -63,7 +62,8 @@ static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoin
     }
     tr_status status = tr__http_site_new(
         &self->worker->system->source, endpoint->options.http, behavior, &site, &row, &why);
-    endpoint->options.http = NULL; /* the site has a copy of the options */
+    /* not needed any more, because the site has a copy of the options */
+    endpoint->options.http = NULL;
     endpoint->site = site;
     if (status == TR_INVALID_ARGUMENT && row)
         tr_log_error(self,
@@ -86,7 +86,7 @@ static void site_drop(const struct memory_source *source, void *site)
 
 /* ---- Between requests. ---- */
 
-/* Whether a connection begins with HTTP/2: these are its first bytes. Returns the result of tr__h2_preface. */
+/* Checks whether a new connection begins with HTTP/2. Returns the result of tr__h2_preface. */
 static int begins_h2(const struct channel *channel, tr_bytes bytes)
 {
     bool is_first = !channel_has(channel, CHANNEL_ANSWERED);
@@ -107,11 +107,13 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
         return is_h2 > 0 ? H2_PREFACE_SIZE : 0;
     }
     if (bytes.size <= H2_PREFACE_SIZE)
-        seen = 0; /* the bytes looked like HTTP/2 before, and were not searched */
+        /* search all bytes, because they looked like HTTP/2 before and were not searched */
+        seen = 0;
     return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
 }
 
-/* Limits how long the connection may be without a request. The wheel is touched only if it must fire earlier. */
+/* Sets the deadline for the next request of the connection. Arms the timer again only if it must
+ * fire earlier. */
 static void wait_for_request(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
@@ -163,7 +165,8 @@ static void on_close(struct channel *channel, bool has_failed)
 static void on_deadline(struct channel *channel)
 {
     if (channel->deadline_ns > channel->worker->loop.now_ns) {
-        tr__channel_end(channel, TR_TIMEOUT, NULL); /* .idle_ns of the endpoint */
+        /* the limit .idle_ns of the endpoint is reached */
+        tr__channel_end(channel, TR_TIMEOUT, NULL);
         return;
     }
     if (ws_session_of(channel)) {
@@ -179,7 +182,7 @@ static void on_deadline(struct channel *channel)
         return;
     }
     channel->deadline_ns = TR_NEVER;
-    if (channel->request) /* a turn has limits of its own */
+    if (channel->request) /* a turn handles a request, and turns have limits of their own */
         return;
     if (channel_has(channel, CHANNEL_IN_PART))
         tr__http_answer_bare(channel, 408);
@@ -196,7 +199,7 @@ static bool is_ready(const struct http_request *request)
            !(request->self->cell->flags & CELL_SEALED);
 }
 
-/* Answers /healthz and /readyz. False: it is neither. */
+/* Answers /healthz and /readyz. Returns false for any other path. */
 static bool answer_health(struct http_request *request)
 {
     bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
@@ -218,7 +221,7 @@ static void document_free(void *text)
     tr__net_buffer_free(text);
 }
 
-/* Answers /openapi.json. False: it is another path, or the option is not set. */
+/* Answers /openapi.json. Returns false for any other path, or if the option is not set. */
 static bool answer_openapi(struct http_request *request)
 {
     bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
@@ -234,7 +237,7 @@ static bool answer_openapi(struct http_request *request)
     return true;
 }
 
-/* Calls the row of a request. */
+/* Calls the handler of a request's row. */
 static tr_next call_row(struct http_request *request, const tr_handler *row, void *state)
 {
     struct tr_self *self = request->self;
@@ -244,7 +247,8 @@ static tr_next call_row(struct http_request *request, const tr_handler *row, voi
     return row->call(self, state, message);
 }
 
-/* Finds the route: one of WebSocket, if the request asks for it and there is one. */
+/* Finds the route of a request. If the request asks for a WebSocket, prefers a route of
+ * TR_WEBSOCKET. */
 static const struct http_route *find(struct http_request *request, bool *is_there, char *allow)
 {
     const struct http_site *site = request->site;
@@ -256,7 +260,7 @@ static const struct http_route *find(struct http_request *request, bool *is_ther
     return tr__http_site_find(site, request->head.method_id, &request->path, is_there, allow);
 }
 
-/* Fills in the message that the row wants, and calls the row. */
+/* Makes the message that the row needs, and calls its handler. */
 static tr_next take(struct http_request *request, const tr_handler *row, void *state)
 {
     const struct http_route *route = request->route;
@@ -314,7 +318,8 @@ static tr_next route(struct http_request *request, void *state)
 
 /* ---- Turns. ---- */
 
-/* Returns how much of a target is logged: its path. A query may have secrets, such as the tokens of gateways. */
+/* Returns how many bytes of a target are logged: only its path, because a query may have secrets,
+ * such as the tokens of gateways. */
 static int logged_size(const char *target)
 {
     return (int)strcspn(target, "?");
@@ -341,7 +346,7 @@ static void log_request(const struct http_request *request)
         request->id ? request->id : "");
 }
 
-/* Finishes the answer after the handler has returned. Here the turn may still wait. */
+/* Completes the answer after the handler has returned. The turn may still wait here. */
 static void answer_finish(struct http_request *request, tr_next next)
 {
     if (request->has_later && request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED)
@@ -407,7 +412,8 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     }
     if (ws_session_of(channel))
         return tr__ws_turn(self, channel, state, piece);
-    if (http_events_of(channel)) { /* who sends something else wants no more events */
+    if (http_events_of(channel)) {
+        /* a client that sends anything during a stream of events wants to end it */
         tr__http_events_close(http_events_of(channel), WS_CODE_GOING_AWAY);
         return TR_SAME;
     }
@@ -425,7 +431,8 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     return tr__http_request_run(request, state, refusal);
 }
 
-/* Decides what becomes of the connection when a turn has ended: by its return, by a failure, or by a verb. */
+/* Decides what happens to the connection when a turn has ended, by its return, by a failure, or by
+ * a verb. */
 static void on_turn_end(struct channel *channel)
 {
     struct http_request *request = channel->request;
@@ -437,7 +444,7 @@ static void on_turn_end(struct channel *channel)
         return;
     }
     if (request->phase == ANSWER_BEGUN) {
-        tr__channel_reset(channel); /* so that the client does not take a part for the whole */
+        tr__channel_reset(channel); /* the answer is incomplete; a reset shows that to the client */
         return;
     }
     if (request->phase == ANSWER_NONE) {
@@ -453,7 +460,7 @@ static void on_turn_end(struct channel *channel)
         tr__channel_close(channel);
 }
 
-/* Frees the WebSocket or the events of a channel that is about to be freed. */
+/* Frees the record of the WebSocket or of the events of a channel that is about to be freed. */
 static void on_free(struct channel *channel)
 {
     if (http_events_of(channel))
@@ -462,7 +469,7 @@ static void on_free(struct channel *channel)
         tr__ws_on_free(channel);
 }
 
-/* ---- Replies, refusals and forwards of turns of HTTP. ---- */
+/* ---- Replies, refusals and forwards in turns of HTTP. ---- */
 
 static tr_status reply(struct tr_self *self, const tr_type *type, const void *message)
 {

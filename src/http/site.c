@@ -26,7 +26,8 @@ static bool is_message(const tr_type *type)
     return type && tr_type_is_equal(type, &tr_type_tr_ws_message);
 }
 
-/* Finds the field of a typed row that a part of its path fills. NULL: there is none that takes a text. */
+/* Finds the field of a typed row that a part of its path fills. NULL: there is no such field, or it
+ * cannot be set from a text. */
 static const tr_field *field_of(const tr_type *type, const struct http_segment *part)
 {
     for (uint16_t i = 0; i < type->field_count; i++) {
@@ -37,7 +38,7 @@ static const tr_field *field_of(const tr_type *type, const struct http_segment *
     return NULL;
 }
 
-/* Checks a row and makes its route. Returns NULL, or what is wrong. */
+/* Checks a row and makes its route. Returns NULL, or an error text. */
 static const char *route_make(struct http_route *route, const tr_handler *row)
 {
     *route = (struct http_route){.row = row, .is_raw = is_raw(row->type)};
@@ -111,7 +112,7 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
     return true;
 }
 
-/* Adds the routes of a behavior, the most specific first. Returns NULL, or what is wrong. */
+/* Adds the routes of a behavior, the most specific first. Returns NULL, or an error text. */
 static const char *routes_add(struct http_site *site, const tr_behavior *behavior,
                               const tr_handler **row)
 {
@@ -141,7 +142,7 @@ static const char *routes_add(struct http_site *site, const tr_behavior *behavio
                                            : "the behavior has no path, and no tr_http_request";
 }
 
-/* Returns the bytes that a copy of the origins takes. */
+/* Returns how many bytes a copy of the origins needs. */
 static size_t origins_size(const char *const *origins)
 {
     size_t size = 0;
@@ -150,7 +151,7 @@ static size_t origins_size(const char *const *origins)
     return size ? size + sizeof *origins : 0;
 }
 
-/* Copies the origins to memory that is large enough for them. */
+/* Copies the origins to `memory`, which must be large enough. */
 static const char *const *origins_copy(const char *const *origins, char *memory)
 {
     size_t count = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A site: the rows of a behavior that have paths, checked and sorted, and the options of its endpoint. Constant once made. */
+/**
+ * A site: the rows of a behavior that have paths, checked and sorted, and the options of its
+ * endpoint. A site does not change after it was made.
+ */
 #ifndef HTTP_SITE_H
 #define HTTP_SITE_H
 
@@ -15,25 +18,25 @@ struct http_route {
     struct http_pattern pattern;
     bool is_message; /* a TR_WEBSOCKET row for tr_ws_message, which accepts every request */
     bool is_raw;     /* the message of the row is tr_http_request */
-    /* of a typed row: the field that each part fills */
+    /* typed row: for each part of the path, the field that it fills */
     const tr_field *fields[TR_HTTP_PARTS_MAX];
 };
 
 struct http_site {
-    tr_http_options options; /* defaults filled in */
+    tr_http_options options; /* the options with their defaults filled in */
     struct http_limits limits;
     const tr_behavior *behavior; /* the behavior that has these rows */
-    const tr_handler *rest;      /* TR_ON(tr_http_request, ...); NULL: none */
-    const tr_handler *messages;  /* TR_ON(tr_ws_message, ...); NULL: none */
-    char *server;                /* value of the header Server, behind the routes; NULL: none */
-    bool has_websockets;         /* one of the routes is TR_WEBSOCKET */
+    const tr_handler *rest;      /* handler of TR_ON(tr_http_request, ...); NULL: none */
+    const tr_handler *messages;  /* handler of TR_ON(tr_ws_message, ...); NULL: none */
+    char *server; /* value of the header Server; its memory is behind the routes; NULL: none */
+    bool has_websockets; /* at least one of the routes is TR_WEBSOCKET */
     uint32_t route_count;
     struct http_route routes[];
 };
 
 /**
- * Makes the site of a behavior. TR_NO_MEMORY; TR_INVALID_ARGUMENT: an option or a row is invalid, and *why says what,
- * for a row with *row.
+ * Makes the site of a behavior. Fails with TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option
+ * or a row is invalid: *why is the error text, and *row the row.
  */
 TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_http_options *options,
@@ -41,8 +44,8 @@ TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_handler **row, const char **why);
 
 /**
- * Finds the row of a path and a method; for HEAD, the row of GET. NULL: none. *is_there: the path
- * is there, with other methods, whose list for Allow is appended to `allow`, of at least
+ * Finds the row of a path and a method; for HEAD, the row of GET. NULL: there is none. Sets
+ * *is_there if the path has other methods, and appends these to `allow`, which has at least
  * HTTP_ALLOW_MAX bytes.
  */
 const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,

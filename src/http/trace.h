@@ -13,8 +13,8 @@ struct tr_self;
 /** Whether messages are followed now, so that requests need the two functions below. Any thread. */
 bool tr__http_trace_is_on(const struct tr_self *self);
 /**
- * Gives the turn of a request that begins a causal id, takes over the trace of the client, and follows the turn if that
- * is wanted. tr__follow_end ends this. Owner only.
+ * Call when the turn of a request begins. Gives the turn a causal id, takes over the trace of the
+ * client, and follows the turn if that is wanted. tr__follow_end ends all this. Owner only.
  */
 void tr__http_trace_begin(struct http_request *request);
 /**

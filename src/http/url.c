@@ -16,7 +16,7 @@ static const struct {
     {"wss://", true, true},
 };
 
-/* Whether a byte may stand in a path or a query. */
+/* Whether a byte is allowed in a path or a query. */
 static bool is_target(char c)
 {
     return c > 0x20 && c < 0x7f && !strchr("\"<>\\^`{|}#", c);
@@ -27,7 +27,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Whether a byte may stand in a host: a name, an IPv4 address, or between brackets. */
+/* Whether a byte is allowed in a host: a name, an IPv4 address, or, if `is_v6`, an IPv6 address
+ * between brackets. */
 static bool is_host(char c, bool is_v6)
 {
     bool is_hex = is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
@@ -37,7 +38,7 @@ static bool is_host(char c, bool is_v6)
            c == '_';
 }
 
-/* Reads host and port. Returns where they end; NULL: they are malformed. */
+/* Reads host and port. Returns where they end, or NULL if they are malformed. */
 static const char *read_authority(const char *at, struct http_url *url)
 {
     bool is_v6 = *at == '[';
@@ -81,7 +82,7 @@ static void fill_in(struct http_url *url)
     snprintf(url->authority, sizeof url->authority, "%s", is_default ? url->host : url->address);
 }
 
-/* Takes path and query; the fragment is dropped. */
+/* Reads path and query, and drops the fragment. */
 static tr_status take_target(const char *at, struct http_url *url)
 {
     size_t size = 0;
@@ -160,7 +161,7 @@ tr_status tr__http_url_resolve(const struct http_url *base, const char *referenc
     url->port = base->port;
     memcpy(url->host, base->host, sizeof url->host);
     fill_in(url);
-    /* bytes of the base that are kept before the reference */
+    /* how many bytes of the base stay before the reference */
     size_t keep = strcspn(base->target, "?");
     if (reference[0] == '/')
         keep = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * URLs of HTTP and WebSocket: read, and resolved against the address of a request (RFC 3986). Pure
+ * Reads URLs of HTTP and WebSocket, and resolves references against them (RFC 3986). Pure
  * functions.
  *
  *     https://example.org:8443/a/b?c=d#e     scheme, host, port, target "/a/b?c=d"; the fragment is dropped
  *
- * Nothing is guessed: a user in the URL, a space, a control character and bytes above 0x7e are errors, because two programs
- * could find two hosts in it.
+ * A user in the URL, a space, a control character or a byte above 0x7e is an error, because two
+ * programs could find different hosts in such a URL.
  */
 #ifndef HTTP_URL_H
 #define HTTP_URL_H
@@ -18,15 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HTTP_URL_MAX = 8192 /* bytes of a URL */ };
+enum { HTTP_URL_MAX = 8192 /* bytes of a URL at most */ };
 
 struct http_url {
     bool is_tls;
-    bool is_websocket; /* ws or wss */
+    bool is_websocket; /* the scheme is ws or wss */
     uint16_t port;
-    char host[TR_HOST_MAX + 1];    /* lower case; an IPv6 address has its brackets */
+    char host[TR_HOST_MAX + 1];    /* the host in lower case; an IPv6 address with its brackets */
     char address[TR_HOST_MAX + 8]; /* "host:port" */
-    /* value of the header Host: a port only if it is not the default */
+    /* value of the header Host: with the port only if it is not the default */
     char authority[TR_HOST_MAX + 8];
     char target[HTTP_URL_MAX + 2]; /* path and query */
 };
@@ -41,7 +41,7 @@ TR_MUST_CHECK tr_status tr__http_url_resolve(const struct http_url *base, const 
                                              struct http_url *url);
 /** Whether two URLs have the same scheme, host and port. */
 bool tr__http_url_is_same_origin(const struct http_url *one, const struct http_url *other);
-/** Writes a URL into HTTP_URL_TEXT_MAX bytes. */
+/** Writes a URL. `text` has HTTP_URL_TEXT_MAX bytes. */
 void tr__http_url_print(const struct http_url *url, char *text);
 enum { HTTP_URL_TEXT_MAX = HTTP_URL_MAX + TR_HOST_MAX + 32 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads and writes frames of WebSocket. The header names the rules. */
+/** Reads and writes frames of WebSocket. The rules are numbered in websocket.h. */
 #include "http/websocket.h"
 
 #include "base/assert.h"
@@ -10,11 +10,11 @@
 enum {
     READER_HAS_DEFLATE = 1, /* RSV1 is allowed */
     READER_IS_DEFLATED = 2, /* the message that was begun is deflated */
-    READER_IS_BEGUN = 4,    /* no portion of the message was given yet */
+    READER_IS_BEGUN = 4,    /* a message has begun, and no portion of it was returned yet */
     READER_IS_LAST = 8,     /* the frame is the last one of its message */
-    /* the header of a data frame was taken, and the end of its payload was not */
+    /* the header of a data frame was consumed, and the end of its payload was not */
     READER_IN_FRAME = 16,
-    READER_IS_OVER = 32, /* a close or an error came */
+    READER_IS_OVER = 32, /* a close or an error has come */
 };
 
 enum {
@@ -30,7 +30,7 @@ enum {
 struct header {
     unsigned char first;
     unsigned char mask[4];
-    uint64_t size; /* of the payload */
+    uint64_t size; /* size of the payload */
     size_t taken;  /* size of the header itself */
 };
 
@@ -44,7 +44,8 @@ void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t me
     };
 }
 
-/* Two words of 64 bits, which compilers put into one register where there is one. */
+/* Two words of 64 bits, which compilers put into one register if the processor has such
+ * registers. */
 typedef uint64_t wide __attribute__((__vector_size__(16)));
 
 void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4])
@@ -91,7 +92,7 @@ static size_t fail(struct ws_reader *reader, struct ws_event *event, enum ws_cod
     return 0;
 }
 
-/* Returns what is wrong with the first byte of a frame; NULL: nothing. */
+/* Checks the first byte of a frame. Returns NULL, or an error text. */
 static const char *fault_of_first(const struct ws_reader *reader, unsigned char first)
 {
     unsigned opcode = first & BITS_OPCODE;
@@ -111,7 +112,7 @@ static const char *fault_of_first(const struct ws_reader *reader, unsigned char 
     return reader->opcode != 0 ? NULL : "a continuation without a message";
 }
 
-/* Returns what is wrong with the second byte of a frame; NULL: nothing. */
+/* Checks the second byte of a frame. Returns NULL, or an error text. */
 static const char *fault_of_second(const struct ws_reader *reader, unsigned char first,
                                    unsigned char second)
 {
@@ -131,10 +132,8 @@ static uint64_t load_big_endian(const unsigned char *bytes, size_t size)
     return value;
 }
 
-/*
- * Reads a header. Returns what is wrong with it, or NULL; header->taken is 0 if it is not all there. What is there is
- * checked in any case.
- */
+/* Reads a header. Returns NULL, or an error text. Sets header->taken to 0 if the header is
+ * incomplete. Bytes of an incomplete header are checked too. */
 static const char *read_header(const struct ws_reader *reader, const unsigned char *bytes,
                                size_t size, struct header *header)
 {
@@ -167,7 +166,7 @@ static const char *read_header(const struct ws_reader *reader, const unsigned ch
     return NULL;
 }
 
-/* Gives a close whose payload was unmasked. */
+/* Makes the event of a close frame. The payload must be unmasked. */
 static size_t read_close(struct ws_reader *reader, unsigned char *payload, size_t size,
                          size_t taken, struct ws_event *event)
 {
@@ -184,7 +183,7 @@ static size_t read_close(struct ws_reader *reader, unsigned char *payload, size_
     return taken;
 }
 
-/* Returns a control frame when all of it has come; nothing before that. */
+/* Makes the event of a control frame if all of the frame has come. Otherwise returns 0. */
 static size_t read_control(struct ws_reader *reader, const struct header *header,
                            unsigned char *bytes, size_t size, struct ws_event *event)
 {
@@ -202,7 +201,7 @@ static size_t read_control(struct ws_reader *reader, const struct header *header
     return taken;
 }
 
-/* Rotates the mask, so that it begins with the byte that is `size` bytes further on. */
+/* Rotates the mask by `size` bytes, so that its first byte is for the next byte of the payload. */
 static void turn_mask(unsigned char mask[4], size_t size)
 {
     unsigned char turned[4];
@@ -211,7 +210,8 @@ static void turn_mask(unsigned char mask[4], size_t size)
     memcpy(mask, turned, sizeof(turned));
 }
 
-/* Gives what has come of the payload of a frame of data. `taken` bytes of its header are before it. */
+/* Makes the event of a data frame, with the part of its payload that has come. `taken` bytes of its
+ * header are before that. */
 static size_t read_data(struct ws_reader *reader, unsigned char *bytes, size_t size, size_t taken,
                         struct ws_event *event)
 {
@@ -249,7 +249,7 @@ static size_t read_data(struct ws_reader *reader, unsigned char *bytes, size_t s
     return taken + count;
 }
 
-/* Begins a frame of data whose header was read. Returns what is wrong, or NULL. */
+/* Begins a data frame whose header was read. Returns NULL, or an error text. */
 static const char *begin_data(struct ws_reader *reader, const struct header *header)
 {
     unsigned opcode = header->first & BITS_OPCODE;

@@ -7,21 +7,24 @@
  *     while (...) {
  *         struct ws_event event;
  *         size_t taken = tr__ws_read(&reader, bytes, size, &event);
- *         ...                               event.kind says what came; the first `taken` bytes are used up
+ *         ...                               event.kind says what has come; the first `taken` bytes are consumed
  *     }
  *
- * The payload of a message is given in the portions in which it comes, unmasked where it lies. A message that came whole
- * is one portion with is_first and is_last. Control frames are given whole. Bytes that were not taken are given again,
- * with more behind them.
+ * The payload of a message is returned in the portions in which it comes, unmasked in place. A
+ * message that has come completely is one portion with is_first and is_last. A control frame is
+ * returned as a whole. Bytes that were not consumed must be passed again, with more behind them.
  *
  * Rules, by the sections of RFC 6455:
  * 1. A client's frames are masked, a server's are not (5.1).
- * 2. Reserved bits are 0, but RSV1 on the first frame of a message if permessage-deflate is in use (5.2, RFC 7692 6).
+ * 2. Reserved bits are 0, except RSV1 on the first frame of a message if permessage-deflate is in
+ *    use (5.2, RFC 7692 6).
  * 3. Reserved opcodes are errors (5.2). Lengths have their shortest form (5.2).
- * 4. Control frames have at most 125 bytes and are not fragmented (5.5). They may come between fragments (5.4).
- * 5. A continuation belongs to a message that was begun; no other message begins before its last fragment (5.4).
- * 6. Texts are UTF-8, and so are reasons of a close (5.6, 5.5.1, 8.1). The first wrong byte is an error as soon as it
- *    comes. A deflated text is checked when it is inflated, by tr__ws_text_is_valid.
+ * 4. Control frames have at most 125 bytes and are not fragmented (5.5). They may come between
+ *    fragments (5.4).
+ * 5. A continuation belongs to a message that was begun; no other message begins before its last
+ *    fragment (5.4).
+ * 6. Texts are UTF-8, and so are reasons of a close (5.6, 5.5.1, 8.1). An invalid byte is an error
+ *    as soon as it comes. A deflated text is checked when it is inflated, by tr__ws_text_is_valid.
  * 7. A close has no payload, or a code that may be sent (7.4) and a reason.
  * 8. After a close or an error the reader takes all bytes and ignores them (1.4, 7.1.7).
  */
@@ -34,7 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Which side reads. */
+/** The side that reads. */
 enum ws_role { WS_SERVER, WS_CLIENT };
 
 enum ws_opcode {
@@ -46,94 +49,107 @@ enum ws_opcode {
     WS_OP_PONG = 10
 };
 
-/** Codes of a close that this library sends or means (RFC 6455 7.4.1). */
+/** Close codes that this library sends or reports (RFC 6455 7.4.1). */
 enum ws_code {
     WS_CODE_NORMAL = 1000,
     WS_CODE_GOING_AWAY = 1001,
     WS_CODE_PROTOCOL = 1002,
-    WS_CODE_LOST = 1006, /* the connection ended without a close; never sent */
-    WS_CODE_NONE = 1005, /* a close without a code; never sent */
+    WS_CODE_LOST = 1006, /* reports that the connection has ended without a close; never sent */
+    WS_CODE_NONE = 1005, /* reports a close without a code; never sent */
     WS_CODE_BAD_DATA = 1007,
     WS_CODE_TOO_LARGE = 1009,
     WS_CODE_FAILED = 1011,
     WS_CODE_TRY_LATER = 1013
 };
 
-#define WS_HEADER_MAX 14   /* 2 bytes, 8 of a length, 4 of a mask */
-#define WS_CONTROL_MAX 125 /* bytes of the payload of a control frame */
-/** Largest limit of a message: lengths have 32 bits here. */
+#define WS_HEADER_MAX 14   /* 2 bytes, 8 bytes of a length, 4 bytes of a mask */
+#define WS_CONTROL_MAX 125 /* payload of a control frame at most */
+/** Largest possible limit of a message, because lengths have 32 bits here. */
 #define WS_MESSAGE_LARGEST UINT32_MAX
 
-/** What is known of a connection between two reads. Owner only. */
+/** The state of a connection between two reads. Owner only. */
 struct ws_reader {
-    uint32_t left; /* bytes of the frame that have not come */
+    uint32_t left; /* bytes of the frame that have not come yet */
     uint32_t
-        message_size; /* bytes of the message in frames so far, with those that have not come */
+        /* bytes of the message in all its frames so far, including those that have not come yet */
+        message_size;
     uint32_t message_max;
-    unsigned char mask[4]; /* the first byte is for the next byte of the frame; zeros: no mask */
-    unsigned char utf8;    /* the state of tr__utf8_portion */
-    unsigned char opcode;  /* of the message that was begun; 0: none */
-    unsigned char flags;   /* READER_ flags of websocket.c */
+    /* mask of the frame; its first byte is for the next byte of the frame. Zeros: no mask */
+    unsigned char mask[4];
+    unsigned char utf8;   /* state of tr__utf8_portion */
+    unsigned char opcode; /* opcode of the message that was begun; 0: none */
+    unsigned char flags;  /* READER_ flags of websocket.c */
     unsigned char role;
 };
 _Static_assert(sizeof(struct ws_reader) == 20, "what each connection pays");
 
 enum ws_kind {
-    WS_MORE,  /* nothing yet: pass the rest again, with more bytes behind it */
-    WS_DATA,  /* a portion of a message, which may be empty */
-    WS_PING,  /* to be answered by a pong with the same bytes */
-    WS_PONG,  /* asked for or not */
-    WS_CLOSE, /* `code`, and the reason in `bytes`; to be answered by a close, unless one was sent */
-    WS_ERROR  /* a close with `code` is to be sent, and the connection to be ended (7.1.7) */
+    WS_MORE, /* no event yet: pass the rest again, with more bytes behind it */
+    WS_DATA, /* a portion of a message, which may be empty */
+    WS_PING, /* a ping; answer it by a pong with the same bytes */
+    WS_PONG, /* a pong, whether a ping was sent or not */
+    /* a close with `code`, and the reason in `bytes`; answer it by a close, unless one was sent */
+    WS_CLOSE,
+    WS_ERROR /* an error: send a close with `code` and end the connection (7.1.7) */
 };
 
 struct ws_event {
     enum ws_kind kind;
-    uint16_t code;    /* of WS_CLOSE and WS_ERROR */
+    uint16_t code;    /* for WS_CLOSE and WS_ERROR */
     bool is_text;     /* the message is a text, not binary */
-    bool is_first;    /* the first portion of its message */
-    bool is_last;     /* the last portion of its message */
-    bool is_deflated; /* the message has to be inflated */
-    tr_bytes bytes;   /* the payload, unmasked, inside what was given to tr__ws_read */
-    const char *text; /* what is wrong, of WS_ERROR */
+    bool is_first;    /* this is the first portion of its message */
+    bool is_last;     /* this is the last portion of its message */
+    bool is_deflated; /* the message must be inflated */
+    tr_bytes bytes;   /* the unmasked payload, inside the bytes that tr__ws_read got */
+    const char *text; /* for WS_ERROR: error text */
 };
 
 /**
- * Begins a connection. `role` is the side that reads. A message above `message_max` bytes is an error with the code
- * 1009. `has_deflate`: permessage-deflate was negotiated; message_max then is of the deflated size.
+ * Begins a connection. `role` is the side that reads. A message with more than `message_max` bytes
+ * is an error with the code 1009. `has_deflate` says that permessage-deflate was negotiated;
+ * message_max then limits the deflated size.
  */
 void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t message_max,
                         bool has_deflate);
 
-/** Reads up to one event and unmasks it in `bytes`. Returns how many bytes are used up. Waits for nothing. */
+/**
+ * Reads up to one event and unmasks it in `bytes`. Returns how many bytes were consumed. Does not
+ * wait.
+ */
 size_t tr__ws_read(struct ws_reader *reader, unsigned char *bytes, size_t size,
                    struct ws_event *event);
 
 /** Applies a mask in place; mask[0] is for the first byte. Masking twice restores the bytes. */
 void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4]);
 
-/** Whether a whole text is UTF-8: for texts that were deflated. */
+/** Whether a whole text is UTF-8. For texts that were deflated. */
 bool tr__ws_text_is_valid(tr_bytes text);
 
-/** Whether a code may be sent in a close: 7.4.1, the registered 1012 to 1014, and 3000 to 4999 (7.4.2). */
+/**
+ * Whether a code may be sent in a close: those of 7.4.1, the registered codes 1012 to 1014, and
+ * 3000 to 4999 (7.4.2).
+ */
 bool tr__ws_code_is_valid(unsigned code);
 
 /** How to write a frame. */
 struct ws_frame {
     enum ws_opcode opcode;
-    bool is_unfinished; /* a fragment that is not the last */
-    bool is_deflated;   /* RSV1; of the first frame of a message only */
-    size_t size;        /* of the payload */
-    /** Of a client: four random bytes, new for each frame (5.3). NULL for a server. */
+    bool is_unfinished; /* the frame is a fragment, and not the last one */
+    bool is_deflated;   /* sets RSV1; only for the first frame of a message */
+    size_t size;        /* size of the payload */
+    /** For a client: four random bytes, new for each frame (5.3). NULL for a server. */
     const unsigned char *mask;
 };
 
-/** Writes the header of a frame. Returns its size. The payload of a client is masked by tr__ws_mask. */
+/**
+ * Writes the header of a frame. Returns its size. The caller masks the payload of a client by
+ * tr__ws_mask.
+ */
 size_t tr__ws_write_header(const struct ws_frame *frame, unsigned char to[WS_HEADER_MAX]);
 
 /**
- * Writes the payload of a close: the code and as many whole characters of the reason as there is space for. Reasons that
- * are not UTF-8 are left out. The code WS_CODE_NONE gives no payload. Returns its size.
+ * Writes the payload of a close: the code, and as many whole characters of the reason as fit. A
+ * reason that is not UTF-8 is left out. For WS_CODE_NONE the payload is empty. Returns its size.
  */
 size_t tr__ws_write_close(unsigned code, tr_bytes reason, unsigned char to[WS_CONTROL_MAX]);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** WebSockets of a client: the handshake in the turn that connects, then the same session as on a server. */
+/**
+ * WebSockets of a client: a handshake in the turn that connects; after that, the same session as on
+ * a server.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +16,11 @@
 #include "http/ws_session.h"
 #include "net/protocol.h"
 
-/* The type of a piece of input. No other file has its descriptor, so that programs cannot handle it. */
+/* The type of a piece of input. No other file has its descriptor, so programs cannot have a handler
+ * for it. */
 TR_MESSAGE(tr_ws_piece_, (channel, channel), (bytes, bytes));
 
-/* What a turn that connects has, in its scratch memory. */
+/* The data of a turn that connects, in its scratch memory. */
 struct ws_job {
     const tr_ws_call *call;
     struct http_url url;
@@ -42,7 +46,7 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
 {
     const struct ws_session *session = ws_session_of(channel);
     (void)seen;
-    /* before there is a session, the turn reads the handshake */
+    /* while there is no session, the turn itself reads the handshake */
     return session ? tr__ws_cut(session, bytes, piece) : 0;
 }
 
@@ -62,7 +66,8 @@ static void on_deadline(struct channel *channel)
     if (ws_session_of(channel))
         tr__ws_deadline(channel);
     else
-        channel->deadline_ns = TR_NEVER; /* the turn that connects has its own limit */
+        /* no deadline of the channel, because the turn that connects has its own limit */
+        channel->deadline_ns = TR_NEVER;
 }
 
 static const tr_handler piece_handler = {
@@ -84,10 +89,11 @@ static const struct tr_protocol ws_protocol = {
 
 static size_t size_of(const char *text)
 {
-    return text ? strlen(text) + 40 : 0; /* the text, and the name and punctuation of its header */
+    /* the text, with the name and the punctuation of its header */
+    return text ? strlen(text) + 40 : 0;
 }
 
-/* Makes the request, in scratch memory. No bytes: there is no memory. */
+/* Makes the request, in scratch memory. Returns no bytes if there is no memory. */
 static tr_bytes make_request(const struct ws_job *job, struct tr_self *self)
 {
     const tr_ws_call *call = job->call;
@@ -118,7 +124,7 @@ static tr_bytes make_request(const struct ws_job *job, struct tr_self *self)
     return (tr_bytes){begin, (size_t)(to - begin)};
 }
 
-/* Finds a field that may occur once. False: it occurs twice. */
+/* Finds a field that must not occur twice. Returns false if it does. */
 static bool field_of(const struct ws_job *job, const char *name, tr_bytes *value)
 {
     const struct http_head *head = &job->answer.head;
@@ -145,7 +151,7 @@ static bool is_upgrade(const struct ws_job *job)
            field_of(job, "sec-websocket-accept", &accept) && tr__ws_accept_is_valid(key, accept);
 }
 
-/* Checks the answer. TR_OK, TR_REFUSED, TR_BAD_DATA. */
+/* Checks the answer. Returns TR_OK, TR_REFUSED or TR_BAD_DATA. */
 static tr_status check(struct ws_job *job)
 {
     tr_bytes protocol, extension;
@@ -245,7 +251,7 @@ static void job_init(struct ws_job *job, struct tr_self *self, const tr_ws_call 
                           .ping_ns = call->ping_ns ? call->ping_ns : TR_WS_PING_NS};
 }
 
-/* Makes a channel whose handshake has ended a WebSocket. */
+/* Makes a WebSocket of a channel whose handshake has ended. */
 static tr_status begin(struct tr_self *self, struct ws_job *job)
 {
     struct channel *channel;
@@ -258,7 +264,7 @@ static tr_status begin(struct tr_self *self, struct ws_job *job)
         return status;
     channel->rare->within_ns = 0;
     tr__ws_wait(channel);
-    tr__channel_call(channel); /* frames may have come behind the answer */
+    tr__channel_call(channel); /* frames may have come directly behind the answer */
     return TR_OK;
 }
 
@@ -276,7 +282,8 @@ static tr_status connect_as(struct tr_self *self, struct ws_job *job, tr_time wi
     if (status == TR_OK)
         *made = job->conn.channel;
     else if (tr__channel_of(self, job->conn.channel, &channel) == TR_OK)
-        tr__channel_free(channel); /* the actor has never got the channel, so no tr_closed comes */
+        /* the actor never got the channel, so it must not get tr_closed */
+        tr__channel_free(channel);
     return status;
 }
 

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#define WINDOW_MIN 8 /* bits of a window of deflate (RFC 7692 7.1.2) */
+#define WINDOW_MIN 8 /* smallest window of deflate, in bits (RFC 7692 7.1.2) */
 #define WINDOW_MAX 15
-#define WINDOW_OURS 9 /* zlib makes no raw stream with 8 */
+#define WINDOW_OURS 9 /* smallest window of this side: zlib makes no raw stream with 8 bits */
 
-/* The parameters, as bits of `seen`. */
+/* The parameters, as bits of extension.seen. */
 enum {
     SERVER_NO_CONTEXT = 1,
     CLIENT_NO_CONTEXT = 2,
@@ -50,7 +50,7 @@ static bool read_token(struct cursor *in, struct word *word)
     return word->size > 0;
 }
 
-/* Reads a token, or a token in quotes: RFC 6455 9.1 allows no other content of them. */
+/* Reads a token, or a token in quotes. RFC 6455 9.1 allows nothing else in quotes. */
 static bool read_value(struct cursor *in, struct word *word)
 {
     if (in->at < in->end && *in->at == '"') {
@@ -65,7 +65,7 @@ static bool is_word(const struct word *word, const char *text)
     return word->size == strlen(text) && memcmp(word->begin, text, word->size) == 0;
 }
 
-/* Returns the number of window bits, 8 to 15; 0: the text is no such number. */
+/* Returns the number of window bits, 8 to 15, or 0 if the text is no such number. */
 static unsigned window_of(const struct word *word)
 {
     unsigned bits = 0;
@@ -151,7 +151,7 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
     if (offers.size == 0)
         return (struct ws_deflate){0};
     struct cursor in = {offers.data, (const unsigned char *)offers.data + offers.size};
-    /* Read the whole list, because one that is malformed anywhere is ignored. */
+    /* Read the whole list, because a list that is malformed anywhere is ignored. */
     cursor_skip_space(&in);
     do {
         struct extension offer;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The text that is hashed after the key (RFC 6455 1.3). */
+/* The text that is appended to the key before hashing (RFC 6455 1.3). */
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 static bool is_base64_digit(unsigned char byte)
@@ -107,7 +107,8 @@ struct place {
     size_t port_size;
 };
 
-/* Cuts "host", "host:port", "[::1]" or "[::1]:port". Returns false if it is none of them. */
+/* Divides "host", "host:port", "[::1]" or "[::1]:port". Returns false if the text has none of these
+ * forms. */
 static bool place_cut(const unsigned char *bytes, size_t size, struct place *place)
 {
     size_t end = 0;
@@ -140,7 +141,7 @@ static bool is_text(const unsigned char *bytes, size_t size, const char *text)
     return size == strlen(text) && memcmp(bytes, text, size) == 0;
 }
 
-/* Whether "https://host:port" has the host of the Host header. */
+/* Whether an origin, "https://host:port", has the same host and port as the Host header. */
 static bool is_same_place(tr_bytes origin, tr_bytes host)
 {
     static const struct {

@@ -13,21 +13,21 @@
 
 #include <stdbool.h>
 
-#define WS_KEY_SIZE 24    /* of the value of Sec-WebSocket-Key */
+#define WS_KEY_SIZE 24    /* length of the value of Sec-WebSocket-Key */
 #define WS_ACCEPT_SIZE 28 /* length of the value of Sec-WebSocket-Accept */
 /**
- * The value of Sec-WebSocket-Version; a request with another version is answered by 426 with this
- * one (4.4).
+ * The value of Sec-WebSocket-Version; a request with another version gets 426 with this version as
+ * the answer (4.4).
  */
 #define WS_VERSION "13"
 
 /** Whether a key is the base64 of 16 bytes (4.2.1). The bits that padding leaves unused may have any value. */
 bool tr__ws_key_is_valid(tr_bytes key);
 
-/** Makes a key of 16 random bytes (4.1), and a NUL. */
+/** Writes the key for 16 random bytes (4.1), with a NUL. */
 void tr__ws_key_write(const unsigned char random[16], char key[WS_KEY_SIZE + 1]);
 
-/** Writes the answer to a valid key (4.2.2), and a NUL. */
+/** Writes the answer to a valid key (4.2.2), with a NUL. */
 void tr__ws_accept_write(tr_bytes key, char accept[WS_ACCEPT_SIZE + 1]);
 
 /** Whether Sec-WebSocket-Accept is the right answer to a key (4.1). */
@@ -37,19 +37,19 @@ bool tr__ws_accept_is_valid(tr_bytes key, tr_bytes accept);
 bool tr__ws_version_is_valid(tr_bytes version);
 
 /**
- * Whether a list with commas, as in Connection and Upgrade, has a token; upper and lower case are the same
- * (4.2.1: "upgrade" in Connection, "websocket" in Upgrade).
+ * Whether a list with commas contains a token, ignoring upper and lower case (4.2.1: "upgrade" in
+ * Connection, "websocket" in Upgrade).
  */
 bool tr__ws_list_has(tr_bytes list, const char *token);
 
 /**
  * Whether a browser's page of this origin may connect (10.2): its host and port are equal to those
  * in the Host header, or one of `others` is equal to the origin, or is "*". `others` ends with
- * NULL, or is NULL. An empty origin is no browser and may.
+ * NULL, or is NULL. A request without an origin does not come from a browser, and may connect.
  *
  * If an origin or a host names no port, the port of the origin's scheme counts. The schemes are not
- * compared with the connection, because TLS may end at a balancer. "null", a page without an
- * origin, has to be in the list.
+ * compared with the connection, because TLS may end at a balancer. "null" stands for a page without
+ * an origin, and is allowed only if `others` contains it.
  */
 bool tr__ws_origin_is_allowed(tr_bytes origin, tr_bytes host, const char *const *others);
 

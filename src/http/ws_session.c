@@ -16,9 +16,9 @@
 #include "base/assert.h"
 
 enum {
-    /* of a large frame, so many bytes are taken before the rest has come */
+    /* a part of a large frame with this many bytes is handled before the rest has come */
     PORTION_MIN = 16 * 1024,
-    TEXT_MAX = 160,  /* bytes of the text of tr_closed */
+    TEXT_MAX = 160,  /* size of the text in tr_closed */
     DEFLATE_MIN = 64 /* shorter messages are not deflated, because they would grow */
 };
 
@@ -52,7 +52,8 @@ void tr__ws_session_free(const struct memory_source *source, void *session)
 
 /* ---- Cutting. ---- */
 
-/* Returns the size of a frame with its header; 0: the header has not come, or its length has the highest bit set. */
+/* Returns the size of a frame with its header, or 0 if the header has not come or its length has
+ * the highest bit set. */
 static size_t frame_size(const unsigned char *data, size_t size)
 {
     if (size < 2)
@@ -70,16 +71,17 @@ static size_t frame_size(const unsigned char *data, size_t size)
 size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *piece)
 {
     *piece = bytes;
-    if (session->reader.left) { /* the rest of a frame */
+    if (session->reader.left) { /* these bytes are the rest of a frame */
         piece->size = bytes.size < session->reader.left ? bytes.size : session->reader.left;
         return piece->size;
     }
     size_t size = frame_size(bytes.data, bytes.size);
-    if (size && size <= bytes.size) { /* whole, so that its turn finds its errors */
+    if (size && size <= bytes.size) {
+        /* the whole frame has come; if it has errors, its turn finds them */
         piece->size = size;
         return size;
     }
-    /* Errors of the header are found before the whole frame has come. */
+    /* Check the header now, to find its errors before the whole frame has come. */
     struct ws_reader reader = session->reader;
     unsigned char header[WS_HEADER_MAX];
     size_t count = bytes.size < sizeof header ? bytes.size : sizeof header;
@@ -93,7 +95,8 @@ size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *pi
 
 /* ---- Writing. ---- */
 
-/* Makes a mask for a frame of a client, RFC 6455, 5.3. False: frames of a server have none. */
+/* Makes a mask for a frame of a client, RFC 6455, 5.3. Returns false on a server, whose frames have
+ * no mask. */
 static bool mask_make(const struct channel *channel, unsigned char mask[4])
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -176,7 +179,8 @@ tr_status tr__ws_write(struct tr_self *self, struct channel *channel, enum ws_op
     if (!is_deflated && session->reader.role == WS_SERVER)
         return write_frame(self, channel, opcode, payload, false);
     tr_status status = write_copy(self, handle, opcode, payload, is_deflated);
-    /* Programs may ignore the status, so the channel ends: a message must not be missing between others. */
+    /* End the channel, because programs may ignore the status, and a missing message would not be
+     * noticed. */
     if (status != TR_OK && tr__writable(self, handle, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
@@ -236,7 +240,8 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
     const struct tr_system *system = channel->worker->system;
     bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
     unsigned code = has_failed ? WS_CODE_FAILED : is_stopping ? WS_CODE_GOING_AWAY : WS_CODE_NORMAL;
-    /* If the run has failed, its output is dropped, and so a close frame behind it cannot be sent either. */
+    /* If the run has failed, its output is dropped. A close frame would be behind that output, so
+     * it cannot be sent either. */
     bool is_cut = has_failed && channel->work->output.size;
     if (!is_cut && tr__ws_write_last(channel, code, (tr_bytes){"", 0}))
         channel->flags |= CHANNEL_ANSWERED;
@@ -264,7 +269,7 @@ void tr__ws_wait(struct channel *channel)
     session->is_pinged = false;
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
     if (channel->deadline_ns == deadline)
-        return; /* several messages came at once */
+        return; /* already set: several messages came in this round */
     channel->deadline_ns = deadline;
     tr__channel_arm(channel);
 }
@@ -273,7 +278,7 @@ void tr__ws_deadline(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
-    /* a turn is running, and input is not read now */
+    /* no silence: a turn runs, and no input is read during it */
     bool is_busy = channel_has(channel, CHANNEL_IN_TURN);
     if (session->is_pinged && !is_busy) {
         tr__channel_end(channel, TR_TIMEOUT, "a ping was not answered");
@@ -305,11 +310,11 @@ static tr_next call(struct tr_self *self, const struct ws_session *session, void
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 
-/* Appends a portion to the earlier ones of its message. TR_NO_MEMORY. */
+/* Appends a portion to the earlier portions of its message. Fails with TR_NO_MEMORY. */
 static tr_status join(struct ws_session *session, const struct ws_event *event)
 {
     if (event->is_first)
-        /* the turn of the last message may have failed and left its bytes here */
+        /* free first: if the turn of the last message has failed, its bytes are still here */
         tr__net_buffer_free(&session->joined);
     unsigned char *to = net_buffer_reserve(&session->joined, event->bytes.size + 1);
     if (!to)
@@ -321,7 +326,7 @@ static tr_status join(struct ws_session *session, const struct ws_event *event)
     return TR_OK;
 }
 
-/* Inflates a message that came in `bytes`, into scratch memory with a NUL behind it. */
+/* Inflates a message in `bytes`, into scratch memory with a NUL behind it. */
 static tr_status inflate(struct tr_self *self, const struct ws_session *session, tr_bytes *bytes)
 {
     struct net_buffer out = NET_BUFFER(&self->worker->system->source);
@@ -343,7 +348,7 @@ static tr_status inflate(struct tr_self *self, const struct ws_session *session,
     return status;
 }
 
-/* Calls the handler with a message, inflated if needed. A message that is wrong ends the WebSocket. */
+/* Calls the handler with a message, inflated if needed. An invalid message ends the WebSocket. */
 static tr_next deliver(struct tr_self *self, struct channel *channel, void *state,
                        const struct ws_event *event, struct tr_ws_message *message)
 {

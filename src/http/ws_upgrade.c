@@ -11,9 +11,9 @@
 #include "http/ws_session.h"
 #include "net/channel_end.h"
 
-enum { HEAD_MIN = 192 /* bytes of the answer besides the texts of the program */ };
+enum { HEAD_MIN = 192 /* bytes of the answer apart from the texts of the program */ };
 
-/* Returns a header, empty if it is not there. */
+/* Returns the value of a header; empty if there is none. */
 static tr_bytes header(struct http_request *request, const char *name)
 {
     const char *text = tr_http_header(request->self, name);
@@ -94,7 +94,7 @@ static void put_answer(struct http_request *request, const char *protocol, const
     tr_commit(request->self, handle, (size_t)(to - begin));
 }
 
-/* Answers, and makes the channel a WebSocket. */
+/* Sends the answer, and makes a WebSocket of the channel. */
 static tr_status accept_with(struct http_request *request, const char *protocol,
                              const tr_handler *row)
 {
@@ -109,7 +109,7 @@ static tr_status accept_with(struct http_request *request, const char *protocol,
     request->keeps = true;
     tr_channel handle = {channel_bits(request->channel)};
     if (tr__channel_of(request->self, handle, &channel) != TR_OK || channel->state != CHANNEL_OPEN)
-        return TR_CLOSED; /* the actor gets tr_closed */
+        return TR_CLOSED; /* the client is gone; the actor will get tr_closed */
     const tr_http_options *options = &request->site->options;
     const struct ws_setup setup = {.role = WS_SERVER,
                                    .behavior = request->site->behavior,
@@ -120,7 +120,7 @@ static tr_status accept_with(struct http_request *request, const char *protocol,
                                    .protocol = protocol};
     tr_status status = tr__ws_session_begin(channel, &setup);
     if (status != TR_OK)
-        tr__channel_reset(channel); /* the answer is not sent yet */
+        tr__channel_reset(channel); /* the answer was not sent yet, so reset */
     return status;
 }
 

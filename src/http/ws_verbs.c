@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verbs of WebSockets that send, and the one that closes. */
+/** The verbs that send on WebSockets, and the verb that closes one. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The files of the page, as bytes of the library: ui/dist (cmake/inspector.cmake). */
+/**
+ * The files of the inspector's page (ui/dist), as bytes in the library. cmake/inspector.cmake makes
+ * them.
+ */
 #ifndef INSPECT_ASSETS_H
 #define INSPECT_ASSETS_H
 
@@ -7,12 +10,12 @@
 
 /** A file of the page. */
 struct asset {
-    const char *path; /* of the request */
+    const char *path; /* path in the request */
     const char *type;
     tr_bytes bytes;
 };
 
-/** Returns the file for a path; NULL: there is none. */
+/** Returns the file with this path; NULL: there is none. */
 const struct asset *tr__asset_find(const char *path);
 
 #endif

@@ -8,7 +8,8 @@
 
 enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 
-/* Whether a Host header is a name with its port, which may be left out if it is that of the scheme. */
+/* Whether a Host header is a name with its port, which may be missing if it is the usual port of
+ * the scheme. */
 static bool is_host(const char *host, const char *name, unsigned port, bool is_usual)
 {
     size_t length = strlen(name);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a request must have before the inspector answers it: the right Host, the right Origin, and the token. Pure functions
- * on text, so that tests can try any input.
+ * Checks that a request to the inspector has the right Host, the right Origin, and the token. Pure
+ * functions on text, so that tests can try any input.
  *
- * The Host protects from DNS rebinding: a page of another site whose name has come to mean this machine sends that name. The
- * Origin protects from pages of other sites that connect to this address. The token protects from other users of the machine.
+ * The Host protects from DNS rebinding: if the name of another site is made to lead to this
+ * machine, a page of that site sends its own name. The Origin protects from pages of other sites
+ * that connect to this address. The token protects from other users of the machine.
  */
 #ifndef INSPECT_GUARD_H
 #define INSPECT_GUARD_H
@@ -12,9 +13,9 @@
 #include <stdbool.h>
 #include <troupe/address.h>
 
-/** Digits of a token: 128 bits. */
+/** Hexadecimal digits of a token, which has 128 bits. */
 enum { GUARD_TOKEN_SIZE = 32 };
-/** Bytes of the name of a machine: the most that DNS allows. */
+/** Most bytes of the name of a machine, as in DNS. */
 enum { GUARD_NAME_MAX = 253 };
 
 /**
@@ -25,22 +26,29 @@ enum { GUARD_NAME_MAX = 253 };
 #define GUARD_TOKEN_PREFIX "token."
 
 /**
- * Whether a Host header means this inspector: the text of its address, or "localhost" or `name` with its port. The port of the
- * scheme may be left out, as browsers do. NULL is wrong; a `name` of NULL is none.
+ * Whether a Host header names this inspector: by its address, or by "localhost" or `name`, each
+ * with its port. The usual port of the scheme may be missing, as in browsers. Returns false if
+ * `host` is NULL. `name` may be NULL.
  */
 bool tr__guard_host(const char *host, const tr_address *here, const char *name, bool is_tls);
-/** Whether an Origin header is a page of this inspector; `host` is the Host header, which was checked. NULL is wrong. */
+/**
+ * Whether an Origin header names a page of this inspector. `host` is the Host header, which was
+ * checked before. Returns false if `origin` is NULL.
+ */
 bool tr__guard_origin(const char *origin, const char *host, bool is_tls);
 /**
- * Whether the list of subprotocols of a WebSocket has the token. How long the comparison takes does not depend on where two
- * tokens differ. NULL is wrong.
+ * Whether the list of subprotocols of a WebSocket contains the token. The time of the comparison
+ * does not depend on where two tokens differ. Returns false if `protocols` is NULL.
  */
 bool tr__guard_token(const char *protocols, const char token[GUARD_TOKEN_SIZE + 1]);
-/** Whether the list of subprotocols has GUARD_PROTOCOL. NULL: it has not. */
+/** Whether the list of subprotocols contains GUARD_PROTOCOL. Returns false if it is NULL. */
 bool tr__guard_protocol(const char *protocols);
-/** Whether an address can be reached from this machine only: 127.0.0.0/8 or ::1. */
+/** Whether an address can be reached only from this machine: 127.0.0.0/8 or ::1. */
 bool tr__guard_is_loopback(const tr_address *address);
-/** Whether a text may be the name of a machine: letters, digits, '-' and '.', at most GUARD_NAME_MAX of them. */
+/**
+ * Whether a text is valid as the name of a machine: letters, digits, '-' and '.', at most
+ * GUARD_NAME_MAX of them.
+ */
 bool tr__guard_is_name(const char *name);
 /** Writes a token of 128 random bits, in hexadecimal digits, with a NUL. */
 void tr__guard_token_write(uint64_t high, uint64_t low, char token[GUARD_TOKEN_SIZE + 1]);

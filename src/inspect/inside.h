@@ -13,15 +13,20 @@ struct inspector {
     struct inspector_options options;
     tr_system *system;
     tr_client *client;
-    tr_address address; /* where it listens; written by the set-up of its listener */
-    tr_time since_ns;   /* wall clock */
+    /* address at which the inspector listens; written by the set-up of its listener */
+    tr_address address;
+    tr_time since_ns; /* wall clock */
     char token[GUARD_TOKEN_SIZE + 1];
     char url[TR_ADDRESS_TEXT_MAX + GUARD_NAME_MAX + GUARD_TOKEN_SIZE + 32];
-    atom32 pages;   /* pages that are open */
-    atom64 dropped; /* pages that were dropped since the start, because they did not read */
+    atom32 pages; /* number of open pages */
+    /* number of pages that were dropped since the start because they did not read */
+    atom64 dropped;
 };
 
-/** The message with which a session begins: the address of its inspector, which lives longer than its system. */
+/**
+ * The message with which a session begins: a pointer to its inspector, which lives longer than the
+ * session's system.
+ */
 TR_MESSAGE(tr_inspect_begin, (u64, inspector));
 TR_ACTOR(tr_inspect_page);
 

@@ -23,8 +23,9 @@ TR_MESSAGE(tr_inspect_answer, (optional(message(tr_inspect_joined)), ok), (str, 
 
 struct page {
     struct inspector *inspector;
-    tr_channel control; /* to the program; TR_NO_CHANNEL: this is no page, or it has ended */
-    bool is_page;       /* this session counts as a page */
+    /* channel to the program; TR_NO_CHANNEL: this session is no page, or the channel has ended */
+    tr_channel control;
+    bool is_page; /* this session counts as an open page */
 };
 
 static tr_next on_begin(struct page *page, const struct tr_inspect_begin *message)
@@ -50,7 +51,8 @@ static void headers_set(tr_self *self)
     tr_http_set(self, "cache-control", "no-store");
 }
 
-/* Sets the headers of every answer, and refuses what was not sent to this address or comes from another page. */
+/* Sets the headers that every answer has. Refuses a request that names another address or comes
+ * from another page. */
 static bool is_for_here(tr_self *self, const struct page *page,
                         const struct tr_http_request *request, bool needs_origin)
 {
@@ -92,7 +94,7 @@ static void page_leave(void *context)
     page->is_page = false;
 }
 
-/* Counts one page more. Returns false if there are too many. */
+/* Counts an open page. Returns false if there are too many. */
 static bool page_enter(tr_self *self, struct page *page)
 {
     struct inspector *inspector = page->inspector;
@@ -106,13 +108,13 @@ static bool page_enter(tr_self *self, struct page *page)
     return true;
 }
 
-/* Closes the page: its program cannot be reached. */
+/* Closes the page, because its program cannot be reached. */
 static void page_close(tr_self *self, const char *why)
 {
     tr_ws_close(self, tr_peer(self), CLOSE_NO_PROGRAM, why);
 }
 
-/* Reads a line of the program as a message. NULL: *why has a sentence. */
+/* Reads a line of the program as a message. NULL: *why gets a sentence. */
 static const void *line_read(tr_self *self, tr_channel control, const tr_type *type, tr_bytes *line,
                              const char **why)
 {
@@ -130,7 +132,7 @@ static const void *line_read(tr_self *self, tr_channel control, const tr_type *t
     return space;
 }
 
-/* Sends what the page gets first. */
+/* Sends the first message of a page. */
 static void greet(tr_self *self, const struct page *page,
                   const struct tr_inspect_greeting *greeting,
                   const struct tr_inspect_joined *joined, const char *line)
@@ -161,7 +163,7 @@ static void greet(tr_self *self, const struct page *page,
     (void)tr_ws_text(self, tr_peer(self), line);
 }
 
-/* Says who speaks on the connection to the program, so that the program refuses what a page may not do. */
+/* Sends the verb "session" to the program, which from then on refuses what a page may not do. */
 static const struct tr_inspect_joined *join(tr_self *self, const struct page *page,
                                             const char **why)
 {
@@ -181,7 +183,7 @@ static const struct tr_inspect_joined *join(tr_self *self, const struct page *pa
     return NULL;
 }
 
-/* Connects to the program and greets the page. Returns a sentence if that failed, else NULL. */
+/* Connects to the program and greets the page. Returns NULL, or a sentence if that failed. */
 static const char *connect_program(tr_self *self, struct page *page)
 {
     const struct inspector_options *options = &page->inspector->options;
@@ -234,7 +236,8 @@ static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_re
         return tr_http_reply(self, 400, .text = "the subprotocol " GUARD_PROTOCOL " is missing\n");
     tr_next next = tr_ws_accept_as(self, GUARD_PROTOCOL);
     if (!page_enter(self, page)) {
-        /* A page does not see the answer to a WebSocket that is refused, but it sees why one is closed. */
+        /* Accept and then close the WebSocket, because a page can read the reason of a close, but
+         * not that of a refusal. */
         tr_ws_close(self, tr_peer(self), CLOSE_TOO_MANY, "too many pages are open; close one");
         return next;
     }
@@ -246,7 +249,7 @@ static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_re
 
 /* ---- Messages of an open page. ---- */
 
-/* Returns why a message of a page is no request; NULL: it may be one. */
+/* Returns why a message of a page is no request, or NULL if it may be one. */
 static const char *request_is_wrong(const struct tr_ws_message *message)
 {
     if (!message->is_text)
@@ -263,7 +266,7 @@ static tr_next on_request(tr_self *self, struct page *page, const struct tr_ws_m
         tr_ws_close(self, message->channel, CLOSE_NO_REQUEST, why);
         return TR_SAME;
     }
-    /* If the program has gone, tr_closed says so. */
+    /* If this fails because the program has gone, tr_closed will follow. */
     if (message->bytes.size && tr_write(self, page->control, message->bytes) == TR_OK)
         (void)tr_write(self, page->control, TR_BYTES("\n"));
     return TR_SAME;
@@ -274,7 +277,7 @@ static tr_next on_answer(tr_self *self, const struct tr_received *message)
     tr_bytes line = message->bytes;
     if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
         return TR_SAME;
-    /* A value of the program is no UTF-8. The page gets "?" for each byte that is wrong. */
+    /* A value of the program is not UTF-8. The page gets "?" for each invalid byte. */
     unsigned char *copy = tr_scratch(self, line.size);
     memcpy(copy, line.data, line.size);
     for (size_t i = 0; i < line.size;) {
@@ -296,7 +299,7 @@ static tr_next on_closed(tr_self *self, struct page *page, const struct tr_close
         return TR_STOP;
     }
     page->control = TR_NO_CHANNEL;
-    if (tr_output_size(self, tr_peer(self)) > 0) /* the program has waited for this page */
+    if (tr_output_size(self, tr_peer(self)) > 0) /* it was too slow for the program */
         (void)atom64_fetch_add(&page->inspector->dropped, 1, ATOM_RELAXED);
     page_close(self, "the program has ended, or has closed the connection");
     return TR_SAME;

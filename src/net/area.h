@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Areas: where workers receive. Channels on which nothing is under way have no buffers, so that one area
- * of a worker serves all its channels.
+ * Areas: memory into which workers receive. A channel that has no bytes needs no buffer, so the
+ * channels of a worker share one area.
  *
- * A channel that receives takes the free end of the area. When its bytes are handled it gives the area
- * back, and the area starts over when nobody holds a part of it. A turn that waits keeps its part; the
- * worker continues behind it, and takes another area when less than AREA_LOW is left. Bytes never move.
- * Worker only.
+ * A channel that receives takes the free end of the area. When its bytes are handled, it gives its
+ * part back. When no part is held, the area is used from its beginning again. A turn that waits
+ * keeps its part: the worker receives behind it, and takes another area when less than AREA_LOW is
+ * left. Bytes never move. Worker only.
  */
 #ifndef NET_AREA_H
 #define NET_AREA_H
@@ -15,11 +15,13 @@
 
 enum {
     AREA_SIZE = 64 * 1024,
-    AREA_LOW = 16 * 1024 /* the least space that a receive gets, in bytes */
+    AREA_LOW = 16 * 1024 /* bytes that an area must have free for a receive */
 };
 
 struct area {
-    uint32_t holders; /* channels with bytes in it, and the worker whose current area it is */
+    /* number of channels with bytes in the area, plus one while it is the current area of a
+     * worker */
+    uint32_t holders;
     uint32_t used;
     unsigned char bytes[AREA_SIZE];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bytes that grow at the end and are consumed at the beginning. */
+/** A buffer: bytes are appended at its end and consumed at its beginning. */
 #include "net/buffer.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Bytes that grow at the end and are consumed at the beginning: what a filter makes, and what of a piece has come so far.
+ * A buffer: bytes are appended at its end and consumed at its beginning. It has what a filter
+ * makes, or the part of a piece that has come so far.
  *
  *     struct net_buffer buffer = NET_BUFFER(&source);
  *     void *at = net_buffer_reserve(&buffer, 100);      NULL: out of memory, or over the limit
@@ -8,8 +9,8 @@
  *     net_buffer_consume(&buffer, 2);
  *     tr__net_buffer_free(&buffer);
  *
- * The bytes are contiguous. Reserving may move them. A buffer that is all consumed starts again at its
- * beginning. Owner only.
+ * The bytes are contiguous. Reserving may move them. If all bytes are consumed, the buffer is
+ * filled from its beginning again. Owner only.
  */
 #ifndef NET_BUFFER_H
 #define NET_BUFFER_H
@@ -21,12 +22,12 @@
 struct net_buffer {
     const struct memory_source *source; /* where memory comes from */
     unsigned char *data;
-    size_t begin; /* where the bytes that are not consumed begin */
+    size_t begin; /* where the first byte that is not consumed is */
     size_t end;
     size_t capacity;
 };
 
-/** A buffer without memory. */
+/** An empty buffer, which has no memory yet. */
 #define NET_BUFFER(source_) ((struct net_buffer){.source = (source_)})
 
 static inline tr_bytes net_buffer_bytes(const struct net_buffer *buffer)
@@ -40,7 +41,9 @@ static inline size_t net_buffer_size(const struct net_buffer *buffer)
     return buffer->end - buffer->begin;
 }
 
-/** Makes `size` bytes free at the end, moving and growing as needed. NULL: out of memory. */
+/**
+ * Makes `size` bytes free at the end, and moves or grows the buffer if needed. NULL: out of memory.
+ */
 TR_MUST_CHECK void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size);
 
 /** Returns `size` free bytes at the end; NULL: out of memory. */
@@ -51,7 +54,7 @@ TR_MUST_CHECK static inline void *net_buffer_reserve(struct net_buffer *buffer, 
     return tr__net_buffer_grow(buffer, size);
 }
 
-/** Says that the first `size` bytes of what was reserved are filled in. */
+/** Appends the first `size` bytes of the reserved memory, which the caller has filled in. */
 static inline void net_buffer_commit(struct net_buffer *buffer, size_t size)
 {
     buffer->end += size;
@@ -65,22 +68,25 @@ static inline void net_buffer_consume(struct net_buffer *buffer, size_t size)
         buffer->begin = buffer->end = 0;
 }
 
-/** Appends a copy. TR_NO_MEMORY. */
+/** Appends a copy of `data`. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__net_buffer_append(struct net_buffer *buffer, const void *data,
                                               size_t size);
 
 /** Gives back the memory; the buffer can be used again. */
 void tr__net_buffer_free(struct net_buffer *buffer);
 
-/** Memory of a buffer that the next buffer uses. All zero: none. What is kept may have been of any channel of the same source. */
+/**
+ * Memory of a freed buffer, kept for the next buffer. All zero: none is kept. Any channel with the
+ * same source may use it.
+ */
 struct net_spare {
     unsigned char *data;
     size_t capacity;
 };
 
-enum { SPARE_MAX = 4096 }; /* larger memory is given back */
+enum { SPARE_MAX = 4096 }; /* memory with more bytes is not kept */
 
-/** Gives an empty buffer the spare memory, if there is some and it has none. */
+/** Gives the spare memory, if there is some, to a buffer that has no memory. */
 static inline void net_buffer_use(struct net_buffer *buffer, struct net_spare *spare)
 {
     if (buffer->data || !spare->data)

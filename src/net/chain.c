@@ -6,26 +6,27 @@
 #include "base/assert.h"
 
 enum {
-    LINKS_MAX = TR_FILTERS_MAX + 1, /* TLS, and filters of programs */
-    /* input bytes of one call, so that input which a filter expands grows in small steps */
+    LINKS_MAX = TR_FILTERS_MAX + 1, /* filters of a chain at most: TLS, and those of the program */
+    /* input bytes that one call passes, so that a filter which expands its input makes few bytes at
+     * a time */
     SLICE = 4096
 };
 
 struct link {
     const struct filter *table;
     void *state;
-    struct net_buffer raw; /* bytes that came and that the filter has not taken yet */
+    struct net_buffer raw; /* bytes that have come and that the filter has not taken yet */
 };
 
 struct chain {
     const struct memory_source *source;
     uint32_t count;
-    uint32_t begun;  /* how many filters have begun; they are the first ones */
+    uint32_t begun;  /* number of filters that have begun; they are the first ones of the chain */
     uint32_t live;   /* the first filter whose input has not ended */
-    uint32_t failed; /* the filter that has given the last error */
-    /* bytes wait for a filter, and the next call continues: rule 3 of chain.h */
+    uint32_t failed; /* the filter that has returned the last error */
+    /* rule 3 of chain.h has stopped the last call; bytes still wait for a filter */
     bool is_held;
-    bool is_over; /* nothing more comes to the filter `live` */
+    bool is_over; /* no more bytes come to the filter `live` */
     struct link links[LINKS_MAX];
 };
 
@@ -97,7 +98,7 @@ static tr_status failed(struct chain *chain, uint32_t i, tr_status status)
     return status;
 }
 
-/* Passes bytes of the filter `from`, or of the actor, through the filters below it. */
+/* Passes bytes, made by the filter `from` or by the actor, through the filters below. */
 static tr_status descend(struct chain *chain, uint32_t from, tr_bytes bytes, struct net_buffer *out)
 {
     struct net_buffer made[2] = {NET_BUFFER(chain->source), NET_BUFFER(chain->source)};
@@ -116,7 +117,8 @@ static tr_status descend(struct chain *chain, uint32_t from, tr_bytes bytes, str
     return status;
 }
 
-/* Passes what the filter `i` has made for the other side through the filters below it, and frees it. */
+/* Passes the bytes that the filter `i` has made for the other side through the filters below it,
+ * and frees the buffer. */
 static tr_status descend_made(struct chain *chain, uint32_t i, struct net_buffer *made,
                               struct net_buffer *out)
 {
@@ -125,7 +127,7 @@ static tr_status descend_made(struct chain *chain, uint32_t i, struct net_buffer
     return status;
 }
 
-/* Begins each filter below which all filters are open: rule 1 of chain.h. */
+/* Begins the filters that rule 1 of chain.h allows to begin: all filters below them are open. */
 static tr_status advance(struct chain *chain, struct net_buffer *out)
 {
     while (chain->begun < chain->count) {
@@ -199,7 +201,8 @@ static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in
     return status;
 }
 
-/* All input has passed: asks the filters from `live` on whether its end is in order. TR_CLOSED: it is. */
+/* Call when all input has passed. Asks the filters from `live` on whether the input may end here.
+ * Returns TR_CLOSED if it may. */
 static tr_status end_of_input(struct chain *chain)
 {
     for (uint32_t i = chain->live; i < chain->count; i++) {
@@ -207,7 +210,7 @@ static tr_status end_of_input(struct chain *chain)
         tr_status status = link->table->input_end(link->state);
         bool is_whole =
             i < chain->begun && !net_buffer_size(&link->raw) && link->table->is_open(link->state);
-        if (status == TR_OK) /* the filter does not know: it is in order if nothing is missing */
+        if (status == TR_OK) /* the filter cannot tell: the end is in order if no bytes are left */
             status = is_whole ? TR_CLOSED : TR_RESET;
         if (status != TR_CLOSED)
             return failed(chain, i, status);
@@ -265,7 +268,8 @@ static tr_status chain_outbound(void *state, tr_bytes bytes, struct net_buffer *
     return descend(chain, chain->count, bytes, out);
 }
 
-/* Has the filter `i` end its output, and passes what it appends through the filters below it. */
+/* Lets the filter `i` end its output, and passes the bytes that it appends through the filters
+ * below it. */
 static tr_status link_finish(struct chain *chain, uint32_t i, struct net_buffer *out)
 {
     struct net_buffer made = NET_BUFFER(chain->source);

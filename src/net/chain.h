@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Several filters of a channel as one: input passes them from the socket to the framing, output the other way.
+ * Several filters of a channel as one: input passes them from the socket to the framing, output the
+ * other way.
  *
  * Rules
- *     1. A filter begins when all below it, nearer to the socket, are open.
+ *     1. A filter begins when all filters below it, which are nearer to the socket, are open.
  *     2. What a filter makes for the other side passes the filters below it.
- *     3. One call passes at most CHAIN_HELD more bytes to the framing. So if a filter expands a
- *        small input, it does not fill the memory before the actor reads. has_more says that more
- *        is waiting.
- *     4. When a filter has ended in order, the filters above it still get the bytes that came before its end; then the
- *        chain has ended.
- * Owner only.
+ *     3. One call passes at most CHAIN_HELD more bytes to the framing. So a filter that expands a
+ *        small input does not fill the memory before the actor reads. has_more returns whether more
+ *        bytes wait.
+ *     4. When a filter has ended in order, the filters above it still get the bytes from before its
+ *        end. Then the chain has ended. Owner only.
  */
 #ifndef NET_CHAIN_H
 #define NET_CHAIN_H
@@ -27,23 +27,30 @@ extern const struct filter tr__chain_filter;
 
 /** Makes a chain without filters. NULL: out of memory. The source must outlive it. */
 TR_MUST_CHECK struct chain *tr__chain_new(const struct memory_source *source);
-/** Puts a filter that has not begun next to the framing. TR_LIMIT: there are too many, and the caller keeps the state. */
+/**
+ * Adds a filter next to the framing. The filter has not begun. If there are too many filters,
+ * returns TR_LIMIT, and the caller still owns the state.
+ */
 TR_MUST_CHECK tr_status tr__chain_add(struct chain *chain, const struct filter *table, void *state);
-/** Puts a filter that is open already into a chain without filters. */
+/** Puts a filter that is already open into a chain without filters. */
 void tr__chain_adopt(struct chain *chain, const struct filter *table, void *state);
-/** Gives bytes to the filter next to the framing. They have passed the filters below it already. TR_NO_MEMORY. */
+/**
+ * Gives bytes to the filter next to the framing. The filters below it must have passed them. Fails
+ * with TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__chain_feed(struct chain *chain, tr_bytes bytes);
-/** Says that nothing more comes from the socket. */
+/** Notes that no more bytes come from the socket. */
 void tr__chain_end(struct chain *chain);
-/** Returns how many filters have this table. */
+/** Returns the number of filters with this table. */
 uint32_t tr__chain_count(const struct chain *chain, const struct filter *table);
 /** Returns the state of the filter with this table that is nearest to the framing, and its place; NULL: there is none. */
 void *tr__chain_find(const struct chain *chain, const struct filter *table,
                      bool (*is_it)(const void *state, const void *what), const void *what,
                      uint32_t *place);
 /**
- * Removes the filter at this place. The bytes that it has not taken go to the next filter, or to `in`; what ends its
- * output goes to `out`. After an error, which is a status of filters, the filter is still there.
+ * Removes the filter at this place. The bytes that it has not taken go to the next filter, or to
+ * `in`. The bytes that end its output go to `out`. On an error, which is a status of a filter, the
+ * filter is not removed.
  */
 TR_MUST_CHECK tr_status tr__chain_remove(struct chain *chain, uint32_t place, struct net_buffer *in,
                                          struct net_buffer *out);

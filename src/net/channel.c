@@ -74,7 +74,9 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     if (!tr__cell_may_have_channels(cell))
         return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(cell) && channel->endpoint->options.interleaves)
-        return TR_NOT_SUPPORTED; /* answers would wait for two things, commits and earlier pieces */
+        /* the answers of such an actor would have to wait for two things: commits, and earlier
+         * pieces */
+        return TR_NOT_SUPPORTED;
     struct net_cell *record = cell_record(channel->worker, cell);
     if (!record)
         return TR_NO_MEMORY;
@@ -93,7 +95,8 @@ void tr__channel_forget_event(struct channel *channel)
     if (!event)
         return;
     if (channel_has(channel, CHANNEL_IN_TURN))
-        event->sender = 0; /* on_done finds no channel, and frees what was lent */
+        /* without a sender, on_done finds no channel and only frees the lent memory */
+        event->sender = 0;
     else
         event->kind = ENVELOPE_VOID;
 }
@@ -112,7 +115,7 @@ void tr__channel_disown(struct channel *channel)
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
 }
 
-/* Fills a slot with a new channel, except for the members that other workers may be reading. */
+/* Fills a slot with a new channel. Leaves out the members that other workers may be reading. */
 static void channel_init(struct channel *channel, const struct channel *fresh)
 {
     size_t from = offsetof(struct channel, worker);
@@ -262,7 +265,7 @@ bool tr__channel_handles(const struct channel *channel, const tr_type *type)
             dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type));
 }
 
-/* Whether the handler of the actor would get something that has come. */
+/* Whether bytes have come from which the actor's handler would get a piece. */
 static bool has_piece(const struct channel *channel)
 {
     if (!waits_are_empty(&channel->readers) || exchanges_are_first(channel) ||
@@ -288,7 +291,8 @@ static bool has_news(const struct channel *channel)
     return channel_drains(channel) || has_piece(channel);
 }
 
-/* Whether the other side has ended, all that it sent was read, and nobody has noticed the end. */
+/* Whether the other side has ended, all its bytes were read, and neither actor nor turn was
+ * notified of the end. */
 static bool is_read_out(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
@@ -297,7 +301,8 @@ static bool is_read_out(const struct channel *channel)
            !pieces_are_open(channel);
 }
 
-/* The other side has ended, and nobody reads: receives, to find the end if no bytes are before it. */
+/* Call when the other side has ended and nobody reads. Receives, so that the end is found if there
+ * are no bytes before it. */
 static void look_for_end(struct channel *channel)
 {
     if (channel->kind != CHANNEL_STREAM || channel->work->input.borrower ||
@@ -312,7 +317,7 @@ static void look_for_end(struct channel *channel)
         tr__channel_end(channel, status, NULL);
 }
 
-/* Whether an end may be there that nobody would find by reading. */
+/* Whether the input may have ended without anybody who would find the end by reading. */
 static bool may_hide_end(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
@@ -323,7 +328,7 @@ static bool may_hide_end(const struct channel *channel)
            !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
-/* Queues an event without a message: what it is about is found when its turn comes. */
+/* Queues an event without a message: its message is made when its turn comes. */
 static void event_new(struct channel *channel)
 {
     struct envelope *event = envelope_take(&channel->worker->pool);
@@ -345,7 +350,8 @@ static bool may_call(const struct channel *channel)
            (!(cell->flags & CELL_SEALED) || tr__shutdown_holds(channel));
 }
 
-/* Whether the channel certainly has nothing for its actor or a turn, as after most turns. */
+/* Returns true if the channel certainly has nothing for its actor or a turn, as after most
+ * turns. */
 static bool is_quiet(const struct channel *channel)
 {
     const uint32_t news = CHANNEL_READABLE | CHANNEL_HUNG_UP | CHANNEL_INPUT_OVER | CHANNEL_DIALED |
@@ -370,7 +376,8 @@ void tr__channel_call(struct channel *channel)
     if (is_quiet(channel) || !may_call(channel) || channel_has(channel, CHANNEL_GONE))
         return;
     if (is_read_out(channel)) {
-        tr__channel_hang_up(channel); /* calls this function again when the channel has ended */
+        /* when the channel has ended, that calls this function again */
+        tr__channel_hang_up(channel);
         return;
     }
     if (!has_news(channel)) {
@@ -428,10 +435,8 @@ static void ready_open(struct channel *channel)
     }
 }
 
-/*
- * Does what tr__channel_ready does for a plain channel without output. False: the channel is not plain, and nothing was
- * done.
- */
+/* As tr__channel_ready, for a plain channel without output. Returns false and does nothing if the
+ * channel is not plain. */
 static bool ready_plainly(struct channel *channel, uint32_t what)
 {
     const struct cell *cell = channel->cell;

@@ -32,7 +32,7 @@ void tr__channel_set_text(struct channel *channel, const char *text)
     size_t size = strlen(text) + 1;
     struct channel_rare *rare = tr__rare_of(channel);
     char *copy = rare ? source_resize(&channel->worker->system->source, NULL, size) : NULL;
-    if (copy) /* without memory tr_closed has no text */
+    if (copy) /* if there is no memory, tr_closed has no text */
         rare->text = memcpy(copy, text, size);
 }
 
@@ -79,7 +79,7 @@ void tr__channel_linger(struct channel *channel)
     if (channel->state != CHANNEL_LINGERING)
         return;
     if (channel->work->input.borrower)
-        return; /* a turn has borrowed bytes; when it ends, this is called again */
+        return; /* a turn uses bytes of the channel; its end calls this function again */
     while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
         size_t before = net_buffer_size(&channel->work->input.buffer);
         tr_status status = tr__input_peek(channel);
@@ -103,7 +103,8 @@ void tr__channel_linger(struct channel *channel)
         tr__channel_end(channel, channel->status, NULL);
 }
 
-/* Lets a channel linger: it sends what is left, and ends with this status. It may be freed. */
+/* Lets a channel linger: it sends the rest of its output, then ends with this status. The channel
+ * may be freed. */
 static void linger_begin(struct channel *channel, tr_status status)
 {
     channel->status = status;
@@ -113,13 +114,13 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
     tr__shutdown_limit(channel);
-    tr__input_drop(channel); /* nothing more is received */
+    tr__input_drop(channel); /* a lingering channel keeps no input */
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
     if (channel->cell)
-        /* sent with the rest of what the run writes, if the run does not fail */
+        /* send the output when the run of the actor ends, unless the run fails */
         tr__output_touch(channel);
     else
         tr__channel_linger(channel);
@@ -146,10 +147,8 @@ void tr__channel_finish(struct channel *channel)
     tr__output_touch(channel);
 }
 
-/*
- * Lets the protocol write a last piece. Nothing is sent meanwhile: a send that fails would end the channel, and free one
- * without an actor together with what the protocol keeps.
- */
+/* Lets the protocol write a last piece. Sends nothing during that. A send that fails would end the
+ * channel; a channel without an actor would be freed, with the data of the protocol. */
 static void protocol_closes(struct channel *channel, bool has_failed)
 {
     uint32_t writable = channel->flags & CHANNEL_WRITABLE;
@@ -170,7 +169,8 @@ void tr__channel_close(struct channel *channel)
     tr__exchanges_fail(channel, TR_CANCELLED);
     if (channel->state == CHANNEL_DIALING && channel->work->output.size) {
         channel->flags |=
-            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED; /* tr__channel_opened continues */
+            /* tr__channel_opened continues the closing */
+            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED;
         return;
     }
     if (!is_stream) {
@@ -189,7 +189,7 @@ void tr__channel_reset(struct channel *channel)
     tr__channel_end(channel, TR_OK, NULL);
 }
 
-/* Logs that output was lost: the actor ends, and with it the turn that dials, before the channel is open. */
+/* Logs that output was lost, because the actor ends while it is still dialing. */
 static void say_unsent(const struct channel *channel)
 {
     struct tr_system *system = channel->worker->system;
@@ -213,7 +213,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (has_unsent && channel->fd < 0)
         say_unsent(channel);
     tr__channel_forget_event(channel);
-    /* The turns that waited have ended: the records of their waits were on their stacks, and are gone. */
+    /* The turns that waited have ended. The records of their waits were on their stacks, so forget
+     * them. */
     channel->readers.first = channel->writers.first = NULL;
     tr__input_abandon(channel);
     tr__exchanges_free(channel);
@@ -224,7 +225,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
-    /* Output that is still held is never sent. The reset keeps the other side from taking a part for the whole. */
+    /* Output that is still held is never sent. Because of the reset the other side does not take
+     * the part that was sent for the whole. */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
     if (resets)
         protocol_closes(channel, true);
@@ -234,16 +236,17 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
     else if (has_unsent && !resets && channel->fd >= 0)
-        tr__channel_close(channel); /* the channel was accepted, and its handshake is not over */
+        /* the channel was accepted, and its handshake is still running */
+        tr__channel_close(channel);
     else if (cuts || !is_whole || channel->rare->process || channel_has(channel, CHANNEL_FILE)) {
         bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
         if (cuts && !is_all_sent)
-            /* also if the channel was closed and lingers */
+            /* also closes a channel that was closed before and lingers */
             tr__channel_close_socket(channel, true);
         tr__channel_free(channel);
     } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
     else
-        /* the channel lingers, and the run that failed has not sent its output */
+        /* the channel lingers; its output was left unsent by the run that has failed */
         tr__output_touch(channel);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a channel ends: it is closed in order, reset, or the other side has ended. A channel that is closed in order
- * lingers until what was written is sent. All functions: owner only.
+ * How a channel ends: it is closed in order, it is reset, or the other side ends it. A channel that
+ * is closed in order lingers until what was written is sent. All functions: owner only.
  */
 #ifndef NET_CHANNEL_END_H
 #define NET_CHANNEL_END_H
@@ -12,23 +12,41 @@
 struct channel;
 
 /**
- * Ends a channel. Does nothing the second time. Closes the socket. Turns that wait get what was received, then the
- * status; the actor gets tr_closed. `text` may be NULL.
+ * Ends a channel and closes its socket. A second call does nothing. Turns that wait for the channel
+ * get the received bytes, then the status; the actor gets tr_closed. `text` may be NULL.
  */
 void tr__channel_end(struct channel *channel, tr_status status, const char *text);
-/** Sends what is left and closes. The actor, if there is one, gets tr_closed with TR_OK. */
+/**
+ * Sends the rest of the output, then closes the channel. The actor, if there is one, gets tr_closed
+ * with TR_OK.
+ */
 void tr__channel_close(struct channel *channel);
-/** Sends what is left, and ends the channel with TR_CLOSED. The other side has ended, and all input was read. */
+/**
+ * Sends the rest of the output, then ends the channel with TR_CLOSED. Call when the other side has
+ * ended and all input was read.
+ */
 void tr__channel_hang_up(struct channel *channel);
-/** Sets the text of tr_closed, if it has none yet. Out of memory: it stays without a text. */
+/**
+ * Sets the text of tr_closed, unless it is set already. If there is no memory, tr_closed has no
+ * text.
+ */
 void tr__channel_set_text(struct channel *channel, const char *text);
-/** Closes at once, so that the other side sees a reset. The actor gets tr_closed with TR_OK. */
+/** Resets the connection at once: unsent output is lost. The actor gets tr_closed with TR_OK. */
 void tr__channel_reset(struct channel *channel);
-/** Takes a channel from its actor, whose incarnation ends. The channel is closed in order, or reset. */
+/**
+ * Takes a channel from its actor, whose incarnation ends. If `resets`, the channel is reset,
+ * otherwise closed in order.
+ */
 void tr__channel_orphan(struct channel *channel, bool resets);
-/** Ends the output: nothing more is written, and the end is sent after what was written. */
+/**
+ * Ends the output. Nothing more can be written; the other side gets the end after the bytes written
+ * before.
+ */
 void tr__channel_finish(struct channel *channel);
-/** Continues to close a channel that lingers, as far as possible now. The channel may be freed. */
+/**
+ * Continues the closing of a channel that lingers, as far as this is possible now. The channel may
+ * be freed.
+ */
 void tr__channel_linger(struct channel *channel);
 
 #endif

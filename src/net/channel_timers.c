@@ -24,7 +24,7 @@ void tr__channel_timers_end(struct channel *channel)
     source_resize(&channel->worker->system->source, timers, 0);
 }
 
-/* Removes the timers that are over from the list of the channel. */
+/* Removes timers that have ended from the list of the channel. */
 static void tidy(struct channel *channel)
 {
     struct channel_timers *timers = channel->rare->timers;

@@ -13,26 +13,27 @@
 #include "base/assert.h"
 
 enum {
-    BATCH_MAX = 32,       /* datagrams that one call receives, or sends */
-    ERRORS_MAX = 32,      /* errors of sent datagrams that are read in one go */
-    FRAME_MAX = 64 * 1024 /* of a datagram, unless .frame_max is less */
+    BATCH_MAX = 32,       /* datagrams that one call receives or sends at most */
+    ERRORS_MAX = 32,      /* errors of sent datagrams that one call reads at most */
+    FRAME_MAX = 64 * 1024 /* size of a datagram, unless .frame_max is less */
 };
 
-/*
- * Datagrams that have come and were not handled. Each has space for the largest one, of which small ones touch the first page.
- * A worker keeps this memory for the next channel that receives.
- */
+/* Datagrams that have come and were not handled. Each slot has space for the largest datagram; a
+ * small datagram touches only the first page of its slot. A worker keeps this memory for the next
+ * channel that receives. */
 struct datagrams {
     size_t next;
     size_t count;
     size_t
-        others;  /* behind the first one of the batch whose turn runs; not counted as handled yet */
-    size_t size; /* for each datagram */
+        /* datagrams behind the first one in the batch of the running turn; they do not count as
+         * handled yet */
+        others;
+    size_t size; /* space for each datagram */
     bool has_paths;
-    struct tr_datagram messages[BATCH_MAX]; /* the datagrams whose turn runs */
+    struct tr_datagram messages[BATCH_MAX]; /* the datagrams of the running turn */
     const void *taken[BATCH_MAX];           /* these messages */
     tr_packet packets[BATCH_MAX];
-    unsigned char bytes[]; /* of the datagrams, then the paths of those that have sent them */
+    unsigned char bytes[]; /* bytes of the datagrams, then the paths of their senders */
 };
 
 static size_t frame_max(const struct channel *channel)
@@ -41,7 +42,8 @@ static size_t frame_max(const struct channel *channel)
     return max < FRAME_MAX ? max : FRAME_MAX;
 }
 
-/* The turn of a batch has ended, or its channel has: those behind the first were handled, unless they were declined. */
+/* Call when the turn of a batch or its channel has ended. Counts the datagrams behind the first one
+ * as handled, unless the turn has declined. */
 static void others_count(struct channel *channel)
 {
     struct datagrams *batch = channel->rare->datagrams;
@@ -74,7 +76,7 @@ bool tr__datagrams_has_some(const struct channel *channel)
            channel->rare->datagrams->next < channel->rare->datagrams->count;
 }
 
-/* Slots of a power of two would all be in the same part of a cache. */
+/* A size that is no power of two. Otherwise all slots would begin in the same part of a cache. */
 static size_t slot_size(size_t size)
 {
     return source_round(size) + 5 * 64;
@@ -115,10 +117,8 @@ static struct datagrams *batch_new(struct channel *channel)
     return batch;
 }
 
-/*
- * Receives datagrams. An error of a datagram that was sent comes before them if nobody took it, and
- * is counted.
- */
+/* Receives datagrams. If an earlier sent datagram was refused, the kernel reports that error first;
+ * it is counted. */
 static tr_status receive_many(struct channel *channel, struct datagrams *batch)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -135,16 +135,18 @@ static tr_status receive_many(struct channel *channel, struct datagrams *batch)
     return status;
 }
 
-/* Receives what has come. False: nothing, or not now: then the channel is looked at again, soon. */
+/* Receives the datagrams that have come. Returns false if there are none, or if memory is missing;
+ * then the loop tries again soon. */
 static bool receive(struct channel *channel)
 {
     struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;
     tr_status status = batch ? receive_many(channel, batch) : TR_NO_MEMORY;
     bool has_some = status == TR_OK && batch->count;
     if (status == TR_WOULD_BLOCK || (status == TR_OK && batch->count < BATCH_MAX))
-        channel->flags &= ~(uint32_t)CHANNEL_READABLE; /* the next one is an event */
+        /* the next datagram comes with another event */
+        channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     else if (!has_some)
-        tr__channel_starve(channel); /* there may be no other event */
+        tr__channel_starve(channel); /* there may be no other event, so have the loop try again */
     if (batch)
         channel->rare->datagrams = batch;
     if (batch && !has_some)
@@ -152,7 +154,7 @@ static bool receive(struct channel *channel)
     return has_some;
 }
 
-/* Makes the next datagram a message. */
+/* Makes a message of the next datagram. */
 static struct tr_datagram *message_next(struct channel *channel, struct datagrams *batch)
 {
     size_t i = batch->next++;
@@ -195,7 +197,7 @@ const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t 
     size_t first = batch->next - 1;
     while (batch->next < batch->count && batch->next - first < max)
         (void)message_next(channel, batch);
-    size_t more = batch->next - first - 1; /* the first one is counted already, or when it ends */
+    size_t more = batch->next - first - 1; /* the first one is counted elsewhere */
     self->turns += (uint32_t)more;
     atom64_count(&worker->counters.accepted, more);
     batch->others = more;
@@ -293,11 +295,11 @@ tr_channel tr_bind(tr_self *self, const tr_endpoint *at)
     return channel;
 }
 
-/* Whether a datagram can be sent at all. */
+/* Checks whether a datagram with these bytes can be sent to this address. */
 static tr_status check(const tr_address *to, tr_bytes bytes)
 {
     if (to->family == TR_FAMILY_NONE)
-        return TR_ADDRESS_INVALID; /* as of a UNIX socket without a name */
+        return TR_ADDRESS_INVALID; /* such an address comes from a UNIX socket without a name */
     return bytes.size > TR_DATAGRAM_MAX ? TR_TOO_LARGE : TR_OK;
 }
 
@@ -306,7 +308,8 @@ static tr_packet packet_of(const tr_address *to, tr_bytes bytes)
     return (tr_packet){.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
 }
 
-/* Counts a datagram that nobody takes. Returns the status for the caller of a send. */
+/* Counts a datagram that the other side has refused. Returns the status for the caller of a
+ * send. */
 static tr_status sent_with(struct channel *channel, tr_status status)
 {
     bool is_refused = status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE;
@@ -336,7 +339,7 @@ tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_
     return sent_with(channel, status);
 }
 
-/* Sends the first datagrams, at most BATCH_MAX, up to one that cannot be sent. */
+/* Sends the first datagrams, at most BATCH_MAX. Stops at one that cannot be sent. */
 static tr_status send_some(struct channel *channel, const tr_outgoing *datagrams, size_t count,
                            size_t *sent)
 {

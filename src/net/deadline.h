@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The deadline of a channel: it dials, lingers, is idle or cannot send for too long. The timer is memory of its own,
- * which most channels never need: without .idle_ns only those that cannot send at once do. Owner only.
+ * The deadline of a channel: for dialing, lingering, being idle, or output that cannot be sent. The
+ * timer is in a memory block of its own, because most channels never need one: without .idle_ns
+ * only those that cannot send at once. Owner only.
  */
 #ifndef NET_DEADLINE_H
 #define NET_DEADLINE_H
@@ -12,14 +13,18 @@
 struct channel_timer {
     struct timer_node node; /* in net_worker.wheel */
     struct channel *channel;
-    /* when bytes were last received or sent, or a turn of the channel has ended; later by what a turn worked since */
+    /* when bytes were last received or sent, or a turn of the channel ended; moved later by the
+     * time for which a turn has worked since */
     tr_time active_ns;
-    tr_time worked_ns; /* since when the turn works, if it has read before */
+    tr_time worked_ns; /* since when the turn works, if it has read from the channel before */
 };
 
-/** Makes sure that tr__channel_arm needs no memory. TR_NO_MEMORY. */
+/** Makes sure that tr__channel_arm needs no memory. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__deadline_reserve(struct channel *channel);
-/** Arms the timer of a channel for its next deadline. Without memory, the loop tries again soon. */
+/**
+ * Arms the timer of a channel for its next deadline. If there is no memory, the loop tries again
+ * soon.
+ */
 void tr__channel_arm(struct channel *channel);
 /** Takes the timer from a channel. */
 void tr__channel_disarm(struct channel *channel);
@@ -27,8 +32,9 @@ void tr__channel_disarm(struct channel *channel);
 void tr__channel_expired(struct channel *channel, tr_time now_ns);
 
 /**
- * Note that a turn begins to wait for bytes, and that it has them or has given up. What it works before and in between is
- * no idle time; what it waits is. Only of a channel that has a timer.
+ * Note that a turn begins to wait for bytes, and that it has got them or has given up. The time for
+ * which it waits counts as idle; the time for which it works does not. Only for a channel that has
+ * a timer.
  */
 void tr__channel_begin_read(struct channel *channel);
 void tr__channel_end_read(struct channel *channel);

@@ -74,7 +74,8 @@ static const tr_handler ignored = {
 static const tr_handler *closed_handler(const struct channel *channel)
 {
     if (channel->rare->process && channel->status == TR_CLOSED)
-        return &ignored; /* it is the channel of the errors of a process, and they have ended */
+        /* the channel is for the error output of a process, and that output has ended */
+        return &ignored;
     if (channel_has(channel, CHANNEL_TAKEN))
         return &ignored; /* the actor has other channels, and continues with them */
     return channel_has(channel, CHANNEL_ACCEPTED) ? &closed_session : &closed_dialed;

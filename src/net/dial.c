@@ -22,7 +22,7 @@
 #include "net/wait.h"
 #include "base/assert.h"
 
-/* How long an attempt is alone, before the next address is tried at the same time. */
+/* How long an attempt runs alone before the attempt with the next address begins beside it. */
 #define ATTEMPT_NS (250 * TR_MILLISECOND)
 
 /* A message that only handlers of the runtime get. */
@@ -134,7 +134,8 @@ static void attempt_end(struct attempts *attempts, size_t i)
     attempts->open_count--;
 }
 
-/* Looks at the attempts that are under way. Returns the descriptor of one that is connected, or -1. */
+/* Checks the attempts that are under way. Returns the descriptor of one that is connected, or
+ * -1. */
 static int attempts_look(struct attempts *attempts)
 {
     for (size_t i = 0; i < attempts->begun; i++) {
@@ -176,12 +177,12 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
             break;
         }
         struct channel_wait wait = {.self = self};
-        /* the deadline of the channel wakes the turn too */
+        /* the deadline of the channel also wakes this turn */
         tr__waits_add(&channel->readers, &wait, false);
         status = turn_park_at(self, has_more ? attempts.next_ns : TR_NEVER, NULL);
         tr__waits_remove(&channel->readers, &wait);
         if (status == TR_TIMEOUT)
-            status = TR_OK; /* time for the next address */
+            status = TR_OK; /* the time for the next address has come */
     }
     for (size_t i = 0; i < attempts.begun; i++)
         attempt_end(&attempts, i);
@@ -192,7 +193,7 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
 
 /* ---- Handshakes. ---- */
 
-/* Whether its actor gets tr_opened. One without a handler would ignore it, and needs no turn for that. */
+/* Whether the actor of the channel gets tr_opened. Without a handler for it no turn is needed. */
 static bool wants_opened(const struct channel *channel)
 {
     const struct cell *cell = channel->cell;
@@ -222,7 +223,8 @@ void tr__channel_opened(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* Replaces the filter of the PROXY header, which was read, by the other filters. Notes the address of the client. */
+/* The PROXY header was read: replaces its filter by the other filters of the endpoint. Notes the
+ * address of the client. */
 static tr_status header_leave(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -243,14 +245,14 @@ static tr_status header_leave(struct channel *channel)
     return status == TR_OK ? tr__input_filter_again(channel) : status;
 }
 
-/* Whether the last filter has ended its handshake, or there is none. */
+/* Whether the filter has ended its handshake, or there is no filter. */
 static bool is_shaken(const struct channel_filter *filter)
 {
     return !filter->table ||
            (filter->table != &tr__proxy_filter && filter->table->is_open(filter->state));
 }
 
-/* Does one step of a handshake. TR_WOULD_BLOCK: more bytes must come first. */
+/* Does one step of a handshake. Returns TR_WOULD_BLOCK if more bytes must come first. */
 static tr_status shake_step(struct channel *channel)
 {
     const struct channel_filter *filter = &channel->rare->filter;
@@ -284,7 +286,7 @@ void tr__channel_shake(struct channel *channel)
         tr__channel_opened(channel);
 }
 
-/* Lets the filter of a client begin, and waits until it is open. */
+/* Begins the filter of a client, and waits until the filter is open. */
 static tr_status shake(struct tr_self *self, struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -302,9 +304,9 @@ static tr_status shake(struct tr_self *self, struct channel *channel)
     return is_up ? TR_OK : channel->status;
 }
 
-/* ---- The whole way. ---- */
+/* ---- Dialing from start to end. ---- */
 
-/* Reads what TLS needs. */
+/* Reads the files that TLS needs. */
 static tr_status prepare(struct tr_self *self, struct channel *channel)
 {
     char why[240] = "";
@@ -316,7 +318,8 @@ static tr_status prepare(struct tr_self *self, struct channel *channel)
     return status;
 }
 
-/* Opens a channel, in a turn. After an error the channel may or may not have ended. */
+/* Opens a channel, in a turn. After an error the channel may have ended, or be left open for the
+ * caller to end. */
 static tr_status dial(struct tr_self *self, struct channel *channel)
 {
     const tr_platform *platform = self->worker->loop.platform;
@@ -409,7 +412,7 @@ tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *chann
         return status;
     }
     *channel = handle;
-    tr__channel_call(made); /* something may have come already */
+    tr__channel_call(made); /* bytes may have come already */
     return TR_OK;
 }
 
@@ -443,7 +446,7 @@ tr_channel tr_dial(tr_self *self, const tr_endpoint *to)
     return (tr_channel){channel_bits(channel)};
 }
 
-/* ---- What is known of a channel. ---- */
+/* ---- What a program can ask about a channel. ---- */
 
 const char *tr__channel_protocol(const struct channel *channel)
 {
@@ -468,7 +471,7 @@ tr_address tr_channel_address(tr_self *self, tr_channel handle)
     if (tr__channel_of(self, handle, &channel) == TR_OK && channel->fd >= 0)
         (void)platform->socket_address(platform, channel->fd, false, &address);
     if (address.family == TR_FAMILY_UNIX && channel->kind == CHANNEL_DATAGRAM)
-        address.path = channel->endpoint->options.address; /* as it was bound */
+        address.path = channel->endpoint->options.address; /* the path as it was bound */
     return address;
 }
 

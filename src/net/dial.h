@@ -15,7 +15,7 @@ extern const tr_type tr__dialing_type;
 void tr__channel_shake(struct channel *channel);
 /** Makes a channel open: notifies its actor, and sends what was written meanwhile. Owner only. */
 void tr__channel_opened(struct channel *channel);
-/** Returns what ALPN has chosen, or NULL. Owner only. */
+/** Returns the protocol that ALPN has chosen, or NULL. Owner only. */
 const char *tr__channel_protocol(const struct channel *channel);
 
 #endif

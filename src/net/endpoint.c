@@ -24,7 +24,7 @@ static const char **string_at(tr_endpoint *options, size_t i)
     return (const char **)(void *)((char *)options + strings[i]);
 }
 
-/* Whether the kind can do what the role asks for. */
+/* Whether an endpoint of this kind can listen, connect or bind, as `role` requires. */
 static bool kind_fits(const tr_endpoint *options, enum endpoint_role role)
 {
     switch ((tr_endpoint_kind)options->kind) {
@@ -53,7 +53,8 @@ static bool has_stream_options(const tr_endpoint *options)
            options->filters.filters[0] || options->interleaves || options->answers_in_order;
 }
 
-/* Whether each filter of the program has all its functions, and no filter is missing before one that is set. */
+/* Whether each filter of the program has all its functions, and there is no gap in the list of
+ * filters. */
 static bool filters_fit(const tr_endpoint *options)
 {
     bool is_over = false;
@@ -72,7 +73,7 @@ static bool has_listener_options(const tr_endpoint *options)
            options->has_proxy_header || options->accepted_by.bits;
 }
 
-/* Whether no option is set that would be ignored. */
+/* Checks that no option is set that would have no effect. */
 static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
 {
     bool is_unix = options->kind == TR_ENDPOINT_UNIX || options->kind == TR_ENDPOINT_UNIX_DATAGRAM;
@@ -100,7 +101,7 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
 static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
 {
     if (options->answers_in_order && !options->interleaves)
-        return false; /* without .interleaves answers are in order anyway */
+        return false; /* without .interleaves the answers are in order in any case */
     return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
            options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&

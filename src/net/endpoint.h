@@ -15,12 +15,14 @@ struct tls_context;
 
 struct endpoint {
     atom32 users;
-    /* the options with their defaults; the strings are behind this struct */
+    /* the options with their defaults filled in; their strings are behind this struct */
     tr_endpoint options;
     struct tls_context *tls;          /* NULL: none */
     struct listener_shared *listener; /* set while the listener or one of its sessions exists */
     void *site;                       /* made by options.protocol, which frees it; NULL: none */
-    uint64_t file[2]; /* of a UNIX socket that is bound: platform->socket_file; all zero: none */
+    /* of a UNIX socket that was bound: the id of its file, by platform->socket_file; all zero:
+     * none */
+    uint64_t file[2];
 };
 
 /** What an endpoint is for. */
@@ -34,8 +36,8 @@ TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
                                          const tr_endpoint *from, enum endpoint_role role,
                                          struct endpoint **endpoint);
 /**
- * Sets in the spec of a socket where to listen or bind: a file, a descriptor ("fd:3") or an address.
- * TR_INVALID_ARGUMENT.
+ * Sets in the spec of a socket where it listens or is bound: a file, a descriptor ("fd:3") or an
+ * address. Fails with TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket_spec *spec);
 /**

@@ -5,7 +5,10 @@
 
 #include "net/channel.h"
 
-/** The types of events. Those of the public headers have a copy in each file; these can be compared by their addresses. */
+/**
+ * The types of events. The public headers make a copy of each type in every file. These copies are
+ * the ones that can be compared by address.
+ */
 struct event_types {
     const tr_type *opened;
     const tr_type *drained;
@@ -15,7 +18,8 @@ struct event_types {
 extern const struct event_types tr__event_types;
 
 /**
- * Returns the channel of an event; NULL: it is gone. Not for events of pieces and of turns of a protocol. Owner only.
+ * Returns the channel of an event; NULL: it is gone. The event must not be one of a piece or of a
+ * protocol's turn. Owner only.
  */
 static inline struct channel *event_channel(const struct envelope *event)
 {
@@ -23,11 +27,14 @@ static inline struct channel *event_channel(const struct envelope *event)
 }
 
 /**
- * Has the loop try again soon to arm the deadline of a channel and to call tr__channel_call, because memory was
- * missing. Owner only.
+ * Call when memory was missing. Lets the loop try again soon to arm the deadline of a channel and
+ * to call tr__channel_call. Owner only.
  */
 void tr__channel_starve(struct channel *channel);
-/** Has the loop call tr__channel_call again in its next round, after what else is ready, because more may have come. Owner only. */
+/**
+ * Call when more bytes may have come. Lets the loop call tr__channel_call in its next round, after
+ * all that is ready now. Owner only.
+ */
 void tr__channel_again(struct channel *channel);
 /** Makes an event carry a message whose memory belongs to the channel. Owner only. */
 void tr__event_lend(struct envelope *event, const tr_type *type, void *message);

@@ -19,7 +19,7 @@
 #include "net/pieces.h"
 #include "net/rare.h"
 
-/* What an ask of this kind asks for: its name is in reports and texts of errors. */
+/* The type of such an ask. Its name is in reports and error texts. */
 TR_REQUEST(tr_exchange, tr_received);
 
 enum exchange_kind { EXCHANGE_PIECE, EXCHANGE_READABLE, EXCHANGE_WRITABLE };
@@ -29,10 +29,11 @@ struct exchange {
     uint32_t id; /* number of the ask */
     uint8_t kind;
     bool is_alone;
-    uint64_t number; /* the id that the framing has found in the request */
+    /* the id that the framing has found in the request; used only by framings with ids */
+    uint64_t number;
 };
 
-/* What a turn wants to exchange. */
+/* The exchange that a turn wants to begin. */
 struct wish {
     enum exchange_kind kind;
     bool is_alone;
@@ -75,7 +76,7 @@ static struct ask *ask_find(const struct channel *channel, const struct exchange
     return ask && !ask->is_fixed ? ask : NULL;
 }
 
-/* Answers the ask of an exchange. Without memory the ask ends with TR_NO_MEMORY. */
+/* Answers the ask of an exchange. If there is no memory, the ask ends with TR_NO_MEMORY. */
 static void answer(struct channel *channel, const struct exchange *exchange, tr_bytes bytes)
 {
     struct worker *worker = channel->worker;
@@ -96,7 +97,7 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
     }
     if (has_nul)
         ((struct tr_received *)(uintptr_t)envelope_data(envelope))
-            ->bytes.size--; /* the NUL was copied too */
+            ->bytes.size--; /* do not count the NUL, which was copied too */
     atom64_count(&worker->counters.accepted, 1);
     tr__ask_arrived(worker, cell, envelope);
 }
@@ -117,10 +118,8 @@ static struct exchange **find_number(struct channel *channel, uint64_t number)
     return *at ? at : NULL;
 }
 
-/*
- * Returns the place of the exchange to which a piece belongs; NULL: it belongs to none. *is_answer: the piece has an
- * id.
- */
+/* Returns the place of the exchange to which a piece belongs; NULL: it belongs to none. Sets
+ * *is_answer if the piece has an id. */
 static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool *is_answer)
 {
     const tr_framing *ids = ids_of(channel);
@@ -150,11 +149,9 @@ static bool forget_one(struct channel *channel)
 
 /* ---- Reading. ---- */
 
-/*
- * Leaves a piece that belongs to no exchange to a turn that reads or to the handler, before the replies behind it are
- * read. If there is neither, the piece waits for a turn that reads; but if it has an id that no request has, the
- * channel ends.
- */
+/* Handles a piece that belongs to no exchange: a turn that reads, or the handler, gets it before
+ * the replies behind it are read. If there is neither, the piece waits for a turn that reads. If
+ * the piece has an id that no request has, the channel ends instead. */
 static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 {
     bool has_reader = !waits_are_empty(&channel->readers);
@@ -188,7 +185,7 @@ tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel, tr_b
     return TR_OK;
 }
 
-/* Takes the next piece. False: it has not come, or the channel ends. */
+/* Takes the next piece. Returns false if none has come or the channel has ended. */
 static bool take(struct channel *channel, tr_bytes *piece)
 {
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
@@ -208,7 +205,7 @@ void tr__exchanges_read(struct channel *channel)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     bool has_taker = !waits_are_empty(&channel->readers) || channel->event;
     if (channel_has(channel, CHANNEL_UNASKED) && has_taker)
-        return; /* the turn or handler that takes the unasked piece reads first */
+        return; /* the turn or handler that takes the unasked piece must read it first */
     channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
     while (channel->rare->exchanges) {
         tr_bytes piece;
@@ -226,7 +223,8 @@ void tr__exchanges_read(struct channel *channel)
         if (channel_has(channel, CHANNEL_ALONE))
             tr__waits_wake(&channel->writers);
         else
-            tr__waits_wake_one(&channel->writers); /* a turn that waits to exchange */
+            /* wakes a turn that waits to begin an exchange */
+            tr__waits_wake_one(&channel->writers);
     }
     if (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel))
         tr__waits_wake_one(&channel->readers);
@@ -249,10 +247,8 @@ void tr__exchanges_fail(struct channel *channel, tr_status status)
     if (!channel->cell)
         return;
     fail_list(channel, &channel->rare->exchanges, status);
-    /*
-     * answer those who wait for readable or writable: a read or a write would now return an error
-     * at once
-     */
+    /* answer the asks of tr_readable and tr_writable: a read or a write would return an error at
+     * once now */
     while (channel->rare->looks) {
         answer(channel, channel->rare->looks, (tr_bytes){NULL, 0});
         pop(channel, &channel->rare->looks);
@@ -371,7 +367,7 @@ tr_channel_ask tr_writable(tr_self *self, tr_channel handle)
 
 /* ---- Requests. ---- */
 
-/* Finds a channel to which this turn may send a request. */
+/* Finds a channel on which this turn may send a request. */
 static tr_status usable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__channel_of(self, handle, found);
@@ -386,15 +382,13 @@ static bool is_full(struct channel *channel)
            !forget_one(channel);
 }
 
-/*
- * Waits until a request may be written. A request that goes alone sets CHANNEL_ALONE while it waits, so that others do
- * not overtake it.
- */
+/* Waits until a request may be written. If `is_alone`, sets CHANNEL_ALONE during the wait, so that
+ * no other request overtakes this one. */
 static tr_status wait_to_go(struct tr_self *self, tr_channel handle, bool is_alone,
                             struct channel **found)
 {
     bool has_waited = false;
-    bool is_next = false; /* CHANNEL_ALONE was set here */
+    bool is_next = false; /* whether CHANNEL_ALONE was set here */
     tr_status status = usable(self, handle, found);
     while (status == TR_OK) {
         struct channel *channel = *found;
@@ -430,7 +424,8 @@ static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, u
         tr__ask_done(channel->worker, ask, status);
 }
 
-/* Makes an exchange, then writes the request with its id: in this order, so that no other request gets the same id. */
+/* Makes an exchange, then writes its request with an id. This order prevents that another request
+ * gets the same id. */
 static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
                              tr_channel_ask *asked)
 {
@@ -451,7 +446,8 @@ static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request,
     return status;
 }
 
-/* Writes the request, then makes its exchange: replies come in the order of the writes. */
+/* Writes the request, then makes its exchange, because exchanges must be in the order of the
+ * writes. */
 static tr_status go_in_order(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
                              tr_channel_ask *asked)
 {
@@ -461,7 +457,7 @@ static tr_status go_in_order(tr_self *self, tr_channel handle, tr_bytes request,
     if (status != TR_OK)
         return status;
     status = tr_write(self, handle, request);
-    if (status == TR_OK) /* the write may have waited, and the channel may be gone */
+    if (status == TR_OK) /* the write may have waited, so look whether the channel still exists */
         status = usable(self, handle, &channel);
     if (status == TR_OK)
         status = begin(self, channel, wish, asked);

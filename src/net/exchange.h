@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Exchanges: asks whose reply is a piece of a channel. If the framing has ids, a piece answers the request with the same
- * id, and a piece without an id belongs to no exchange. If the framing has no ids, pieces answer the requests in their
- * order. An ask whose turn has given up keeps its place, and its reply is dropped. If there are ids and too many
- * exchanges, such places are freed. Owner only.
+ * Exchanges: asks whose reply is a piece of a channel. If the framing has ids, a piece answers the
+ * request with the same id, and a piece without an id belongs to no exchange. If the framing has no
+ * ids, pieces answer the requests in their order. If the turn of an ask has given up, the exchange
+ * stays, so that the reply is recognized and dropped. With ids, such exchanges are removed if there
+ * are too many. Owner only.
  */
 #ifndef NET_EXCHANGE_H
 #define NET_EXCHANGE_H
 
 #include "net/channel.h"
 
-/** Gives the exchanges the pieces that have come. May end the channel. */
+/** Gives pieces that have come to the exchanges that they answer. May end the channel. */
 void tr__exchanges_read(struct channel *channel);
 /** Whether input is for exchanges first, and for turns and handlers after them. */
 static inline bool exchanges_are_first(const struct channel *channel)
@@ -18,8 +19,9 @@ static inline bool exchanges_are_first(const struct channel *channel)
     return channel->rare->exchanges && !channel_has(channel, CHANNEL_UNASKED);
 }
 /**
- * Gives a turn a copy of a piece that it has taken and that belongs to no exchange, then reads the replies behind the
- * piece. The copy is needed because those are read before the turn ends. TR_NO_MEMORY.
+ * Call when a turn has taken a piece that belongs to no exchange. Replaces the piece by a copy,
+ * then reads the replies behind it. The copy is needed because these are read before the turn ends.
+ * Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel,
                                            tr_bytes *piece);
@@ -29,7 +31,7 @@ void tr__exchanges_fail(struct channel *channel, tr_status status);
 void tr__exchanges_free(struct channel *channel);
 /** Ends the asks of tr_readable and tr_writable for which the channel is ready now. */
 void tr__exchanges_look(struct channel *channel);
-/** Whether the ask with this number waits for the channel. Owner only. */
+/** Whether the ask with this number is an exchange of the channel. Owner only. */
 bool tr__exchange_is_here(const struct channel *channel, uint32_t id);
 
 #endif

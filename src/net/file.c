@@ -17,13 +17,14 @@
 #include "net/wait.h"
 #include "net/write.h"
 
-/* Bytes of one read: so many that a switch to a helper thread costs little beside the copy. */
+/* Bytes of one read. They are so many that a switch to a helper thread costs little beside the
+ * copy. */
 enum { PIECE_MAX = 64 * 1024 };
 
-/* What the turn and a helper thread share; on the stack of the turn. */
+/* What the turn and a helper thread share. It is on the stack of the turn. */
 struct file_job {
     const tr_platform *platform;
-    const char *path; /* NULL: the program has opened the file */
+    const char *path; /* path of the file; NULL: the program has opened the file */
     int fd;
     uint64_t offset;
     uint64_t size; /* of the file */
@@ -73,7 +74,7 @@ static tr_status open_and_measure(struct tr_self *self, struct file_job *job, si
     return job->offset > job->size || job->left > there ? TR_INVALID_ARGUMENT : TR_OK;
 }
 
-/* Waits until less than half of the capacity is in use. No other turn writes meanwhile. */
+/* Waits until less than half of the capacity is in use. No other turn may write meanwhile. */
 static tr_status wait_for_capacity(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__writable(self, handle, found);
@@ -90,7 +91,7 @@ static tr_status wait_for_capacity(struct tr_self *self, tr_channel handle, stru
     return status;
 }
 
-/* Reads and writes one piece. */
+/* Reads one piece of the file and writes it to the channel. */
 static tr_status write_piece(struct tr_self *self, tr_channel handle, struct file_job *job)
 {
     struct channel *channel;
@@ -121,7 +122,7 @@ static tr_status write_head(struct channel *channel, uint64_t size)
     return length == SIZE_MAX ? TR_TOO_LARGE : tr__output_append(channel, head, length);
 }
 
-/* Ends the channel: the other side must not take a part of a file for the whole. */
+/* Ends the channel, so that the other side does not take a part of a file for the whole. */
 static void end_amid(struct tr_self *self, tr_channel handle, const struct file_job *job,
                      tr_status status)
 {
@@ -129,7 +130,8 @@ static void end_amid(struct tr_self *self, tr_channel handle, const struct file_
     char text[160];
     if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state == CHANNEL_ENDED)
         return;
-    bool is_own = status == TR_CLOSED; /* another turn has called tr_close or tr_finish */
+    /* TR_CLOSED comes from another turn, which has called tr_close or tr_finish */
+    bool is_own = status == TR_CLOSED;
     const char *why = is_own ? "the channel was closed" : tr_status_text(status);
     (void)snprintf(text,
                    sizeof text,
@@ -152,7 +154,7 @@ static void file_over(struct tr_self *self, tr_channel handle)
     tr__channel_call(channel); /* queues tr_drained */
 }
 
-/* Writes a file that was opened and measured. */
+/* Writes a file that is open and whose size is known. */
 static tr_status write_all(struct tr_self *self, tr_channel handle, struct file_job *job)
 {
     struct channel *channel;
@@ -181,7 +183,7 @@ static tr_status write_file(struct tr_self *self, tr_channel handle, struct file
     if (status == TR_OK)
         status = tr__writable(self, handle, &channel);
     if (status == TR_OK && channel->endpoint->options.answers_in_order)
-        /* the file would have to wait for the answers to earlier pieces */
+        /* not possible, because the file would have to wait for the answers to earlier pieces */
         status = TR_NOT_SUPPORTED;
     if (status == TR_OK)
         status = open_and_measure(self, job, size);

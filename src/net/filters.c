@@ -24,7 +24,8 @@ static const struct memory_source *source_of(const struct channel *channel)
 
 /* ---- Chains. ---- */
 
-/* Returns the chain of a channel, made if needed: the filter that is there is its first. NULL: out of memory. */
+/* Returns the chain of a channel. Makes it if needed, with the present filter as its first. NULL:
+ * out of memory. */
 static struct chain *chain_of(struct channel *channel)
 {
     struct channel_rare *rare = tr__rare_of(channel);
@@ -45,7 +46,7 @@ static struct chain *chain_of(struct channel *channel)
     return chain;
 }
 
-/* Puts a filter of the program, which has not begun, next to the framing. */
+/* Adds a filter of the program, which has not begun, next to the framing. */
 static tr_status user_put(struct channel *channel, const tr_filter *table)
 {
     struct chain *chain = chain_of(channel);
@@ -104,7 +105,7 @@ static tr_status fail(struct channel *channel, tr_status status)
     return status;
 }
 
-/* Finds a channel whose filters this turn may change. */
+/* Finds a channel of this turn, and checks that its filters may be changed now. */
 static tr_status changeable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__channel_of(self, handle, found);
@@ -115,14 +116,16 @@ static tr_status changeable(struct tr_self *self, tr_channel handle, struct chan
         return TR_INVALID_ARGUMENT;
     if (channel->state == CHANNEL_ENDED || channel->state == CHANNEL_LINGERING)
         return channel->status == TR_OK ? TR_CLOSED : channel->status;
-    /* Output that waits for a commit would pass filters that were not there when it was written. */
+    /* Refuse if output waits for a commit, because it would pass filters that were added after it
+     * was written. */
     bool is_busy = !waits_are_empty(&channel->readers) || channel->rare->exchanges ||
                    channel->work->output.held ||
                    channel_has(channel, CHANNEL_SHAKES | CHANNEL_FINISHING);
     return channel->state == CHANNEL_OPEN && !is_busy ? TR_OK : TR_INVALID_TRANSITION;
 }
 
-/* Moves the unread input to the newest filter, so that bytes which came before the filter was added pass it too. */
+/* Moves the unread input to the newest filter: bytes that came before the filter was added must
+ * pass it too. */
 static tr_status input_to_filter(struct channel *channel, struct chain *chain)
 {
     tr__input_settle(channel);
@@ -136,7 +139,8 @@ static tr_status input_to_filter(struct channel *channel, struct chain *chain)
         tr__input_settle(channel); /* frees the memory of the input */
     }
     if (channel_has(channel, CHANNEL_INPUT_OVER)) {
-        tr__chain_end(chain); /* the end is found again, after the bytes that the filter makes */
+        /* after the bytes that the filter makes, the end of the input is found again */
+        tr__chain_end(chain);
         channel->flags &= ~(uint32_t)CHANNEL_INPUT_OVER;
     }
     channel->flags |= CHANNEL_READABLE;
@@ -200,7 +204,7 @@ tr_status tr_add_filter(tr_self *self, tr_channel handle, const tr_filter *table
     if (!chain)
         return TR_NO_MEMORY;
     status =
-        tr__output_pass(channel, SIZE_MAX); /* what was written before leaves without the filter */
+        tr__output_pass(channel, SIZE_MAX); /* send what was written before without the filter */
     if (status != TR_OK)
         return fail(channel, status);
     status = user_put(channel, table);
@@ -252,7 +256,7 @@ static tr_status secure_put(struct channel *channel)
     return begin(channel, chain);
 }
 
-/* Waits until the filters of a channel are open. */
+/* Waits until all filters of a channel are open. */
 static tr_status shaken(struct tr_self *self, tr_channel handle, struct channel *channel)
 {
     tr_status status = TR_OK;
@@ -266,7 +270,7 @@ static tr_status shaken(struct tr_self *self, tr_channel handle, struct channel 
         if (tr__channel_of(self, handle, &channel) != TR_OK)
             return status == TR_OK ? TR_CLOSED : status;
     }
-    /* the event that has woken this turn may be meant for the next turn */
+    /* wake the next turn too, because the event that has woken this one may be meant for it */
     tr__waits_wake_one(&channel->readers);
     tr__channel_call(channel);
     return status;

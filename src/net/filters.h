@@ -9,8 +9,8 @@
 #include "net/channel.h"
 
 /**
- * Puts TLS and the filters of the endpoint on a channel, but not the filter of the PROXY header. TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT.
+ * Puts TLS and the filters of the endpoint on a channel, but not the filter of the PROXY header.
+ * Fails with TR_NO_MEMORY, TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr__filters_attach(struct channel *channel);
 /** Returns the state of the library's filter with this table; NULL: the channel has no such filter. */

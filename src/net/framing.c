@@ -2,19 +2,20 @@
 /**
  * Framings that the library has: lines, and pieces with their length before them.
  *
- * They have no state, and a cut writes nothing: the same bytes give the same piece, however they came. The search for the
- * end of a line continues where the last one has ended. A length is read again with each cut, at most ten bytes.
+ * A framing has no state. So the same bytes give the same piece, however they are split when they
+ * come. A search for the end of a line continues where the last search has stopped. A length, which
+ * has at most ten bytes, is read again with each cut.
  */
 #include "base/assert.h"
 
 #include <string.h>
 #include <troupe/net.h>
 
-/* What a cut returns. */
+/* Two results of a cut that are no sizes. */
 static const size_t incomplete = 0;
 static const size_t broken = SIZE_MAX;
 
-enum { VARINT_MAX = 10 }; /* bytes: 64 bits, seven in each */
+enum { VARINT_MAX = 10 }; /* most bytes of a varint: 64 bits, seven in each byte */
 
 /* ---- Lines. ---- */
 
@@ -37,7 +38,8 @@ const tr_framing tr_framing_lines = {.name = "lines", .cut = cut_line};
 
 /* ---- Lengths. ---- */
 
-/* Cuts a piece of `length` bytes behind a head of `head` bytes. A length that no memory could hold is broken. */
+/* Cuts a piece of `length` bytes behind a head of `head` bytes. Returns `broken` if no memory could
+ * hold the length. */
 static size_t cut_behind(tr_bytes bytes, size_t head, uint64_t length, tr_bytes *piece)
 {
     if (length >= SIZE_MAX - head)
@@ -48,7 +50,8 @@ static size_t cut_behind(tr_bytes bytes, size_t head, uint64_t length, tr_bytes 
     return head + (size_t)length;
 }
 
-/* The option is how many bytes the length has. */
+/* Cuts a piece with its length before it. The option of the framing is the size of the length in
+ * bytes. */
 static size_t cut_length(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
 {
     size_t head = (size_t)framing->option;
@@ -78,8 +81,9 @@ const tr_framing tr_framing_length_2 = {
 const tr_framing tr_framing_length_4 = {
     .name = "length of 4 bytes", .cut = cut_length, .head = write_length, .option = 4};
 
-/* Seven bits in each byte, the lowest first; the last byte is below 0x80. As readers of protobuf do, this takes a
- * number that is padded with zeros, up to ten bytes. */
+/* Cuts a piece behind a varint: seven bits in each byte, the lowest first; the last byte is below
+ * 0x80. Like readers of protobuf, this accepts a number that is padded with zeros, up to ten
+ * bytes. */
 static size_t cut_varint(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
 {
     (void)framing;
@@ -88,7 +92,7 @@ static size_t cut_varint(const tr_framing *framing, tr_bytes bytes, size_t seen,
     uint64_t length = 0;
     for (size_t i = 0; i < VARINT_MAX && i < bytes.size; i++) {
         if (i == VARINT_MAX - 1 && data[i] > 1)
-            return broken; /* more than 64 bits, or more than ten bytes */
+            return broken; /* the number has more than 64 bits, or more than ten bytes */
         length |= (uint64_t)(data[i] & 0x7f) << (7 * i);
         if (data[i] < 0x80)
             return cut_behind(bytes, i + 1, length, piece);

@@ -3,10 +3,8 @@
 
 #include "net/table.h"
 
-/*
- * Not instrumented, because this race is allowed (net/glance.h), which ThreadSanitizer cannot know. Not inlined, so
- * that each member is read once.
- */
+/* Not instrumented by ThreadSanitizer, which does not know that this race is allowed
+ * (net/glance.h). Not inlined, so that each member is read once. */
 __attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_glance look(
     const struct channel *channel)
 {

@@ -13,8 +13,8 @@
 struct channel_effect {
     uint64_t channel; /* bits of the channel */
     enum held_what what;
-    size_t size;   /* HELD_BYTES: size in the output; HELD_DATAGRAM: size of `bytes` */
-    tr_address to; /* of HELD_DATAGRAM */
+    size_t size;   /* HELD_BYTES: number of bytes in the output; HELD_DATAGRAM: size of `bytes` */
+    tr_address to; /* HELD_DATAGRAM: where it is sent */
     unsigned char bytes[];
 };
 
@@ -112,7 +112,7 @@ static void bytes_release(struct channel *channel, size_t size)
 {
     struct channel_output *output = &channel->work->output;
     if (!output->held)
-        return; /* the channel has ended meanwhile */
+        return; /* the channel has ended since it was held */
     TR_ASSERT(size <= output->held);
     if (!tr__output_is_due(channel))
         output->since_ns = channel->worker->loop.now_ns;
@@ -126,7 +126,7 @@ static void bytes_release(struct channel *channel, size_t size)
 static void end_release(struct channel *channel, enum held_what what)
 {
     if (what == HELD_FINISH && channel_has(channel, CHANNEL_CLOSE_HELD))
-        return; /* the tr_close after this tr_finish does more */
+        return; /* nothing to do for tr_finish, because the tr_close that follows does it too */
     channel->flags &= ~(uint32_t)(CHANNEL_END_HELD | CHANNEL_CLOSE_HELD);
     if (what == HELD_FINISH)
         channel->flags &= ~(uint32_t)CHANNEL_FINISHING; /* tr__channel_finish sets it again */
@@ -136,7 +136,8 @@ static void end_release(struct channel *channel, enum held_what what)
     tr__held_end(channel, what);
 }
 
-/* As tr_send_to, but what does not fit is lost, as a datagram may be. */
+/* Sends a held datagram, as tr_send_to does. If the socket cannot take it now, the datagram is
+ * lost. */
 static void datagram_release(struct channel *channel, struct channel_effect *effect)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -165,6 +166,6 @@ void tr__held_release(struct worker *worker, struct channel_effect *effect)
 void tr__held_drop(struct worker *worker, struct channel_effect *effect)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    /* the bytes stay held, and tr__channel_orphan resets the channel */
+    /* the bytes stay held; tr__channel_orphan will reset the channel */
     source_resize(&worker->source, effect, 0);
 }

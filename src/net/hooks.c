@@ -49,7 +49,8 @@ static bool on_round(struct worker *worker, tr_time now_ns)
 {
     struct net_worker *net = worker->channels.net;
     struct timer_node *node;
-    /* One that is dirty is starved again by the flush behind this round: then there is another round. */
+    /* A channel that is dirty becomes starved again in the flush after this round, and then there
+     * is another round. */
     net->has_more = net->has_more && !list_is_empty(&net->dirty);
     while ((node = tr__wheel_expire(&net->wheel, now_ns))) {
         struct channel *channel = LIST_OWNER(node, struct channel_timer, node)->channel;
@@ -58,7 +59,8 @@ static bool on_round(struct worker *worker, tr_time now_ns)
         else
             tr__channel_expired(channel, now_ns);
     }
-    /* Channels for which memory is still missing are put into net->starved again, for a later round. */
+    /* Loops over the present list: channels for which memory is still missing are added to
+     * net->starved again, for a later round. */
     struct list again;
     struct list *link;
     list_init(&again);
@@ -73,7 +75,7 @@ static bool on_round(struct worker *worker, tr_time now_ns)
     return shakes || net->has_more;
 }
 
-/* After how long the worker asks again for memory that was missing. */
+/* After how long the worker tries again when memory was missing. */
 #define STARVED_NS (10 * TR_MILLISECOND)
 
 static tr_time next_deadline(struct worker *worker)
@@ -111,11 +113,9 @@ static void put(struct envelope *envelope, const tr_type *type, const void *mess
     envelope_copy(envelope, message, size);
 }
 
-/*
- * Puts tr_opened into an event. The message is too large for the envelope, so it is in memory of the channel until the
- * turn has ended. It cannot be in a block of the worker's pool, because the envelope may be of another worker, from
- * which the actor has moved.
- */
+/* Puts tr_opened into an event. The message is too large for the envelope, so it is in memory of
+ * the channel until the turn has ended. A block of the worker's pool would be wrong, because the
+ * envelope may belong to another worker if the actor has moved. */
 static bool put_opened(struct channel *channel, struct envelope *envelope)
 {
     struct tr_opened *message =
@@ -154,10 +154,8 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
     put(envelope, tr__event_types.closed, &message, sizeof message);
 }
 
-/*
- * If later pieces are read before the turn ends, gives the turn a copy of its piece. False: out of memory; then no turn
- * begins, the piece is unread and comes again soon.
- */
+/* If later pieces are read before the turn ends, gives the turn a copy of its piece. Returns false
+ * if out of memory: then no turn begins, and the piece is unread and comes again soon. */
 static bool piece_keep(struct tr_self *self, struct channel *channel, struct envelope *envelope,
                        tr_bytes *bytes)
 {
@@ -170,7 +168,7 @@ static bool piece_keep(struct tr_self *self, struct channel *channel, struct env
     }
     if (status == TR_OK && channel->endpoint->options.interleaves)
         status = tr__piece_begin(self, channel, envelope, bytes);
-    /* a piece that was copied can be handled, if need be not beside others */
+    /* a copy exists, so the piece can be handled now, at worst without others beside it */
     if (status == TR_OK || is_copied)
         return true;
     if (!tr__input_unread(channel, size))
@@ -181,10 +179,8 @@ static bool piece_keep(struct tr_self *self, struct channel *channel, struct env
     return false;
 }
 
-/*
- * Takes the next piece for the handler. False: there is none, or the channel has ended. After an error the
- * channel has CHANNEL_CLOSES.
- */
+/* Takes the next piece for the handler. Returns false if there is none, or the channel has ended.
+ * After an error the channel has CHANNEL_CLOSES. */
 static bool put_piece(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
@@ -211,7 +207,8 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     if (status == TR_WOULD_BLOCK && protocol && net_buffer_size(&channel->work->input.buffer))
         protocol->on_part(channel);
     if (status == TR_CLOSED && pieces_are_open(channel))
-        return false; /* the turns of open pieces may still write */
+        /* the turns of open pieces may still write, so the channel does not end yet */
+        return false;
     if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
     else if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
@@ -219,7 +216,7 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     return false;
 }
 
-/* Fills the event with the next message for the actor. False: there is none. */
+/* Fills the event with the next message for the actor. Returns false if there is none. */
 static bool fill_event(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     struct {
@@ -236,7 +233,8 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     }
     if (channel_has(channel, CHANNEL_OPENS)) {
         if (!put_opened(channel, envelope)) {
-            tr__channel_starve(channel); /* nothing comes before tr_opened */
+            /* out of memory: try again soon, because nothing may come before tr_opened */
+            tr__channel_starve(channel);
             return false;
         }
         channel->flags &= ~(uint32_t)CHANNEL_OPENS;
@@ -255,7 +253,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         put(envelope, tr__event_types.drained, &handle, sizeof handle);
         return true;
     }
-    /* tr_closed comes after all bytes that a turn may still read. */
+    /* tr_closed must come after all bytes that a turn may still read. */
     if (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel) &&
         waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers) &&
         !pieces_are_open(channel)) {
@@ -266,14 +264,14 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     return false;
 }
 
-/* Does what admit does for a turn that a protocol has queued. */
+/* As admit, for a turn that a protocol has queued. */
 static bool admit_turn(struct tr_self *self, struct envelope *envelope)
 {
     struct protocol_turn *turn = protocol_turn_of(envelope);
     struct {
         tr_channel channel;
     } handle = {{channel_bits(turn->channel)}};
-    turn_require_slow_end(self); /* tr__turn_finish ends the turn of the protocol */
+    turn_require_slow_end(self); /* tells tr__turn_finish to end the turn of the protocol */
     turn->event = NULL;
     turn->is_running = true;
     put(envelope, turn->protocol->turn_handler->type, &handle, sizeof handle);
@@ -281,10 +279,8 @@ static bool admit_turn(struct tr_self *self, struct envelope *envelope)
     return true;
 }
 
-/*
- * Does what fill_event does, if channel and actor have nothing unusual: then the turn may end by on_plain_end. False:
- * the caller must use fill_event. The channel may have ended.
- */
+/* As fill_event, for a channel and an actor without anything unusual; the turn may then end by
+ * on_plain_end. Returns false if the caller must use fill_event. The channel may have ended. */
 static bool fill_plainly(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     const struct cell *cell = self->cell;
@@ -314,17 +310,18 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
         return admit_turn(self, envelope);
     struct channel *channel = event_channel(envelope);
     TR_ASSERT_SLOW(channel->event == envelope && channel->cell == self->cell);
-    /* so that an end of the channel does not free the envelope */
+    /* if the channel ends meanwhile, the flag keeps the envelope from being freed */
     channel->flags |= CHANNEL_IN_TURN;
     if (fill_plainly(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
         return true;
     }
-    turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its channel */
+    turn_require_slow_end(self); /* tells tr__turn_finish to return the envelope to its channel */
     if (fill_event(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
         if (envelope->sender & PIECE_TAG)
-            tr__channel_call(channel); /* the next piece may begin while this one waits */
+            /* the turn of the next piece may begin while this one waits */
+            tr__channel_call(channel);
         return true;
     }
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
@@ -334,7 +331,7 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
     return false;
 }
 
-/* Takes back what was lent to an envelope. */
+/* Takes memory back that was lent to an envelope. */
 static void event_empty(struct channel *channel, struct envelope *envelope)
 {
     if (envelope->block_class != ENVELOPE_LENT)
@@ -376,7 +373,8 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     channel_note_active(channel);
     if (was_closed && channel->work->input.borrower)
-        channel->flags |= CHANNEL_GONE; /* a turn has bytes: its end frees the channel */
+        /* a turn still uses bytes, so the end of that turn frees the channel */
+        channel->flags |= CHANNEL_GONE;
     else if (was_closed)
         tr__channel_free(channel);
     else
@@ -389,7 +387,7 @@ static void on_plain_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
-    /* NULL: the envelope is of a piece, or its channel is gone. */
+    /* NULL if the envelope belongs to a piece, or its channel is gone. */
     struct channel *channel = envelope->sender & PIECE_TAG ? NULL : event_channel(envelope);
     bool is_plain = channel && channel_is_plain(channel) && !channel->request;
     if (__builtin_expect(!is_plain || !tr__plain_return(self, channel), 0)) {
@@ -406,7 +404,7 @@ static void on_plain_end(struct tr_self *self)
 
 /* ---- Protocols. ---- */
 
-/* Returns the protocol whose handler has this turn; NULL: none. */
+/* Returns the protocol that has begun this turn; NULL: none. */
 static const struct tr_protocol *protocol_of_turn(const struct tr_self *self)
 {
     if (self->envelope->sender & PIECE_TAG)
@@ -468,10 +466,8 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     struct list *link;
     while ((link = list_first(&record->channels)))
         tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
-    /*
-     * The queued events are ENVELOPE_VOID now. Move them to the other mail. When their turn comes,
-     * they are dropped.
-     */
+    /* The queued events are ENVELOPE_VOID now. Move them to the other mail, whose turns drop
+     * them. */
     if (record->base.ready) {
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;
@@ -487,10 +483,10 @@ static void on_change(struct worker *worker, struct cell *cell)
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         if (channel_has(channel, CHANNEL_FINISHING))
             tr__output_touch(channel);
-        tr__input_look_again(channel); /* for the handler of the new behavior */
+        tr__input_look_again(channel); /* the handler of the new behavior may read them */
         tr__channel_ready(channel, 0);
         if (channel->cell == cell)
-            tr__channel_call(channel); /* for bytes that were received already */
+            tr__channel_call(channel); /* bytes that were received before may need a turn */
     }
 }
 
@@ -512,10 +508,10 @@ static void on_turn_end(struct tr_self *self)
         if (channel_has(channel, CHANNEL_GONE))
             tr__channel_free(channel);
         else if (channel->state == CHANNEL_LINGERING)
-            /* the end of the run continues to send, unless the run fails */
+            /* the end of the run sends the rest, unless the run fails */
             tr__output_touch(channel);
         else
-            /* the end of the channel may be all that is left to report */
+            /* the actor may still have to be notified of the end of the channel */
             tr__channel_call(channel);
     }
     tr__lent_free(self);

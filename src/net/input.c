@@ -19,9 +19,10 @@
 
 enum {
     NOWHERE = UINT32_MAX,
-    OWN_MIN = 2048,     /* space for a receive into memory of the channel */
-    FILTERED_MIN = 500, /* space for what a filter makes of a receive; it takes more if needed */
-    RECEIVE_MAX = 64 * 1024 /* bytes of one receive */
+    OWN_MIN = 2048, /* space for one receive into memory of the channel */
+    /* space for the bytes that a filter makes from one receive; grows if needed */
+    FILTERED_MIN = 500,
+    RECEIVE_MAX = 64 * 1024 /* most bytes of one receive */
 };
 
 static const struct memory_source *source_of(const struct channel *channel)
@@ -41,7 +42,7 @@ static void area_leave(struct channel *channel)
     input->buffer = NET_BUFFER(source_of(channel));
 }
 
-/* Frees or returns the memory of an input all of whose bytes were read. */
+/* Frees or returns the memory of an input without unread bytes. */
 static void memory_release(struct channel *channel)
 {
     if (channel->work->input.area)
@@ -69,7 +70,8 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more)
     return TR_OK;
 }
 
-/* Makes space behind the unread bytes for at least `more` bytes and one more. TR_NO_MEMORY. */
+/* Makes space behind the unread bytes for at least `more` bytes and one more. Fails with
+ * TR_NO_MEMORY. */
 static tr_status reserve(struct channel *channel, size_t more)
 {
     struct channel_work *work = work_of(channel);
@@ -100,7 +102,8 @@ static tr_status reserve(struct channel *channel, size_t more)
 
 /* ---- Filling. ---- */
 
-/* If a receive gave less than it could, notes that no more is there, unless the other side has ended. */
+/* If a receive has given fewer bytes than it had space for, notes that no more have come, unless
+ * the other side has ended. */
 static void note_received(struct channel *channel, size_t got, size_t room)
 {
     if (got < room && !channel_has(channel, CHANNEL_HUNG_UP))
@@ -151,7 +154,7 @@ static bool filter_has_more(const struct channel_filter *filter)
     return filter->table->has_more && filter->table->has_more(filter->state);
 }
 
-/* Notes the end of a handshake that began while the channel was open. */
+/* Call when a handshake that began on the open channel has ended. Notes that. */
 static void note_shaken(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_SHAKES;
@@ -162,7 +165,7 @@ static void note_shaken(struct channel *channel)
     tr__output_touch(channel); /* sends the output that has waited for the handshake */
 }
 
-/* Passes bytes that have come to the filter. The filter may make bytes for the other side. */
+/* Passes received bytes to the filter. The filter may make bytes for the other side. */
 static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -181,7 +184,7 @@ static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
     return status;
 }
 
-/* Gives the filter the bytes that it has not taken before. */
+/* Passes the bytes that the filter has not taken before to the filter again. */
 static tr_status pass_raw(struct channel *channel)
 {
     struct net_buffer *raw = &channel->rare->filter.raw;
@@ -193,7 +196,8 @@ static tr_status pass_raw(struct channel *channel)
     return status;
 }
 
-/* Receives for a filter that takes all bytes: into free memory of the worker, which is free again afterwards. */
+/* Receives for a filter that takes all bytes: into the area of the worker, of which nothing stays
+ * in use. */
 static tr_status receive_and_pass(struct channel *channel)
 {
     struct area **current = &channel->worker->channels.net->area;
@@ -359,21 +363,20 @@ void tr__input_unborrow(struct channel *channel)
     channel->work->input.borrower = NULL;
 }
 
-/* Ends the last piece, and restores the byte that a NUL was written over. */
+/* Ends the last piece, and restores the byte that was overwritten by a NUL. */
 static void piece_end(struct channel_input *input)
 {
     if (input->piece == NOWHERE)
-        return; /* no piece, as in tr__no_work, which cannot be written to */
+        /* there is no piece, and the record may be tr__no_work, which must not be written */
+        return;
     if (input->nul != NOWHERE)
         input->buffer.data[input->nul] = input->under_nul;
     input->nul = NOWHERE;
     input->piece = NOWHERE;
 }
 
-/*
- * Lends a turn the piece at the beginning of the unread bytes. `size` includes the bytes around the piece, such as its
- * length.
- */
+/* Lends a turn the piece at the beginning of the unread bytes. `size` is the size of the piece with
+ * the bytes around it, such as its length. */
 static void piece_begin(struct tr_self *self, struct channel *channel, size_t size, tr_bytes piece,
                         bool has_nul)
 {
@@ -399,23 +402,24 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
     if (!*is_cut || !is_line(channel, cutter))
         return TR_CLOSED;
     if (!net_buffer_reserve(&channel->work->input.buffer,
-                            1)) /* for a NUL; an area always has space */
+                            1)) /* space for a NUL, which an area always has */
         return TR_NO_MEMORY;
     tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
     if (bytes.size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
-    *piece = bytes; /* the last line may have no line end */
+    *piece = bytes; /* the last line may lack its line end */
     piece_begin(self, channel, bytes.size, bytes, true);
     return TR_OK;
 }
 
-/* Whether a cutter knows by itself when a piece is whole. */
+/* Whether a cutter can find the end of a piece without the framing. */
 static bool finds_end(const struct cutter *cutter)
 {
     return cutter->how == CUT_LINE || cutter->how == CUT_EXACTLY || cutter->how == CUT_UNTIL;
 }
 
-/* Looks for a piece in what is there. TR_OK, TR_WOULD_BLOCK, TR_BAD_DATA, TR_TOO_LARGE. */
+/* Looks for a piece in the unread bytes. Returns TR_OK, TR_WOULD_BLOCK, TR_BAD_DATA or
+ * TR_TOO_LARGE. */
 static tr_status look(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                       tr_bytes *piece)
 {
@@ -427,7 +431,7 @@ static tr_status look(struct tr_self *self, struct channel *channel, const struc
     if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size && bytes.size)
         is_new = true;
     if (!is_new)
-        return TR_WOULD_BLOCK; /* the channel may have tr__no_work, which must not be written to */
+        return TR_WOULD_BLOCK; /* the channel may have tr__no_work, which must not be written */
     input->how = (uint8_t)cutter->how;
     input->seen = (uint32_t)seen;
     size_t size = cut(channel, cutter, bytes, seen, piece);
@@ -444,13 +448,13 @@ static tr_status look(struct tr_self *self, struct channel *channel, const struc
     return bytes.size > max + TR_FRAME_HEAD_MAX ? TR_TOO_LARGE : TR_WOULD_BLOCK;
 }
 
-/* How many bytes the next receive should have space for. */
+/* Returns for how many bytes the next receive should have space. */
 static size_t wanted(const struct channel *channel, const struct cutter *cutter)
 {
     size_t there = net_buffer_size(&channel->work->input.buffer);
     if (cutter->how == CUT_EXACTLY && cutter->size > there + OWN_MIN)
         return cutter->size - there;
-    /* doubles the space, so that a piece that grows is copied only a few times */
+    /* double the space each time, so that a growing piece is copied only a few times */
     return there > OWN_MIN ? there : OWN_MIN;
 }
 
@@ -476,7 +480,7 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
             return take_last(self, channel, cutter, piece, is_cut);
         if (net_buffer_size(&channel->work->input.buffer) >
             channel->endpoint->options.frame_max + AREA_SIZE)
-            return TR_TOO_LARGE; /* the program has unread too many bytes */
+            return TR_TOO_LARGE; /* the program has returned too many bytes with tr_unread */
         status = channel_has(channel, CHANNEL_READABLE) ? fill(channel, wanted(channel, cutter))
                                                         : TR_WOULD_BLOCK;
         if (status == TR_OK || status == TR_CLOSED)
@@ -491,7 +495,8 @@ void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->work->input.borrower != self && tr__lent_away(channel) != TR_OK)
-        return; /* the turn that has bytes keeps them, and its end looks at the channel too */
+        /* the turn that uses the bytes keeps them; its end will look at the channel again */
+        return;
     if (work_of(channel))
         borrow(self, channel);
     else
@@ -520,7 +525,8 @@ bool tr__input_unread(struct channel *channel, size_t size)
     piece_end(input);
     input->buffer.begin = begin;
     input->seen = 0;
-    /* Without a rule for its end, a piece would be the same again. Whatever has one is whole. */
+    /* Without a rule for the end of a piece, the same bytes would be the next piece again, so wait
+     * for more. With such a rule the bytes are a whole piece. */
     bool waits_for_more = is_piece && !is_framed && !has_more;
     input->needs = waits_for_more ? (uint32_t)net_buffer_size(&input->buffer) : 0;
     return true;
@@ -560,7 +566,7 @@ void tr__input_settle(struct channel *channel)
     if (!net_buffer_size(&input->buffer))
         memory_release(channel);
     else if (!tr__input_has_bytes(channel))
-        /* if memory is missing, the bytes stay in the area */
+        /* if there is no memory, the bytes stay in the area */
         (void)tr__input_leave_area(channel, 0);
     work_rest(channel);
 }

@@ -8,9 +8,9 @@
 #include "base/assert.h"
 
 struct lent {
-    struct lent *next; /* in tr_self.lent */
+    struct lent *next; /* next in the list tr_self.lent */
     uint64_t channel;  /* bits of the channel */
-    struct area *area; /* where the bytes are; NULL: in `data` */
+    struct area *area; /* the area that contains the bytes; NULL: they are in `data` */
     void *data;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb of listeners: tr_listen checks what it gets, opens the socket and spawns the listener. */
+/** The verb tr_listen: checks its arguments, opens the socket and spawns the listener. */
 #include <string.h>
 
 #include "actor/cell/verb.h"
@@ -23,7 +23,7 @@ static bool handles(const tr_behavior *behavior, const tr_type *type)
     return false;
 }
 
-/* Whether actors of the behavior have a handler through which they notice their connection. */
+/* Whether the behavior has a handler by which its actors get notice of their connection. */
 static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options)
 {
     if (options->accepted_by.bits)
@@ -32,10 +32,9 @@ static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options
            handles(args->behavior, &tr_type_tr_opened);
 }
 
-/*
- * Checks what each session would be started with, so that a mistake is a status of the listener and not one of each
- * connection. The log says what is wrong. With .accepted_by the listener starts no sessions, and nothing is checked.
- */
+/* Checks the behavior and the set-up of sessions, so that a mistake fails tr_listen instead of each
+ * connection. Logs what is wrong. With .accepted_by the listener starts no sessions, and nothing is
+ * checked. */
 static tr_status sessions_check(struct tr_self *self, const tr_listen_args *args,
                                 const tr_endpoint *options)
 {
@@ -141,7 +140,7 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     return status;
 }
 
-/* Says why a listener could not be made. */
+/* Returns a text that says why a listener could not be made. */
 static const char *why_not(const tr_endpoint *at, tr_status status)
 {
     if (status != TR_ADDRESS_INVALID)

@@ -13,10 +13,11 @@
 #include "net/offer.h"
 #include "net/table.h"
 
-enum { ACCEPTS_MAX = 16 /* in one turn */ };
+enum { ACCEPTS_MAX = 16 /* most connections that are accepted in one turn */ };
 /* How long a listener waits if the process has no free descriptors, and how often the log says so. */
 #define ACCEPT_AGAIN_NS (100 * TR_MILLISECOND)
-/* How long a full listener waits before it looks by itself. An order to look cannot be sent without memory. */
+/* How long a full listener waits before it looks again without an order. It may get no order to
+ * look, because that needs memory. */
 #define FULL_AGAIN_NS TR_SECOND
 #define ACCEPT_LOG_NS (10 * TR_SECOND)
 
@@ -45,7 +46,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
                           const tr_address *peer)
 {
     atom32_fetch_sub(&shared->counts[index], 1, ATOM_RELAXED);
-    atom32_fetch_sub(&shared->total, 1, ATOM_SEQ_CST); /* partner: accept_all */
+    atom32_fetch_sub(&shared->total, 1, ATOM_SEQ_CST); /* pairs with accept_all */
     tr__listener_uncount_peer(shared, peer);
     if (!atom32_load(&shared->is_full, ATOM_SEQ_CST) ||
         !atom32_exchange(&shared->is_full, 0, ATOM_SEQ_CST))
@@ -57,7 +58,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
     if (!listener ||
         tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
             TR_OK)
-        return; /* without memory the listener looks again by itself, after FULL_AGAIN_NS */
+        return; /* no memory: the listener looks again after FULL_AGAIN_NS without an order */
     if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }
@@ -172,16 +173,17 @@ TR_BEHAVIOR(tr_deck, struct deck, TR_SETUP_WITH(tr_deck_open_, deck_set_up),
 struct listener {
     struct listener_shared *shared;
     tr_channel channel;
-    uint32_t turn; /* the worker to choose next among the workers with equally few sessions */
+    uint32_t turn; /* the worker that is next among those with equally few sessions */
     bool is_paused;
     tr_time logged_ns;
-    tr_deck_ref *decks; /* by worker; nobody: not there yet */
+    tr_deck_ref *decks; /* the deck of each worker; a ref to no actor: not made yet */
 };
 
 static void listener_end(void *data)
 {
     struct listener_shared *shared = data;
-    tr__accepted_reset(shared); /* the decks have ended before the listener */
+    /* the decks have ended before the listener, so reset connections that wait for a deck */
+    tr__accepted_reset(shared);
     tr__listener_hide(shared);
     tr__listener_shared_drop(shared);
 }
@@ -197,7 +199,8 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
         tr__channel_new(self->worker, self->cell, CHANNEL_LISTENER, shared->endpoint, &channel);
     if (status == TR_OK) {
         tr__channel_change(channel, CHANNEL_OPEN);
-        status = tr__deadline_reserve(channel); /* so that a pause needs no memory later */
+        /* reserve the timer now, so that a pause needs no memory later */
+        status = tr__deadline_reserve(channel);
     }
     if (status == TR_OK)
         status = tr__channel_watch(channel, message->fd);
@@ -215,7 +218,8 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
     return TR_SAME;
 }
 
-/* Returns the open worker with the fewest sessions; of several, the next in turn. */
+/* Returns the open worker with the fewest sessions. If several have equally few, takes them in
+ * turn. */
 static uint32_t choose(struct listener *listener, uint32_t open)
 {
     const struct listener_shared *shared = listener->shared;
@@ -260,7 +264,8 @@ static tr_status deck_find(tr_self *self, struct listener *listener, uint32_t wo
     return status;
 }
 
-/* Handles the end of a deck, which could not start: resets its connections. The next connection makes another deck. */
+/* Handles the end of a deck that could not start: resets its connections. The next connection makes
+ * another deck. */
 static tr_next on_deck_end(tr_self *self, struct listener *listener,
                            const struct tr_terminated *message)
 {
@@ -280,7 +285,7 @@ static tr_next on_deck_end(tr_self *self, struct listener *listener,
     return TR_SAME;
 }
 
-/* Gives a connection, which is counted already, to a deck. */
+/* Passes a connection to a deck. The connection is already counted. */
 static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t worker, int fd,
                          tr_address peer)
 {
@@ -300,7 +305,7 @@ static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t work
     tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
 }
 
-/* Handles the outcome of an offer: closes the connection if the actor has not taken it. */
+/* Handles the answer to an offer: closes the connection if the actor has not accepted it. */
 static tr_next on_offered(tr_self *self, struct listener *listener,
                           const tr_connection_answer *answer)
 {
@@ -310,7 +315,7 @@ static tr_next on_offered(tr_self *self, struct listener *listener,
 
 TR_THEN(offered, tr_connection, struct listener, on_offered);
 
-/* Asks an actor to take a connection, which is counted already. */
+/* Offers a connection to an actor. The connection is already counted. */
 static void offer(tr_self *self, struct listener *listener, int fd, tr_address peer)
 {
     struct listener_shared *shared = listener->shared;
@@ -334,7 +339,7 @@ static void offer(tr_self *self, struct listener *listener, int fd, tr_address p
         tr__offer_end(self, shared, number, status);
 }
 
-/* Accepts nothing for `ns`. Needs no memory. */
+/* Accepts nothing for `ns`. This needs no memory. */
 static void pause_for(struct channel *channel, tr_time ns)
 {
     channel->flags |= CHANNEL_PAUSED;
@@ -350,7 +355,7 @@ void tr__listener_again(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* Logs that no connection can be accepted, and tries again later. */
+/* Logs why connections cannot be accepted, and tries again later. */
 static void wait_to_accept(tr_self *self, struct listener *listener, struct channel *channel,
                            tr_status status)
 {
@@ -365,10 +370,8 @@ static void wait_to_accept(tr_self *self, struct listener *listener, struct chan
                                    : tr_status_text(status));
 }
 
-/*
- * Accepts up to ACCEPTS_MAX connections. Each counts as a turn, so that the run also ends when it has used up its
- * turns.
- */
+/* Accepts up to ACCEPTS_MAX connections. Each one counts as a turn, so that the run of the listener
+ * ends in time. */
 static void accept_all(tr_self *self, struct listener *listener, struct channel *channel)
 {
     struct listener_shared *shared = listener->shared;
@@ -379,7 +382,7 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
         int fd;
         tr_address peer = {.family = TR_FAMILY_NONE};
         if (max && atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
-            atom32_store(&shared->is_full, 1, ATOM_SEQ_CST); /* partner: uncount */
+            atom32_store(&shared->is_full, 1, ATOM_SEQ_CST); /* pairs with uncount */
             if (atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
                 pause_for(channel, FULL_AGAIN_NS);
                 return;
@@ -412,7 +415,8 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
     }
 }
 
-/* Whether nothing is accepted any more, because the system shuts down. The listener is about to be closed. */
+/* Whether nothing is accepted any more, because the system stops. The listener will be closed
+ * soon. */
 static bool is_over(const struct worker *worker)
 {
     return atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);

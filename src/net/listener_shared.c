@@ -165,7 +165,7 @@ void tr__accepted_reset(struct listener_shared *shared)
 {
     const tr_platform *platform = shared->system->platform;
     struct accepted taken;
-    /* the lock is not held between: an actor may take one at the same time */
+    /* the lock is not held between two claims, so an actor may take a connection meanwhile */
     while (claim(shared, 0, &taken))
         platform->socket_close(platform, taken.fd, true);
 }

@@ -17,10 +17,10 @@ enum { PEER_BUCKETS = 64 };
 
 /** A connection that was accepted, on its way to a deck. */
 struct accepted {
-    struct list link; /* in listener_shared.accepted */
+    struct list link; /* link in listener_shared.accepted */
     int fd;
     uint32_t worker; /* index of the worker of the deck */
-    uint64_t number; /* number of a connection that is offered to an actor: net/offer.c */
+    uint64_t number; /* number of the connection, if it is offered to an actor; see net/offer.c */
     tr_address peer;
 };
 
@@ -31,22 +31,25 @@ struct listener_shared {
     struct endpoint *endpoint;
     const tr_behavior *behavior; /* behavior of the sessions */
     const tr_type *setup_type;
-    void *setup;        /* a copy; NULL: none */
+    void *setup;        /* copy of the set-up message of sessions; NULL: none */
     uint64_t ref;       /* ref of the listener */
-    tr_address address; /* where it listens */
+    tr_address address; /* the address at which it listens */
     bool has_socket;    /* the listener has the descriptor */
-    atom32 total;       /* how many sessions there are, with the sessions on their way to a deck */
+    atom32 total;       /* number of sessions, including those on their way to a deck */
     atom32 is_full;     /* the listener waits until a session ends */
-    atom32 is_paused;   /* tr_listener_pause: written by the listener, read by sessions */
-    struct lock lock;   /* protects `peers`, `accepted` and `numbers` */
-    uint64_t numbers;   /* how many connections were accepted; gives them their numbers */
+    /* tr_listener_pause has paused it; written by the listener, read by sessions */
+    atom32 is_paused;
+    struct lock lock; /* protects `peers`, `accepted` and `numbers` */
+    uint64_t numbers; /* number of connections accepted so far, from which they get their numbers */
     struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
     atom32 counts[]; /* by worker */
 };
 
-/** Makes the record. It retains the endpoint. TR_NO_MEMORY, TR_TOO_LARGE. */
+/**
+ * Makes the record, which becomes a user of the endpoint. Fails with TR_NO_MEMORY, TR_TOO_LARGE.
+ */
 TR_MUST_CHECK tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *endpoint,
                                                 const tr_listen_args *args,
                                                 struct listener_shared **made);
@@ -54,26 +57,34 @@ struct listener_shared *tr__listener_share(struct listener_shared *shared);
 /** Any thread. */
 void tr__listener_shared_drop(struct listener_shared *shared);
 
-/** Finds the record of a listener, with one user more; NULL: it has ended. Any thread. */
+/**
+ * Finds the record of a listener and adds a user to it; NULL: the listener has ended. Any thread.
+ */
 struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref);
-/** Makes a listener known under its ref (show), and unknown again (hide). Any thread. */
+/** Make a listener findable by its ref (show), and no longer findable (hide). Any thread. */
 void tr__listener_show(struct listener_shared *shared);
 void tr__listener_hide(struct listener_shared *shared);
 
-/** Notes a connection for a deck. NULL: out of memory. Any thread. */
+/** Records a connection that is on its way to a deck. NULL: out of memory. Any thread. */
 struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32_t worker,
                                   const tr_address *peer);
-/** Takes a connection, and frees its record. Any thread. */
+/** Takes the connection out of its record, and frees the record. Any thread. */
 struct accepted tr__accepted_take(struct listener_shared *shared, struct accepted *accepted);
-/** Takes the connection with this number. False: it is not there any more. Any thread. */
+/** Takes the connection with this number. Returns false if it was taken before. Any thread. */
 TR_MUST_CHECK bool tr__accepted_claim(struct listener_shared *shared, uint64_t number,
                                       struct accepted *taken);
-/** Returns a connection for the deck of this worker, which has ended; NULL: none. Any thread. */
+/**
+ * Returns a connection on its way to the deck of this worker, which has ended; NULL: there is none.
+ * Any thread.
+ */
 struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker);
-/** Resets the connections that nobody has taken. All decks have ended. */
+/** Resets all connections that were not taken. Call when all decks have ended. */
 void tr__accepted_reset(struct listener_shared *shared);
 
-/** Counts a connection of an address. False: the address has too many, or memory is missing. */
+/**
+ * Counts a connection of an address. Returns false if the address has too many connections, or
+ * memory is missing.
+ */
 bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);
 void tr__listener_uncount_peer(struct listener_shared *shared, const tr_address *peer);
 

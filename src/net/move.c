@@ -92,7 +92,7 @@ void tr__channels_arrive(struct worker *worker, struct cell *cell)
     LIST_EACH (link, &record->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         if (channel->worker == worker && channel_has(channel, CHANNEL_WATCHED))
-            continue; /* this channel was not packed */
+            continue; /* this channel was never packed, because memory was missing */
         tr_status status = unpack(worker, channel);
         if (status != TR_OK)
             tr__channel_end(channel, status, NULL);
@@ -119,7 +119,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     tr_status status = unpack(worker, channel);
     if (!is_alive || status != TR_OK || tr__channel_adopt(channel, cell) != TR_OK) {
-        tr__channel_free(channel); /* the other side sees a reset */
+        tr__channel_free(channel); /* freeing the channel resets the connection */
         return;
     }
     channel_note_active(channel);
@@ -128,7 +128,8 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
     tr__channel_call(channel);
 }
 
-/* Whether nothing of this actor waits for the channel. */
+/* Whether neither turns nor messages of this actor wait for the channel, so that it can be handed
+ * over. */
 static bool may_be_handed(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
@@ -144,7 +145,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    /* What was written must wait for the commit of this actor. */
+    /* Wait until the commit of this actor has released the output. */
     while (status == TR_OK && channel->work->output.held) {
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);
         if (status == TR_OK)
@@ -169,7 +170,8 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     envelope->block_class = ENVELOPE_NO_BLOCK;
     mail_address(envelope, address);
     memcpy(envelope->payload.bytes, &channel, sizeof channel);
-    status = tr__lent_away(channel); /* bytes that the turn has read stay valid until it ends */
+    /* let the turn keep the bytes that it has read until it ends */
+    status = tr__lent_away(channel);
     if (status == TR_OK) {
         tr__input_settle(channel);
         tr__input_look_again(channel);

@@ -9,17 +9,18 @@
 #include "base/assert.h"
 #include "net/wait.h"
 
-/* How often a kit is asked whether the time of a name has come. Other platforms answer at once, when they do. */
+/* How often a turn asks a test kit again whether the virtual time of a look-up has passed. Other
+ * platforms notify the turn when the answer is known. */
 #define AGAIN_NS (10 * TR_MILLISECOND)
 
 struct look_up {
-    struct shared_job shared; /* must be first */
+    struct shared_job shared; /* must be the first member */
     const tr_platform *platform;
     struct name_addresses found;
     char host[];
 };
 
-/* On a helper thread. */
+/* Runs on a helper thread. */
 static void look_up(void *argument)
 {
     struct look_up *lookup = argument;
@@ -53,7 +54,8 @@ static struct look_up *look_up_new(struct worker *worker, const char *host)
     return made;
 }
 
-/* Waits for the look-up, or until the channel wakes the turn. TR_WOULD_BLOCK: that, or the platform wants to be asked again. */
+/* Waits for the look-up, or until the channel wakes the turn. Returns TR_WOULD_BLOCK if the channel
+ * has woken it, or if the platform must be asked again. */
 static tr_status wait_once(struct tr_self *self, const char *host, struct name_addresses *addresses)
 {
     struct look_up *fresh = look_up_new(self->worker, host);
@@ -73,7 +75,7 @@ tr_status tr__names_look_up(struct tr_self *self, struct channel *channel, const
     TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_status status = TR_WOULD_BLOCK;
     struct channel_wait wait = {.self = self};
-    tr__waits_add(&channel->readers, &wait, false); /* its end wakes the turn, and waits for it */
+    tr__waits_add(&channel->readers, &wait, false); /* if the channel ends, it wakes this turn */
     while (status == TR_WOULD_BLOCK && channel->state == CHANNEL_DIALING)
         status = wait_once(self, host, addresses);
     tr__waits_remove(&channel->readers, &wait);
@@ -94,7 +96,7 @@ void tr__names_interleave(tr_address *addresses, size_t count)
     TR_ASSERT(count <= TR_ADDRESSES_MAX);
     tr_address from[TR_ADDRESSES_MAX];
     memcpy(from, addresses, count * sizeof *from);
-    /* the next address in the family of the first address, and in the other family */
+    /* index of the next address of the first address's family, and of the other family */
     size_t next[2] = {0, 0};
     for (size_t i = 0; i < count; i++) {
         for (size_t turn = 0; turn < 2; turn++) {

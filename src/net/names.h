@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Names of other machines: helper threads look them up. Channels that ask for the same name share a
- * look-up. A look-up ends when the time for opening the channel is over. See
+ * look-up. A channel stops waiting for its look-up when the time for opening it is over. See
  * actor/turn/shared_job.h.
  */
 #ifndef NET_NAMES_H
@@ -17,9 +17,10 @@ struct name_addresses {
 };
 
 /**
- * Looks up the host of a channel that is being opened, and waits for it. TR_OK: there is at least one address. Statuses of
- * the platform's `resolve`. If the channel ends meanwhile: why. TR_NO_MEMORY, TR_LIMIT, TR_CANCELLED. The channel may be freed when this
- * has failed. Owner only.
+ * Looks up the host of a channel that is being opened, and waits for it. TR_OK: there is at least
+ * one address. Fails with the statuses of the platform's `resolve`, TR_NO_MEMORY, TR_LIMIT and
+ * TR_CANCELLED, or, if the channel ends during the wait, with its status. After a failure the
+ * channel may be freed. Owner only.
  */
 TR_MUST_CHECK tr_status tr__names_look_up(struct tr_self *self, struct channel *channel,
                                           const char *host, uint16_t port,
@@ -27,8 +28,8 @@ TR_MUST_CHECK tr_status tr__names_look_up(struct tr_self *self, struct channel *
 
 /**
  * Puts addresses in the order of RFC 8305: the families take turns, beginning with the family of
- * the first address; addresses of the same family stay in their order. So a family that does not
- * work costs one attempt. Any thread.
+ * the first address; addresses of the same family stay in their order. So if a family does not
+ * work, only one attempt is lost. Any thread.
  */
 void tr__names_interleave(tr_address *addresses, size_t count);
 

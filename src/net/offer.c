@@ -16,9 +16,9 @@ tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shar
     size_t count = tr_self_group_members(self, all, NULL, 0);
     tr_ref *members = count ? tr_try_scratch(self, count * sizeof *members) : NULL;
     if (!members)
-        return all; /* one actor, a group that has ended, or no memory */
+        return all; /* there is one actor, or the group has ended, or there is no memory */
     size_t now = tr_self_group_members(self, all, members, count);
-    count = now < count ? now : count; /* members may have stopped meanwhile */
+    count = now < count ? now : count; /* members may have stopped since they were counted */
     return count ? members[turn % count] : all;
 }
 
@@ -82,7 +82,7 @@ tr_status tr_accept(tr_self *self, const struct tr_connection *request, tr_chann
         return status;
     *channel = (tr_channel){channel_bits(made)};
     struct tr_connection_taken reply = {.channel = *channel};
-    /* The listener also continues without this reply. */
+    /* A failed reply does not matter: the listener continues without it. */
     (void)tr_self_try_reply(self, &tr_type_tr_connection_taken, &reply);
     tr__connection_begin(made);
     return TR_OK;

@@ -19,7 +19,7 @@
 
 enum {
     PIECES_MAX = 16 /* pages of one send */,
-    FILTER_MAX = 64 * 1024 /* bytes that a filter makes at once */
+    FILTER_MAX = 64 * 1024 /* bytes that a filter makes at a time */
 };
 
 /* ---- Pages. ---- */
@@ -139,7 +139,7 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
     struct out_page *last = work->output.last;
     size_t fits = last && !last->buffer ? last->capacity - last->end : 0;
     fits = fits < size ? fits : size;
-    /* Append all bytes or none: reserve the rest before the first is copied. */
+    /* Append all bytes or none: make the page for the rest before any byte is copied. */
     struct out_page *page = NULL;
     if (fits < size) {
         page = page_new(channel, size - fits);
@@ -190,11 +190,11 @@ void tr__output_touch(struct channel *channel)
     if (channel_has(channel, CHANNEL_DIRTY))
         return;
     channel->flags |= CHANNEL_DIRTY;
-    /* it may be in the list of starved channels; the flush puts it back there */
+    /* if the channel is in the list of starved channels, move it; the flush moves it back */
     list_remove(&channel->listed);
     list_push_last(&worker->channels.net->dirty, &channel->listed);
     worker->loop.flush_is_due = true;
-    loop_call_back(&worker->loop); /* the run returns to the loop, which flushes */
+    loop_call_back(&worker->loop); /* makes the run return to the loop, which sends the output */
 }
 
 bool tr__output_is_empty(const struct channel *channel)
@@ -203,7 +203,7 @@ bool tr__output_is_empty(const struct channel *channel)
     return !channel->work->output.size && !net_buffer_size(&channel->rare->filter.out);
 }
 
-/* Returns how many bytes of the pages may be sent; they are the first ones. */
+/* Returns how many of the first bytes in the pages may be sent. */
 static size_t sendable(const struct channel *channel)
 {
     const struct channel_output *output = &channel->work->output;
@@ -241,7 +241,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     tr_bytes pieces[PIECES_MAX];
     size_t pieces_count = 0;
-    /* the other elements are set below before they are read */
+    /* Only the first element is set here: the others are set below before they are read. */
     pieces[0] = (tr_bytes){NULL, 0};
     size_t all = 0;
     size_t left = sendable(channel);
@@ -249,7 +249,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
          page && left && pieces_count < PIECES_MAX;
          page = page->next) {
         if (page->begin == page->end)
-            continue; /* reserved, and not filled in yet */
+            continue; /* the page was reserved, and is not filled in yet */
         size_t size = page->end - page->begin < left ? page->end - page->begin : left;
         pieces[pieces_count++] = (tr_bytes){page->data + page->begin, size};
         all += size;
@@ -280,7 +280,7 @@ tr_status tr__output_pass(struct channel *channel, size_t max)
         if (size)
             sent(channel, size);
         else
-            page_drop_first(channel); /* reserved, and not filled in yet */
+            page_drop_first(channel); /* the page was reserved, and is not filled in yet */
     }
     return TR_OK;
 }
@@ -295,13 +295,13 @@ void tr__output_send_last(struct channel *channel)
         (void)platform->socket_send(platform, channel->fd, &out, 1, &count);
 }
 
-/* Sends what the filter has made, then has it make more of the pages. */
+/* Sends the bytes that the filter has made, then lets it make more from the pages. */
 static tr_status send_filtered(struct channel *channel, size_t *count)
 {
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
-    if (!work_of(channel)) /* the record has the time since which nothing was sent */
+    if (!work_of(channel)) /* notes since when nothing was sent, which needs the record */
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {
         net_buffer_use(&filter->out, &channel->worker->channels.net->spare_output);
@@ -321,7 +321,7 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     return status;
 }
 
-/* If half of the output is free, wakes the turns that wait for capacity and queues tr_drained. */
+/* If half of the output is free, wakes turns that wait for capacity, and queues tr_drained. */
 static void note_capacity(struct channel *channel)
 {
     if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
@@ -339,7 +339,8 @@ static void note_capacity(struct channel *channel)
         tr__channel_call(channel);
 }
 
-/* Does what was to follow the output, because all of it is sent: wakes writers, and sends the end. */
+/* All output was sent: wakes turns that wait for that, and sends the end of the output if it is
+ * due. */
 static void note_empty(struct channel *channel)
 {
     if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_FINISHING))
@@ -355,16 +356,14 @@ static void note_empty(struct channel *channel)
         filter->table->finish(filter->state, &filter->out) == TR_OK &&
         net_buffer_size(&filter->out)) {
         size_t count;
-        /* if the kernel does not take the end now, it is not sent */
+        /* if the kernel does not take the last bytes of the filter now, they are lost */
         (void)send_filtered(channel, &count);
     }
     platform->socket_finish(platform, channel->fd);
 }
 
-/*
- * Has the loop report when the kernel takes more output. TR_WOULD_BLOCK: it will; else TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT.
- */
+/* Makes the loop report when the kernel can take more output. Returns TR_WOULD_BLOCK if it will;
+ * otherwise TR_NO_MEMORY or TR_INVALID_ARGUMENT. */
 static tr_status wait_for_space(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
@@ -379,7 +378,9 @@ void tr__output_flush(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->cell && channel->cell->flags & CELL_FAILED)
-        return; /* output of a failed run is not sent: the channel is reset, or the actor resumed */
+        /* the run has failed, so its output is not sent: the channel will be reset, or the actor
+         * resumed */
+        return;
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
                  (channel->state == CHANNEL_DIALING && channel->rare->filter.table);
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
@@ -396,7 +397,8 @@ void tr__output_flush(struct channel *channel)
         if (status == TR_WOULD_BLOCK)
             break;
         if (status == TR_RESET && channel->rare->process) {
-            tr__process_input_over(channel); /* the output of the process can still be read */
+            /* the process has closed its input, but its output can still be read */
+            tr__process_input_over(channel);
             return;
         } else if (status != TR_OK) {
             tr__channel_end(channel, status, NULL);

@@ -26,7 +26,8 @@ tr_status tr__peer_set(struct channel *channel, const tr_address *peer)
         channel->peer.v4.port = peer->port;
         memcpy(channel->peer.v4.host, peer->host, sizeof channel->peer.v4.host);
     }
-    return TR_OK; /* the kernel knows all there is about a UNIX socket */
+    /* no need to note the address of a UNIX socket, because the kernel has all of it */
+    return TR_OK;
 }
 
 tr_address tr__channel_peer(const struct channel *channel)

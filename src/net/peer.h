@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The address of the other side of a channel. An IPv4 address is in the channel, any other in memory of its own. If
- * none was noted, the kernel is asked. Owner only.
+ * The address of the other side of a channel. An IPv4 address is in the channel itself, any other
+ * in memory of its own. If no address was noted, the kernel is asked for it. Owner only.
  */
 #ifndef NET_PEER_H
 #define NET_PEER_H

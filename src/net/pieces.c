@@ -14,11 +14,11 @@
 #include "net/wait.h"
 
 struct piece {
-    struct list link;        /* in pieces.all */
-    struct channel *channel; /* NULL: it is gone, or belongs to another actor */
-    bool is_done;            /* its turn has ended */
-    uint8_t end;             /* enum piece_end */
-    struct net_buffer held;  /* what its turn has written, unless it is the first piece */
+    struct list link;        /* link in pieces.all */
+    struct channel *channel; /* NULL: the channel is gone, or belongs to another actor */
+    bool is_done;            /* the turn of the piece has ended */
+    uint8_t end;             /* enum piece_end: how the turn wants to end the channel */
+    struct net_buffer held;  /* output of the turn, unless this is the first piece */
 };
 
 static const struct memory_source *source_of(const struct worker *worker)
@@ -170,13 +170,14 @@ static void advance(struct channel *channel)
         if (end == PIECE_FINISHES && channel->state == CHANNEL_OPEN)
             tr__channel_finish(channel);
         if (end == PIECE_CLOSES) {
-            tr__pieces_drop(channel); /* answers behind a close are not sent */
+            tr__pieces_drop(channel); /* output behind a close is not sent */
             tr__channel_close(channel);
         }
         if (!is_done || end == PIECE_CLOSES)
             break;
     }
-    tr__waits_wake(&channel->writers); /* wakes turns that wait because too much was held back */
+    /* wakes turns that wait because too much output was held back */
+    tr__waits_wake(&channel->writers);
 }
 
 void tr__piece_done(struct worker *worker, struct envelope *envelope)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Several pieces of a channel that are handled at once (.interleaves), and their answers in order (.answers_in_order).
+ * Handling several pieces of a channel at a time (.interleaves), and sending their answers in order
+ * (.answers_in_order).
  *
- * A turn of such a channel gets a copy of its piece, and the next event is queued while that turn waits. The record
- * of a piece is known by the envelope of its turn: `sender` is its address, with PIECE_TAG.
+ * A turn of such a channel gets a copy of its piece, and the next event is queued while that turn
+ * waits. The envelope of the turn leads to the record of the piece: `sender` is its address, with
+ * PIECE_TAG.
  *
  * Rules
  *     1. At most .in_flight_max pieces are open.
- *     2. In order: what the turn of a piece writes is held back until the turns of all pieces before it have ended.
- *     3. The end of the channel comes when no piece is open.
- * Owner only.
+ *     2. With .answers_in_order, the output of a piece's turn is held back until the turns of all
+ *        pieces before it have ended.
+ *     3. The actor gets the end of the channel when no piece is open. Owner only.
  */
 #ifndef NET_PIECES_H
 #define NET_PIECES_H
@@ -23,11 +25,11 @@ enum { PIECE_TAG = 1 };
 struct piece;
 
 struct pieces {
-    struct list all; /* of struct piece, in the order in which they came */
-    uint32_t open;   /* how many pieces have a turn that has not ended */
+    struct list all; /* struct piece, in the order in which they have come */
+    uint32_t open;   /* number of pieces whose turn has not ended */
 };
 
-/** What a turn has asked for by a verb that ends the channel, if it was not the turn of the first piece. */
+/** How a turn wants to end its channel. It is kept with the piece while earlier pieces are open. */
 enum piece_end { PIECE_STAYS, PIECE_FINISHES, PIECE_CLOSES };
 
 /** Whether one more piece may be handled beside the open ones. */
@@ -45,10 +47,13 @@ static inline bool pieces_are_open(const struct channel *channel)
     return (rare->pieces && rare->pieces->open) || (rare->streams && rare->streams->open);
 }
 
-/** Whether a piece holds back as much of its answer as may wait. Owner only. */
+/**
+ * Whether the answer of a piece that is held back has already as many bytes as the output may have.
+ * Owner only.
+ */
 bool tr__pieces_hold_much(const struct channel *channel);
 
-/** Whether the actor is to get tr_drained now. */
+/** Whether the actor must get tr_drained now. */
 static inline bool channel_drains(const struct channel *channel)
 {
     return channel_has(channel, CHANNEL_DRAINS) && !channel_has(channel, CHANNEL_FILE) &&
@@ -58,16 +63,23 @@ static inline bool channel_drains(const struct channel *channel)
 
 /** Whether the piece of this turn is the only piece that is open. */
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel);
-/** Gives a turn that begins with a piece a copy of the bytes, and takes the event from the channel. TR_NO_MEMORY. */
+/**
+ * Begins the turn of a piece: replaces `bytes` by a copy for the turn, and takes the event from the
+ * channel. Fails with TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__piece_begin(struct tr_self *self, struct channel *channel,
                                         struct envelope *envelope, tr_bytes *bytes);
-/** Ends the piece of an envelope with PIECE_TAG, whose turn has ended. Takes the envelope. */
+/**
+ * Ends the piece of an envelope with PIECE_TAG, whose turn has ended. Takes ownership of the
+ * envelope.
+ */
 void tr__piece_done(struct worker *worker, struct envelope *envelope);
-/** Does what piece_held does, for a channel with pieces. */
+/** Implements piece_held for a channel with pieces. */
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel);
 
 /**
- * Returns the buffer to which this turn must write, because its answer is held back; NULL: it may write to the output.
+ * If the answer of this turn is held back, returns the buffer to which it must write; NULL: it
+ * writes to the output.
  */
 static inline struct net_buffer *piece_held(const struct tr_self *self,
                                             const struct channel *channel)
@@ -76,21 +88,21 @@ static inline struct net_buffer *piece_held(const struct tr_self *self,
 }
 
 /**
- * If pieces before the piece of this turn are open, keeps the end for later. False: there are none,
- * and the caller ends the channel now.
+ * If pieces before the piece of this turn are open, keeps `end` for later and returns true.
+ * Otherwise returns false, and the caller ends the channel now.
  */
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end);
 /**
- * Prepares a close by this turn: drops what is held back after its own piece. If the turn has no piece, writes all that
- * is held back.
+ * Prepares a close by this turn. If the turn has a piece, drops the answers of later pieces. If it
+ * has none, writes all answers that are held back.
  */
 void tr__pieces_close(const struct tr_self *self, struct channel *channel);
-/** Writes all that is held back. */
+/** Writes all answers that are held back. */
 void tr__pieces_release(struct channel *channel);
-/** Drops all that is held back, because the channel has ended. */
+/** Drops all answers that are held back, because the channel has ended. */
 void tr__pieces_drop(struct channel *channel);
-/** Frees the record. Turns that are under way find no channel any more. */
+/** Frees the record. Turns of pieces that still run find no channel any more. */
 void tr__pieces_free(struct channel *channel);
 
 #endif

@@ -17,7 +17,7 @@ enum { NOWHERE = UINT32_MAX };
 
 /* ---- Input. ---- */
 
-/* Gives back the area of a channel all of whose bytes were read. */
+/* Gives back the area of a channel whose bytes were all read. */
 static inline void area_leave(struct channel *channel, struct channel_input *input)
 {
     struct area *area = input->area;
@@ -54,7 +54,7 @@ bool tr__plain_return(struct tr_self *self, struct channel *channel)
     return true;
 }
 
-/* Makes the bytes that have come the piece of a turn. */
+/* Lends the received bytes to a turn as its piece. */
 static inline void lend(struct tr_self *self, struct channel *channel, struct area *area,
                         size_t got, tr_bytes *bytes)
 {
@@ -113,10 +113,8 @@ tr_status tr__plain_receive(struct tr_self *self, struct channel *channel, tr_by
 
 /* ---- Output. ---- */
 
-/*
- * Returns a page at the end of the output with space for so many bytes; NULL: neither the last page nor a free one has
- * it.
- */
+/* Returns a page at the end of the output with space for `size` bytes; NULL: neither the last page
+ * nor a free one has that much. */
 static inline struct out_page *page_at(struct net_worker *net, struct channel_output *output,
                                        size_t size)
 {
@@ -137,7 +135,8 @@ bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
-    struct channel *channel = self->borrowed; /* the turn mostly answers what it has just read */
+    /* guess: a turn mostly answers on the channel from which it has just read */
+    struct channel *channel = self->borrowed;
     if (!channel || channel_bits(channel) != handle.bits)
         channel = tr__table_find(worker->system, handle.bits);
     if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity ||
@@ -197,7 +196,7 @@ bool tr__plain_send(struct channel *channel)
         page->begin += (uint32_t)count;
         output->size -= count;
         if (status == TR_OK || status == TR_WOULD_BLOCK)
-            return false; /* the kernel takes no more now: tr__output_flush waits for it */
+            return false; /* the kernel takes no more now, so tr__output_flush must wait for it */
         tr__channel_end(channel, status, NULL);
         return true;
     }

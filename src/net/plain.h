@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The short way of bytes through a channel that has nothing unusual: it is open, it has no filter, no exchange, no
- * limit of time, and no message about it is due.
+ * The short path of bytes through a plain channel. A channel is plain if it is open and has no
+ * filter, no exchange, no time limit and no other event for its actor.
  *
- * A message and its answer cost a few microseconds in the kernel. Meanwhile the kernel evicts the
- * code of this program from the first-level cache. So the way through the runtime is as short as
- * can be: four functions, one behind the other, in place of the fifty that can handle everything.
- * Each of the four either does exactly what those fifty would do, or does nothing and returns that.
- * docs/design/channel-path.md has the account. Owner only.
+ * For each message the kernel runs for some microseconds, and evicts the code of this program from
+ * the first-level cache. So this path has little code: four functions instead of the fifty of the
+ * general path. Each of the four either does exactly what the general path would do, or does
+ * nothing and says so in its result. docs/design/channel-path.md has the measurements. Owner only.
  */
 #ifndef NET_PLAIN_H
 #define NET_PLAIN_H
@@ -30,7 +29,7 @@ static inline bool channel_is_plain(const struct channel *channel)
            !channel_has(channel, CHANNEL_ODD) && !rare_is_there(channel);
 }
 
-/** Whether pieces of this channel are what a receive gives. */
+/** Whether all bytes of one receive are a piece of this channel, because it has no framing. */
 static inline bool channel_is_raw(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
@@ -39,18 +38,21 @@ static inline bool channel_is_raw(const struct channel *channel)
 }
 
 /**
- * Receives a piece of a channel that is plain and raw, and lends it to the turn, as tr__input_take would. The piece
- * that the turn had borrowed before is no longer valid. The turn need not end by the slow path. TR_NOT_SUPPORTED:
- * nothing was done. Otherwise TR_OK, TR_WOULD_BLOCK, TR_CLOSED (now CHANNEL_INPUT_OVER is set) or why the receive has
- * failed.
+ * Receives a piece of a channel that is plain and raw, and lends it to the turn, as tr__input_take
+ * would. An earlier piece that the turn has borrowed becomes invalid. The turn may still end by the
+ * fast path. TR_NOT_SUPPORTED: nothing was done. Otherwise returns TR_OK, TR_WOULD_BLOCK, TR_CLOSED
+ * (and sets CHANNEL_INPUT_OVER), or why the receive has failed.
  */
 TR_MUST_CHECK tr_status tr__plain_receive(struct tr_self *self, struct channel *channel,
                                           tr_bytes *bytes);
-/** Ends what tr__plain_receive has lent to the turn that ends now. False: nothing was done. */
+/** Ends the loan of tr__plain_receive, because its turn ends. Returns false if nothing was done. */
 TR_MUST_CHECK bool tr__plain_return(struct tr_self *self, struct channel *channel);
-/** Writes to a channel of this turn. False: nothing was done. */
+/** Writes to a channel of this turn. Returns false if nothing was done. */
 TR_MUST_CHECK bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes);
-/** Sends the output of a channel. True: the kernel has taken all of it, or has failed. False: something may be left. */
+/**
+ * Sends the output of a channel. Returns true if the kernel has taken all of it or has failed, and
+ * false if something may be left.
+ */
 TR_MUST_CHECK bool tr__plain_send(struct channel *channel);
 
 #endif

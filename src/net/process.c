@@ -90,7 +90,7 @@ void tr__process_expired(struct channel *exit, tr_time now_ns)
 
 /* ---- The end. ---- */
 
-/* Asks how a process has ended. False: it has not. */
+/* Asks how a process has ended. Returns false if it has not. */
 static bool reap(struct process *process, tr_time timeout_ns)
 {
     const tr_platform *platform = platform_of(process->exit);
@@ -108,10 +108,8 @@ void tr__process_ready(struct channel *exit, uint32_t what)
     struct process *process = exit->rare->process;
     if (!(what & TR_IO_IN))
         return;
-    /*
-     * The process has ended after a signal to end, and other processes of its group may still run:
-     * kill them now. After the reap, other processes may have the number of the group.
-     */
+    /* The process has ended after a signal, but others of its group may still run. Kill them before
+     * the process is reaped, because after that another group may get the same number. */
     if (process->stage >= PROCESS_TERMINATED) {
         const tr_platform *platform = platform_of(exit);
         (void)platform->process_signal(platform, &process->handle, PROCESS_KILL);
@@ -162,7 +160,8 @@ void tr__process_drop(const tr_platform *platform, const tr_process_handle *hand
     }
 }
 
-/* Kills a process and waits a little for its end, because its worker ends and nobody else would notice. */
+/* Kills a process and waits a little for its end. Called when its worker ends, because nobody could
+ * reap the process later. */
 static void abandon(struct process *process)
 {
     kill_now(process);

@@ -14,7 +14,7 @@
 
 /* ---- Starting. ---- */
 
-/* What a start has made so far. */
+/* What the start of a process has made so far. */
 struct start {
     struct worker *worker;
     struct cell *cell;
@@ -38,7 +38,7 @@ static bool is_valid(const tr_process *options)
            stream_is_valid(options->errors, true);
 }
 
-/* Whether an option is set that would be ignored. */
+/* Whether an option is set that would have no effect. */
 static bool has_idle_options(const tr_process *options)
 {
     bool reads = options->output <= TR_PROCESS_CHANNEL || options->errors == TR_PROCESS_CHANNEL;
@@ -131,7 +131,8 @@ static void join(struct process *process, struct channel *channel)
     process->users++;
 }
 
-/* Watches the three descriptors. A descriptor that cannot be watched still belongs to its channel, which ends. */
+/* Watches the three descriptors. If one cannot be watched, its channel keeps it and closes it when
+ * it ends. */
 static tr_status watch_all(struct start *start)
 {
     const tr_process_handle *handle = &start->process->handle;
@@ -144,7 +145,7 @@ static tr_status watch_all(struct start *start)
         tr_status watched = tr__channel_watch(channels[i], fds[i]);
         if (watched == TR_OK)
             continue;
-        channels[i]->fd = fds[i]; /* so that the descriptor is closed with the channel */
+        channels[i]->fd = fds[i]; /* makes the channel close the descriptor when it ends */
         status = watched;
     }
     return status;
@@ -185,10 +186,9 @@ static void give_birth(void *argument)
     birth->status = birth->platform->process_start(birth->platform, birth->spec, birth->handle);
 }
 
-/*
- * Starts the process on a helper thread, because loading a program may take 20 ms. A turn that must not wait, that of
- * tr_pre_start, starts it on its worker. TR_CANCELLED: the process may have been started.
- */
+/* Starts the process on a helper thread, because loading a program may take 20 ms. The turn of
+ * tr_pre_start must not wait, so it starts the process on its worker. After TR_CANCELLED the
+ * process may still have been started. */
 static tr_status start_process(struct tr_self *self, const tr_process_spec *spec,
                                tr_process_handle *handle)
 {
@@ -202,7 +202,7 @@ static tr_status start_process(struct tr_self *self, const tr_process_spec *spec
     return status == TR_OK ? birth.status : status;
 }
 
-/* Gives the process that was started to its channels. */
+/* Gives a process that was started to its channels. */
 static tr_status join_all(struct start *start)
 {
     struct process *process = start->process;
@@ -222,7 +222,8 @@ static tr_status join_all(struct start *start)
 static tr_status may_start(struct tr_self *self)
 {
     if (cell_durable(self->cell))
-        /* a durable actor: its writes to the process would not wait for its commit */
+        /* refuse a durable actor, because its writes to the process would not wait for its
+         * commit */
         return TR_NOT_SUPPORTED;
     return self->cell->life >= LIFE_STOPPING ? TR_STOPPING : TR_OK;
 }
@@ -256,7 +257,7 @@ tr_status tr_try_process_start(tr_self *self, const tr_process *process, tr_chan
     start.process->grace_ns = options.grace_ns ? options.grace_ns : TR_GRACE_NS;
     start.worker = self->worker;
     if (status == TR_OK)
-        status = may_start(self); /* the turn has waited */
+        status = may_start(self); /* the turn has waited, so check again */
     if (status == TR_OK)
         status = make(&start, &options, spec.errors == TR_PROCESS_CHANNEL);
     if (status == TR_OK)
@@ -285,7 +286,7 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process)
     return channel;
 }
 
-/* ---- A process that runs. ---- */
+/* ---- Verbs for a running process. ---- */
 
 /* Finds the process of a channel. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT; TR_NOT_FOUND: the process has ended. */
 static tr_status process_of(const struct tr_self *self, tr_channel handle, struct process **found)

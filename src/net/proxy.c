@@ -2,8 +2,9 @@
 /**
  * The PROXY header as the file proxy-protocol.txt of HAProxy describes it.
  *
- * A header that is not complete is not taken: the same bytes come again with more behind them. That is no loop,
- * because a header is short, and what cannot become one is refused at once.
+ * Bytes of an incomplete header are not taken, so they come again with more behind them. This does
+ * not repeat for long, because a header is short, and bytes that cannot become a header are refused
+ * at once.
  */
 #include "net/proxy.h"
 
@@ -14,12 +15,13 @@
 #include <troupe/limits.h>
 
 enum {
-    LINE_HEADER_MAX = 107, /* bytes of a header of version 1, with its CR LF */
+    LINE_HEADER_MAX = 107, /* length of a header of version 1 with its CR LF, at most */
     BINARY_HEAD = 16,
-    V4_BLOCK = 12, /* two addresses and two ports */
+    V4_BLOCK = 12, /* size of two addresses and two ports of IPv4 */
     V6_BLOCK = 36,
-    UNIX_BLOCK = 216, /* two paths of 108 bytes */
-    EXTRA_HEAD = 3,   /* of what follows the addresses: its type, and two bytes of its length */
+    UNIX_BLOCK = 216, /* size of two paths of UNIX sockets, 108 bytes each */
+    /* head of a field behind the addresses: its type, and two bytes of its length */
+    EXTRA_HEAD = 3,
     EXTRA_CHECKSUM = 3
 };
 
@@ -28,7 +30,7 @@ static const unsigned char binary_start[12] = "\r\n\r\n\0\r\nQUIT\n";
 
 /* ---- Version 1: a line. ---- */
 
-/* Takes the next word of a line: up to a space, or all that is left. Two spaces have an empty word between them. */
+/* Takes the next word of a line, up to a space or the end. Between two spaces is an empty word. */
 static tr_bytes next_word(tr_bytes *line)
 {
     const char *begin = line->data;
@@ -53,7 +55,7 @@ static bool read_port(tr_bytes word, uint16_t *port)
     return true;
 }
 
-/* Reads two hosts, then two ports. */
+/* Reads two hosts, then two ports. Returns NULL, or an error text. */
 static const char *read_line_addresses(tr_bytes line, bool is_v6, struct proxy *proxy)
 {
     tr_address *const ends[] = {&proxy->source, &proxy->destination};
@@ -65,13 +67,13 @@ static const char *read_line_addresses(tr_bytes line, bool is_v6, struct proxy *
             return "invalid PROXY header: invalid address";
     }
     tr_bytes source = next_word(&line);
-    /* The second port is all that is left: a space behind it is no part of a port. */
+    /* The second port is the rest of the line, so a space behind it is an error. */
     if (!read_port(source, &proxy->source.port) || !read_port(line, &proxy->destination.port))
         return "invalid PROXY header: invalid port";
     return NULL;
 }
 
-/* Reads what is between "PROXY " and CR LF. NULL: it was read. */
+/* Reads the text between "PROXY " and CR LF. Returns NULL, or an error text. */
 static const char *read_line(tr_bytes line, struct proxy *proxy)
 {
     if (line.size && memchr(line.data, '\r', line.size))
@@ -81,11 +83,11 @@ static const char *read_line(tr_bytes line, struct proxy *proxy)
         return read_line_addresses(line, false, proxy);
     if (is_word(protocol, "TCP6"))
         return read_line_addresses(line, true, proxy);
-    /* What follows UNKNOWN is ignored, as the protocol requires. */
+    /* The rest of the line after UNKNOWN is ignored, as the protocol requires. */
     return is_word(protocol, "UNKNOWN") ? NULL : "invalid PROXY header: unknown protocol";
 }
 
-/* Returns the size of the header, 0: incomplete. `proxy->text` is set if it is invalid. */
+/* Returns the size of the header, or 0 if it is incomplete. Sets proxy->text if it is invalid. */
 static size_t read_version_1(tr_bytes bytes, struct proxy *proxy)
 {
     const char *begin = bytes.data;
@@ -113,7 +115,8 @@ static size_t read_16(const unsigned char *at)
     return (size_t)at[0] << 8 | at[1];
 }
 
-/* CRC-32C, of Castagnoli, bit by bit: a header is short. The four bytes at `hole` count as zeros. */
+/* CRC-32C (Castagnoli), computed bit by bit, because a header is short. The four bytes at `hole`
+ * count as zeros. */
 static uint32_t checksum(const unsigned char *data, size_t size, size_t hole)
 {
     uint32_t sum = UINT32_MAX;
@@ -125,7 +128,8 @@ static uint32_t checksum(const unsigned char *data, size_t size, size_t hole)
     return ~sum;
 }
 
-/* Checks the extra fields behind the addresses: their lengths must fit. Only a checksum is used. */
+/* Checks the extra fields behind the addresses: their lengths must fit, and a checksum must match.
+ * Other fields are ignored. */
 static const char *check_extras(const unsigned char *header, size_t at, size_t size)
 {
     bool has_checksum = false;
@@ -160,14 +164,14 @@ static void read_block(const unsigned char *block, tr_family family, size_t size
     memcpy(proxy->destination.host, block + size, size);
 }
 
-/* Reads a complete header whose command is PROXY. NULL: it was read. */
+/* Reads a complete header whose command is PROXY. Returns NULL, or an error text. */
 static const char *read_binary_addresses(const unsigned char *header, size_t size,
                                          struct proxy *proxy)
 {
     const unsigned char *block = header + BINARY_HEAD;
     size_t left = size - BINARY_HEAD;
     switch (header[13]) {
-    case 0x00: /* unspecified: the rest is ignored */
+    case 0x00: /* unspecified: the rest of the header is ignored */
         return NULL;
     case 0x11: /* TCP, UDP */
     case 0x12:
@@ -212,7 +216,7 @@ static size_t read_version_2(tr_bytes bytes, struct proxy *proxy, tr_status *sta
     if (bytes.size < size)
         return 0;
     const char *wrong = NULL;
-    if (header[12] == 0x21) /* else LOCAL: the rest is ignored */
+    if (header[12] == 0x21) /* the other command is LOCAL: the rest of the header is ignored */
         wrong = read_binary_addresses(header, size, proxy);
     if (wrong)
         proxy->text = wrong;
@@ -226,7 +230,8 @@ static bool starts_as(tr_bytes bytes, const void *start, size_t size)
     return memcmp(bytes.data, start, bytes.size < size ? bytes.size : size) == 0;
 }
 
-/* Reads the header at the beginning of `bytes`, into *proxy. *size is 0 while it is incomplete. */
+/* Reads the header at the beginning of `bytes` into *proxy. Sets *size to its size, or to 0 while
+ * it is incomplete. */
 static tr_status read_header(tr_bytes bytes, struct proxy *proxy, size_t *size)
 {
     tr_status status = TR_BAD_DATA;
@@ -293,7 +298,8 @@ static tr_status on_outbound(void *state, tr_bytes bytes, struct net_buffer *out
     return tr__net_buffer_append(out, bytes.data, bytes.size);
 }
 
-/* An end before the first byte is in order: some balancers check in this way whether the server lives. */
+/* An end before the first byte is in order, because some balancers check in this way whether the
+ * server lives. */
 static tr_status on_input_end(void *state)
 {
     const struct proxy *proxy = state;

@@ -21,7 +21,7 @@ static tr_status end_status(const struct channel *channel)
     return channel->status == TR_OK ? TR_CLOSED : channel->status;
 }
 
-/* Takes a piece by tr__input_take, or by the short way if the channel is plain. */
+/* Takes a piece by tr__input_take, or by the short path (net/plain.h) if the channel is plain. */
 static tr_status take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                       tr_bytes *piece, bool *is_cut)
 {
@@ -36,7 +36,7 @@ static tr_status take(struct tr_self *self, struct channel *channel, const struc
     return tr__input_take(self, channel, cutter, piece, is_cut);
 }
 
-/* Turns get pieces in the order in which they began to wait. */
+/* Takes a piece, waiting for it. Turns get pieces in the order in which they began to wait. */
 tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                            tr_bytes *piece, bool *is_cut)
 {
@@ -74,13 +74,16 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
             return TR_STOPPING;
         }
         status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
-        if (status != TR_OK) { /* the event that has woken this turn is left for the next turn */
+        if (status != TR_OK) {
+            /* this turn does not use the event that has woken it, so leave it for the next turn */
             if (tr__channel_of(self, handle, &channel) == TR_OK) {
                 if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
                     tr__input_has_bytes(channel))
                     tr__waits_wake_one(&channel->readers);
                 if (channel->rare->exchanges)
-                    tr__exchanges_read(channel); /* a piece for this turn may be before a reply */
+                    /* a piece for this turn may be before a reply, so let the exchanges read
+                     * first */
+                    tr__exchanges_read(channel);
                 tr__channel_call(channel);
             }
             return status;
@@ -94,17 +97,15 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
          tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
     if (status == TR_CLOSED)
-        /* the turn may still write; when it ends, the channel ends */
+        /* the turn may still write; the end of the turn ends the channel */
         tr__input_watch_end(self, channel);
     else if (status != TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
 }
 
-/*
- * Takes a piece for the verbs that return bool. False: the other side has ended in order, or the
- * system shuts down. Any other error ends the turn.
- */
+/* Takes a piece for the verbs that return bool. Returns false if the other side has ended in order,
+ * or the system shuts down. Any other error ends the turn. */
 static bool take_or_end(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                         tr_bytes *piece, const char *verb)
 {

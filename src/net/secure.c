@@ -21,7 +21,7 @@ tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint)
     const tr_platform *platform = self->worker->loop.platform;
     tr_status status =
         tr__tls_context_new(platform, &endpoint->options, true, &endpoint->tls, why, sizeof why);
-    /* the context has a copy of the hosts, and the caller may free them */
+    /* the context has its own copy of the hosts, because the caller may free them */
     endpoint->options.hosts = NULL;
     if (status == TR_TLS_FAILED)
         tr_log_error(self, "cannot listen at %s: %s", endpoint->options.address, why);
@@ -33,10 +33,9 @@ tr_status tr__secure_reload(struct endpoint *endpoint, char *why, size_t size)
     return endpoint->tls ? tr__tls_context_reload(endpoint->tls, why, size) : TR_NOT_SUPPORTED;
 }
 
-/*
- * Contexts of clients are kept, because reading the authorities takes long, and because a context has the session
- * tickets. Connections to one server share a context. The least recently used one is dropped.
- */
+/* TLS contexts of clients, kept because reading the authorities takes long, and because a context
+ * has the session tickets. Connections to one server share a context. If there are too many, the
+ * least recently used one is dropped. */
 struct secure_contexts {
     struct lock lock;
     struct tls_context *recent[SECURE_CONTEXTS_MAX]; /* the most recently used one first */
@@ -50,11 +49,11 @@ static void contexts_free(struct tr_system *system)
     source_resize(&system->source, contexts, 0);
 }
 
-/* Returns the contexts of a system, made if needed; NULL: out of memory. */
+/* Returns the contexts of a system, and makes the record if needed; NULL: out of memory. */
 static struct secure_contexts *contexts_of(struct tr_system *system)
 {
     struct secure_contexts *contexts =
-        atomptr_load(&system->channels.contexts, ATOM_ACQUIRE); /* partner: below */
+        atomptr_load(&system->channels.contexts, ATOM_ACQUIRE); /* pairs with the store below */
     if (contexts)
         return contexts;
     lock_take(&system->channels.lock);
@@ -146,7 +145,8 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
         contexts_add(contexts, reading->context);
     } else {
         snprintf(why, size, "%s", reading->why);
-        tr__tls_context_release(reading->context); /* the actor has ended during the wait */
+        /* the actor has ended during the wait, so nobody needs the context */
+        tr__tls_context_release(reading->context);
     }
     return status;
 }

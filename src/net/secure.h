@@ -9,8 +9,8 @@
 enum { SECURE_CONTEXTS_MAX = 16 };
 
 /**
- * Reads the certificates of a listener's endpoint; the log says what is wrong. TR_TLS_FAILED, TR_NO_MEMORY,
- * TR_NOT_SUPPORTED. Waits for the disk. Owner only.
+ * Reads the certificates of a listener's endpoint; the log says what is wrong. Fails with
+ * TR_TLS_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. Waits for the disk. Owner only.
  */
 TR_MUST_CHECK tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint);
 /**
@@ -19,13 +19,20 @@ TR_MUST_CHECK tr_status tr__secure_prepare(struct tr_self *self, struct endpoint
  */
 TR_MUST_CHECK tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpoint,
                                                   char *why, size_t size);
-/** Reads the certificates again: TR_TLS_FAILED keeps the old ones, and `why` says what is wrong. Any thread. */
+/**
+ * Reads the certificates again. On TR_TLS_FAILED the old ones stay in use, and `why` says what is
+ * wrong. Any thread.
+ */
 tr_status tr__secure_reload(struct endpoint *endpoint, char *why, size_t size);
-/** Makes the state of TLS for a channel. TR_NO_MEMORY, TR_INVALID_ARGUMENT. Owner only. */
+/**
+ * Makes the state of TLS for a channel. Fails with TR_NO_MEMORY, TR_INVALID_ARGUMENT. Owner only.
+ */
 TR_MUST_CHECK tr_status tr__secure_begin(struct channel *channel, void **state);
-/** Returns what ALPN has chosen, or NULL, borrowed from the channel. Owner only. */
+/** Returns the protocol that ALPN has chosen, or NULL. Borrowed from the channel. Owner only. */
 const char *tr__secure_protocol(const struct channel *channel);
-/** Returns the subject of the peer's certificate, or NULL, borrowed from the channel. Owner only. */
+/**
+ * Returns the subject of the peer's certificate, or NULL. Borrowed from the channel. Owner only.
+ */
 const char *tr__secure_peer_name(const struct channel *channel);
 
 #endif

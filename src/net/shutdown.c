@@ -35,10 +35,8 @@ bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *ch
            !tr_type_is_equal(self->envelope->type, &tr_type_tr_received);
 }
 
-/*
- * Whether a session has received a part of a piece for its handler, or a whole piece that waits for its turn. With a
- * protocol: false, the protocol decides.
- */
+/* Whether a session has received a part of a piece for its handler, or a whole piece that waits for
+ * its turn. Returns false for a channel with a protocol, which decides itself. */
 static bool is_in_piece(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
@@ -75,7 +73,7 @@ static void cell_shut_down(const struct cell *cell)
         if (channel->kind == CHANNEL_LISTENER)
             tr__channel_end(channel, TR_OK, NULL);
         else if (channel_has(channel, CHANNEL_ACCEPTED))
-            /* tr__shutdown_ends_read decides whether the woken turn ends */
+            /* wake the turn; tr__shutdown_ends_read decides whether it ends */
             tr__waits_wake_one(&channel->readers);
     }
 }

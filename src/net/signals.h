@@ -8,7 +8,7 @@
 /** The type of tr_signal. */
 extern const tr_type *const tr__signal_type;
 
-/** Fills an event with the next signal. False: there is none. */
+/** Fills an event with the next signal. Returns false if there is none. */
 bool tr__signal_put(struct channel *channel, struct envelope *envelope);
 
 #endif

@@ -11,9 +11,9 @@ static_assert(((FIRST_CHUNK << CHUNKS) - FIRST_CHUNK) >= TR_CHANNELS_MAX, "all c
 
 struct channel_table {
     struct lock lock;
-    /* number after the last used slot; slot 0 is none. Later slots are not cleared yet */
+    /* number after the last used slot; slot 0 is never used. Later slots are not cleared yet */
     atom32 used;
-    uint32_t free; /* the first free slot, 0 for none */
+    uint32_t free; /* number of the first free slot; 0: none */
     atom64 count;
     atom64 processes;
     atomptr chunks[CHUNKS];
@@ -29,7 +29,7 @@ static void table_free(struct tr_system *system)
 
 static struct channel_table *table_of(struct tr_system *system)
 {
-    return atomptr_load(&system->channels.table, ATOM_ACQUIRE); /* partner: table_make */
+    return atomptr_load(&system->channels.table, ATOM_ACQUIRE); /* pairs with table_make */
 }
 
 static struct channel_table *table_make(struct tr_system *system)
@@ -48,7 +48,7 @@ static struct channel_table *table_make(struct tr_system *system)
             atom32_init(&table->used, 1);
             system->channels.free = table_free;
             system->channels.hooks = &tr__net_hooks;
-            atomptr_store(&system->channels.table, table, ATOM_RELEASE); /* partner: table_of */
+            atomptr_store(&system->channels.table, table, ATOM_RELEASE); /* pairs with table_of */
         }
     }
     lock_give(&system->channels.lock);
@@ -64,14 +64,12 @@ static struct channel *slot_at(const struct channel_table *table, uint32_t numbe
 {
     unsigned chunk = chunk_of(number);
     struct channel *slots =
-        atomptr_load(&table->chunks[chunk], ATOM_ACQUIRE); /* partner: slot_new */
+        atomptr_load(&table->chunks[chunk], ATOM_ACQUIRE); /* pairs with slot_new */
     return slots ? &slots[number - (((uint32_t)FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
 }
 
-/*
- * Makes a slot that was never used. Clears only this slot, because a chunk is large and not all of it is used. Under
- * the lock.
- */
+/* Makes a slot usable that was never used. Clears only this slot, because most of a large chunk may
+ * never be used. Call with the lock. */
 static tr_status slot_new(struct tr_system *system, struct channel_table *table, uint32_t *number)
 {
     uint32_t used = atom32_load(&table->used, ATOM_RELAXED);
@@ -83,18 +81,18 @@ static tr_status slot_new(struct tr_system *system, struct channel_table *table,
         struct channel *slots = source_resize(&system->source, NULL, size);
         if (!slots)
             return TR_NO_MEMORY;
-        atomptr_store(&table->chunks[chunk], slots, ATOM_RELEASE); /* partner: slot_at */
+        atomptr_store(&table->chunks[chunk], slots, ATOM_RELEASE); /* pairs with slot_at */
     }
     struct channel *channel = slot_at(table, used);
     memset(channel, 0, sizeof *channel);
     atom64_init(&channel->bits, 0);
     atom64_init(&channel->owner, 0);
-    atom32_store(&table->used, used + 1, ATOM_RELEASE); /* partner: tr__table_find */
+    atom32_store(&table->used, used + 1, ATOM_RELEASE); /* pairs with tr__table_find */
     *number = used;
     return TR_OK;
 }
 
-/* Returns the generation of a slot, free or not. */
+/* Returns the generation of a slot, whether the slot is free or not. */
 static uint32_t generation_of(const struct channel *channel)
 {
     return (uint32_t)(channel_bits(channel) >> 32);
@@ -141,7 +139,7 @@ struct channel *tr__table_find(struct tr_system *system, uint64_t bits)
 {
     const struct channel_table *table = table_of(system);
     uint32_t number = (uint32_t)bits;
-    /* partner: slot_new */
+    /* pairs with slot_new */
     if (!table || !number || number >= atom32_load(&table->used, ATOM_ACQUIRE))
         return NULL;
     struct channel *channel = slot_at(table, number);
@@ -153,7 +151,7 @@ struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, u
     const struct channel_table *table = table_of(system);
     struct channel *found = NULL;
     *count = 0;
-    uint32_t used = table ? atom32_load(&table->used, ATOM_ACQUIRE) : 0; /* partner: slot_new */
+    uint32_t used = table ? atom32_load(&table->used, ATOM_ACQUIRE) : 0; /* pairs with slot_new */
     used = used < TABLE_LOOKED_AT ? used : TABLE_LOOKED_AT;
     for (uint32_t number = 1; number < used; number++) {
         struct channel *channel = slot_at(table, number);
@@ -168,7 +166,7 @@ struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, u
 uint32_t tr__table_used(struct tr_system *system)
 {
     const struct channel_table *table = table_of(system);
-    return table ? atom32_load(&table->used, ATOM_ACQUIRE) : 1; /* partner: slot_new */
+    return table ? atom32_load(&table->used, ATOM_ACQUIRE) : 1; /* pairs with slot_new */
 }
 
 const struct channel *tr__table_slot(struct tr_system *system, uint32_t number)

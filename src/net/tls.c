@@ -15,10 +15,10 @@
 
 enum {
     RECORD_MAX = 16 * 1024, /* bytes of the actor in one record */
-    RECORD_EXTRA = 64,      /* the most bytes of a record besides the actor's */
-    READ_MIN = 256,         /* space to read into, so that few bytes take one call */
+    RECORD_EXTRA = 64,      /* bytes of a record besides the actor's, at most */
+    READ_MIN = 256, /* space to read into at least, so that a few bytes need only one call */
     TEXT_SIZE = 128,
-    RECORD_HANDSHAKE = 22, /* types of records: the first byte */
+    RECORD_HANDSHAKE = 22, /* type of a record, which is its first byte */
     RECORD_ALERT = 21
 };
 
@@ -26,20 +26,18 @@ struct tls {
     struct tls_context *context; /* retained */
     struct tls_set *set;         /* retained */
     SSL *ssl;
-    struct tls_pipe pipe; /* of the call under way */
+    struct tls_pipe pipe; /* what the current call reads and writes */
     tr_status status;     /* if it is not TR_OK, all further calls fail with it */
     bool is_open;
-    bool has_input; /* the first byte was looked at */
+    bool has_input; /* the first byte of the input was checked */
     bool is_finished;
-    const char *protocol; /* in the memory of set->config; NULL: none */
+    const char *protocol; /* the protocol of ALPN, in memory of set->config; NULL: none */
     char *peer_name;
     char text[TEXT_SIZE];
 };
 
-/*
- * Empties OpenSSL's list of errors, which other code of this thread may have left. Looks first, because that is
- * cheaper, and the list is nearly always empty.
- */
+/* Empties OpenSSL's list of errors, which other code on this thread may have filled. Checks first
+ * whether it is empty, which is cheaper and nearly always so. */
 static void errors_forget(void)
 {
     if (ERR_peek_error())
@@ -78,7 +76,7 @@ static tr_status keep_peer_name(struct tls *tls)
     const tr_platform *platform = tls->set->config->platform;
     BIO *bio = BIO_new(BIO_s_mem());
     char *printed = NULL;
-    /* The format of RFC 2253, but UTF-8 is not escaped. */
+    /* Use the format of RFC 2253, but do not escape UTF-8. */
     unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
     bool is_printed =
         bio && X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, flags) >= 0;
@@ -93,10 +91,8 @@ static tr_status keep_peer_name(struct tls *tls)
     return tls->peer_name ? TR_OK : end(tls, TR_NO_MEMORY, "out of memory for the peer's name");
 }
 
-/*
- * Finds the protocol that ALPN has chosen among the protocols of the config. A listener may choose
- * one that was not offered.
- */
+/* Finds the protocol that ALPN has chosen among the protocols of the config. Fails if the listener
+ * has chosen one that was not offered. */
 static tr_status keep_protocol(struct tls *tls)
 {
     const struct tls_config *config = tls->set->config;
@@ -114,7 +110,7 @@ static tr_status keep_protocol(struct tls *tls)
     return end(tls, TR_TLS_FAILED, "the other side chose a protocol that was not offered (ALPN)");
 }
 
-/* Continues the handshake with what has come. */
+/* Continues the handshake with the bytes that have come. */
 static tr_status shake(struct tls *tls)
 {
     ERR_clear_error();
@@ -136,7 +132,7 @@ static tr_status shake(struct tls *tls)
     return status;
 }
 
-/* Whether these bytes can be the beginning of TLS. OpenSSL would need five bytes to say so. */
+/* Whether these bytes can be the beginning of TLS. OpenSSL would need five bytes to find out. */
 static bool is_tls(const struct tls *tls)
 {
     unsigned char first = *(const unsigned char *)tls->pipe.input.data;
@@ -145,7 +141,7 @@ static bool is_tls(const struct tls *tls)
 
 /* ---- Making a state. ---- */
 
-/* Has OpenSSL compare the certificate of a listener with a name or an address. */
+/* Makes OpenSSL compare the certificate of the listener with a name or an address. */
 static tr_status expect_name(struct tls *tls, const char *name)
 {
     X509_VERIFY_PARAM *param = SSL_get0_param(tls->ssl);
@@ -170,11 +166,12 @@ static tr_status prepare_client(struct tls *tls, const char *server_name)
     SSL_SESSION *session = NULL;
     SSL_set_connect_state(tls->ssl);
     if (!server_name || strcmp(server_name, name) == 0) {
-        /* The session was verified for the name of the config, so it must not be used for another name. */
+        /* The session was verified for the name in the config, so use it only if that is the
+         * name. */
         session = tr__tls_set_session(tls->set);
         if (!SSL_set_app_data(tls->ssl, tls->set) ||
             (session && !SSL_set_session(tls->ssl, session)))
-            ERR_clear_error(); /* without the session, the handshake is a full one */
+            ERR_clear_error(); /* if the session cannot be used, the handshake is a full one */
     }
     SSL_SESSION_free(session);
     return expect_name(tls, server_name ? server_name : name);
@@ -203,7 +200,7 @@ static void tls_free(void *state)
     if (!tls)
         return;
     const tr_platform *platform = tls->set->config->platform;
-    /* Otherwise OpenSSL would forget the session of a connection that was reset. */
+    /* Without this, OpenSSL would forget the session of a connection that was reset. */
     if (tls->ssl && tls->is_open && tls->status != TR_TLS_FAILED)
         SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(tls->ssl);
@@ -246,7 +243,7 @@ static tr_status tls_begin(void *state, struct net_buffer *out)
     return status;
 }
 
-/* Returns how much space to read into: as much as the bytes that came can become. */
+/* Returns how many bytes the received bytes can become at most when they are decrypted. */
 static size_t read_size(const struct tls *tls)
 {
     size_t size = tls->pipe.input.size;
@@ -257,10 +254,9 @@ static size_t read_size(const struct tls *tls)
     return size < RECORD_MAX ? size : RECORD_MAX;
 }
 
-/*
- * Decrypts all that has come. A call of OpenSSL without a record costs nearly as much as one with a record, because it
- * allocates memory for the record. So it is not called again when it has all bytes, and they are decrypted.
- */
+/* Decrypts all that has come. A call of OpenSSL without a record costs nearly as much as one with a
+ * record, because it allocates memory for the record. So OpenSSL is not called again after it has
+ * taken all bytes. */
 static tr_status read_records(struct tls *tls, struct net_buffer *in)
 {
     errors_forget();
@@ -321,12 +317,13 @@ static tr_status tls_outbound(void *state, tr_bytes bytes, struct net_buffer *ou
         return tls->status;
     if (bytes.size == 0)
         return TR_OK;
-    /* Reserve all at once, so that the buffer does not grow record by record. */
+    /* Reserve space for all records at once, so that the buffer does not grow for each record. */
     size_t written, records = bytes.size / RECORD_MAX + 1;
     if (!net_buffer_reserve(out, bytes.size + records * RECORD_EXTRA))
         return end(tls, TR_NO_MEMORY, "out of memory for records");
     tls->pipe = (struct tls_pipe){.out = out};
-    /* it does not look at the list of errors unless it fails, which happens without memory only */
+    /* no need to clear the list of errors before: SSL_write_ex looks at it only if it fails, which
+     * happens only without memory */
     tr_status status =
         SSL_write_ex(tls->ssl, bytes.data, bytes.size, &written) == 1 ? TR_OK : fail(tls);
     tls->pipe.out = NULL;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TLS 1.2 and 1.3 as a filter, by OpenSSL 3. The state of a channel is made by tr__tls_begin, and freed by the filter.
+ * TLS 1.2 and 1.3 as a filter, by OpenSSL 3. The state of a channel is made by tr__tls_begin, and
+ * freed by the filter.
  *
  *     void *state;
  *     if (tr__tls_begin(context, worker, NULL, &state) == TR_OK)
  *         tr__tls_filter.begin(state, &out);
  *
- * A state may move to another worker between two calls. A call of a handshake takes up to a
+ * A state may move to another worker between two calls. During a handshake a call takes up to a
  * millisecond. See docs/design/tls.md.
  */
 #ifndef NET_TLS_H
@@ -14,12 +15,13 @@
 
 #include "net/filter.h"
 
-struct tls_context; /* net/tls_context.h */
+struct tls_context; /* see net/tls_context.h */
 
 /**
- * Makes the state of a channel. The context is retained. A client compares the certificate of the other side with
- * `server_name`; NULL: .server_name of the endpoint, or the host of its address. TR_NO_MEMORY; TR_INVALID_ARGUMENT:
- * `server_name` is not valid; TR_NOT_SUPPORTED: built without TLS. Only on that worker.
+ * Makes the state of a channel. The state retains the context. A client compares the certificate of
+ * the other side with `server_name`; NULL: .server_name of the endpoint, or the host of its
+ * address. TR_NO_MEMORY; TR_INVALID_ARGUMENT: `server_name` is not valid; TR_NOT_SUPPORTED: built
+ * without TLS. Only on that worker.
  */
 TR_MUST_CHECK tr_status tr__tls_begin(struct tls_context *context, unsigned worker,
                                       const char *server_name, void **state);
@@ -30,7 +32,7 @@ extern const struct filter tr__tls_filter;
 const char *tr__tls_peer_name(const void *state);
 /** Returns the protocol that ALPN has chosen, or NULL. Borrowed from the state. */
 const char *tr__tls_protocol(const void *state);
-/** Facts of a handshake that are kept for texts, in channel.secure_flags. */
+/** Facts about a handshake, kept in channel.secure_flags for texts. */
 enum secure_flag {
     SECURE_TLS_1_2 = 1 << 0,
     SECURE_TLS_1_3 = 1 << 1,

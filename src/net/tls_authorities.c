@@ -9,7 +9,7 @@
 #include <openssl/rand.h>
 #include <stdio.h>
 
-/* Adds one certificate to the store, and its name to the names. */
+/* Adds a certificate to the store, and its name to `names`. */
 static bool add(struct tls_authorities *authorities, X509 *certificate)
 {
     X509_NAME *name = X509_NAME_dup(X509_get_subject_name(certificate));
@@ -36,10 +36,8 @@ static tr_status add_file(struct tls_authorities *authorities, const struct tls_
     return status;
 }
 
-/*
- * Adds a directory, or what the system trusts. The certificates are not known, so the digest is random and equal to no
- * other.
- */
+/* Adds a directory, or the authorities that the system trusts. Their certificates are not known
+ * here, so the digest is random and different from all others. */
 static tr_status add_others(struct tls_authorities *authorities, const char *path, char *why,
                             size_t why_size)
 {

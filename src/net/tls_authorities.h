@@ -7,24 +7,26 @@
 #include <openssl/x509_vfy.h>
 #include <troupe/platform.h>
 
-/** As many bytes as OpenSSL allows for a session id context. */
+/** The size that OpenSSL allows for a session id context. */
 enum { TLS_AUTHORITIES_DIGEST = 32 };
 
 struct tls_authorities {
     X509_STORE *store;
     /* names of the certificates of a file, which a listener sends to its clients */
     STACK_OF(X509_NAME) * names;
-    unsigned char digest[TLS_AUTHORITIES_DIGEST]; /* differs if the authorities do */
+    /* digest of the authorities: different authorities have different digests */
+    unsigned char digest[TLS_AUTHORITIES_DIGEST];
 };
 
 /**
- * Reads a file; a directory is read by OpenSSL, name by name; NULL: what the system trusts. TR_TLS_FAILED: they cannot
- * be used, and `why` says which file and why. TR_NO_MEMORY. Waits for the disk.
+ * Reads the authorities in a file. In a directory OpenSSL finds them later by name. NULL: those
+ * that the system trusts. TR_TLS_FAILED: they cannot be used, and `why` says which file and why.
+ * TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_authorities_read(const tr_platform *platform, const char *path,
                                                  struct tls_authorities *authorities, char *why,
                                                  size_t why_size);
-/** Frees what the authorities have. They may be all zero. */
+/** Frees what tr__tls_authorities_read has made. `authorities` may be all zero. */
 void tr__tls_authorities_deinit(struct tls_authorities *authorities);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What OpenSSL reads from and writes to: the bytes that a filter was given, and its `out` buffer. Nothing is kept
- * between two calls, so a connection on which nothing happens has no buffers here.
+ * The input and output of OpenSSL: it reads the bytes that the filter was given, and writes to the
+ * `out` buffer of the filter. Nothing is kept between two calls, so an idle connection needs no
+ * buffers.
  */
 #ifndef NET_TLS_BIO_H
 #define NET_TLS_BIO_H
@@ -10,9 +11,9 @@
 
 #include <openssl/bio.h>
 
-/** What a BIO has during one call of the filter. */
+/** The input and output of a BIO during one call of the filter. */
 struct tls_pipe {
-    tr_bytes input; /* what OpenSSL has not taken yet */
+    tr_bytes input; /* received bytes that OpenSSL has not taken yet */
     struct net_buffer *out;
     bool is_out_of_memory; /* `out` could not grow */
 };

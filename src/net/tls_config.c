@@ -5,11 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PROTOCOL_MAX = 255 }; /* bytes; one byte has the length */
+enum { PROTOCOL_MAX = 255 }; /* length of a protocol, which must fit into one byte */
 
-/* Where strings are copied to, behind the config. */
+/* Copies strings into the memory behind the config. */
 struct copier {
-    char *at; /* NULL: only the size is wanted */
+    char *at; /* where the next string goes; NULL: only the size is computed */
     size_t size;
 };
 
@@ -29,7 +29,8 @@ static const char *copy_text(struct copier *copier, const char *text)
     return text ? copy(copier, text, strlen(text)) : NULL;
 }
 
-/* Returns the host of an address: "shop.example:443", "[::1]:443", "10.0.0.7:443". "" for a path. */
+/* Returns the host of an address: "shop.example:443", "[::1]:443", "10.0.0.7:443". Returns "" for a
+ * path. */
 static tr_bytes host_of(const char *address)
 {
     if (!address || address[0] == '/' || address[0] == '@' || strncmp(address, "fd:", 3) == 0)
@@ -119,7 +120,7 @@ static tr_tls_host copy_host(struct copier *copier, const char *name, const char
                          .key = copy_text(copier, key ? key : certificate)};
 }
 
-/* Copies "h2,http/1.1" in both forms; see struct tls_config. */
+/* Copies "h2,http/1.1" in the two forms of struct tls_config. */
 static void copy_protocols(struct copier *copier, struct tls_config *config, const char *alpn)
 {
     size_t size = strlen(alpn);

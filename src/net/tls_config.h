@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an endpoint says about TLS, checked and copied: it outlives the endpoint, so that certificates can
- * be read again. Constant after tr__tls_config_new.
+ * The options of an endpoint for TLS, checked and copied. The copy outlives the endpoint, so that
+ * certificates can be read again. It does not change after tr__tls_config_new.
  */
 #ifndef NET_TLS_CONFIG_H
 #define NET_TLS_CONFIG_H
@@ -14,15 +14,17 @@ struct tls_config {
     bool is_server;
     bool insecure;
     tr_verify verify;
-    const char *trusts;      /* NULL: what the system trusts, for clients */
-    const char *server_name; /* of a client: the host to reach; "" if the address has no host */
-    /* Protocols of ALPN, twice: as they are sent, each behind a byte with its length, and as text, each with
-     * a NUL behind it. So the text of the one at alpn[i] is at protocols + i. */
+    const char *trusts; /* path of the authorities; NULL: a client trusts those of the system */
+    /* of a client: the host that it wants to reach; "" if the address has no host */
+    const char *server_name;
+    /* The protocols of ALPN in two forms. `alpn` has them as they are sent, each behind a byte with
+     * its length. `protocols` has each with a NUL behind it: the text of the protocol at alpn[i] is
+     * at protocols + i. */
     const unsigned char *alpn;
     const char *protocols;
     size_t alpn_size;
-    size_t hosts_count;  /* 0 for a client without a certificate */
-    tr_tls_host hosts[]; /* the first host is for clients that ask for a name of no other */
+    size_t hosts_count;  /* number of hosts; 0 for a client without a certificate */
+    tr_tls_host hosts[]; /* the first host is for clients whose name belongs to no other host */
 };
 
 /**
@@ -34,13 +36,13 @@ TR_MUST_CHECK tr_status tr__tls_config_new(const tr_platform *platform, const tr
                                            size_t why_size);
 void tr__tls_config_free(struct tls_config *config);
 
-/** Whether this endpoint would give an equal config. */
+/** Whether tr__tls_config_new would make an equal config of this endpoint. */
 bool tr__tls_config_is_for(const struct tls_config *config, const tr_endpoint *endpoint,
                            bool is_server);
 
 /**
- * Returns the index of the host for a name that a client asks for: the host with that name, else one with "*." instead
- * of its first label, else 0. Upper and lower case are equal.
+ * Returns the index of the host for a name that a client asks for: the host with that name, else
+ * one with "*." instead of its first label, else 0. Ignores upper and lower case.
  */
 size_t tr__tls_config_host(const struct tls_config *config, const char *name);
 

@@ -12,7 +12,7 @@ struct tls_context {
     struct tls_config *config; /* constant */
     struct tls_tickets tickets;
     struct lock lock;
-    struct tls_set *set; /* under the lock; retained */
+    struct tls_set *set; /* the newest set; under the lock; retained */
 };
 
 static void context_free(struct tls_context *context)
@@ -69,7 +69,7 @@ void tr__tls_context_retain(struct tls_context *context)
 
 void tr__tls_context_release(struct tls_context *context)
 {
-    /* partner: the releases of other threads */
+    /* pairs with the releases of other threads */
     if (context && atom32_fetch_sub(&context->refs, 1, ATOM_ACQ_REL) == 1)
         context_free(context);
 }

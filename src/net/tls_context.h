@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TLS of one endpoint: its options, its certificates, the keys of its session tickets. Listeners and clients share one
- * between all their connections and workers; it is counted.
+ * TLS of one endpoint: its options, its certificates and the keys of its session tickets. All
+ * connections of a listener or of a client, on all workers, share a context, whose users are
+ * counted.
  *
  *     struct tls_context *context;
  *     char why[TLS_WHY_SIZE];
  *     if (tr__tls_context_new(platform, endpoint, true, &context, why, sizeof why) != TR_OK)
  *         the log gets `why`: "/etc/shop/a.key: not the key of the certificate in /etc/shop/a.pem"
  *
- * To read files takes time: a client with the authorities of the system takes some 100 ms. See docs/design/tls.md.
+ * Reading the files takes time: for a client with the authorities of the system, some 100 ms. See
+ * docs/design/tls.md.
  */
 #ifndef NET_TLS_CONTEXT_H
 #define NET_TLS_CONTEXT_H
@@ -22,8 +24,9 @@ struct tls_context;
 struct tls_set;
 
 /**
- * Reads certificates and keys. All that is needed of the endpoint is copied. TR_TLS_FAILED: an option or a file cannot
- * be used, and `why` says which and why. TR_NO_MEMORY. TR_NOT_SUPPORTED: built without TLS. Any thread. Waits for the disk.
+ * Reads certificates and keys. Copies what it needs of the endpoint. TR_TLS_FAILED: an option or a
+ * file cannot be used, and `why` says which and why. TR_NO_MEMORY. TR_NOT_SUPPORTED: built without
+ * TLS. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_new(const tr_platform *platform,
                                             const tr_endpoint *endpoint, bool is_server,
@@ -31,13 +34,13 @@ TR_MUST_CHECK tr_status tr__tls_context_new(const tr_platform *platform,
                                             size_t why_size);
 /** Any thread. */
 void tr__tls_context_retain(struct tls_context *context);
-/** Drops a context; the last user frees it. NULL is allowed. Any thread. */
+/** Removes a user of the context; the last one frees it. NULL is allowed. Any thread. */
 void tr__tls_context_release(struct tls_context *context);
 
 /**
- * Reads the same files again. Connections that begin later use what is in the files now; channels
- * that were opened earlier keep what they have. Returns the errors of tr__tls_context_new; after an
- * error nothing has changed. Any thread. Waits for the disk.
+ * Reads the same files again. Connections that begin later use their new contents; channels that
+ * were opened before keep the old ones. Returns the errors of tr__tls_context_new; after an error
+ * nothing has changed. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_reload(struct tls_context *context, char *why,
                                                size_t why_size);
@@ -46,7 +49,7 @@ TR_MUST_CHECK tr_status tr__tls_context_reload(struct tls_context *context, char
 bool tr__tls_context_is_for(const struct tls_context *context, const tr_endpoint *endpoint,
                             bool is_server);
 
-/** Gives the newest set of certificates, retained. For tls.c. Any thread. */
+/** Returns the newest set of certificates, and retains it. For tls.c. Any thread. */
 struct tls_set *tr__tls_context_set(struct tls_context *context);
 
 #endif

@@ -7,7 +7,7 @@
 #include <openssl/err.h>
 #include <stdio.h>
 
-/* Reads a file by tr__tls_pem_read. A directory is an error, as a missing file is. */
+/* Reads a file by tr__tls_pem_read. A directory is an error, like a missing file. */
 static tr_status read_file(const tr_platform *platform, const char *path, struct tls_pem *pem,
                            char *why, size_t why_size)
 {
@@ -59,12 +59,13 @@ tr_status tr__tls_credential_read(const tr_platform *platform, const char *certi
     return status;
 }
 
-enum { KEY_COPIES_BYTES = 2 << 20 }; /* of the secure heap */
+enum { KEY_COPIES_BYTES = 2 << 20 }; /* bytes of the secure heap that copies of keys may use */
 
-/* Copies a key. EVP_PKEY_dup would put the secret part of a key of a curve into memory that is in dumps (tr__tls_pem_key). */
+/* Copies a key into the secure heap. EVP_PKEY_dup would put the secret part of an elliptic-curve
+ * key into ordinary memory, which is in dumps of the process (see keys_hide in tls_pem.c). */
 static EVP_PKEY *key_copy(const EVP_PKEY *key)
 {
-    /* New keys of handshakes need the rest of the secure heap, half of it: tls_pem.c. */
+    /* Leave the other half of the secure heap to new keys of handshakes; see tls_pem.c. */
     if (CRYPTO_secure_used() > KEY_COPIES_BYTES)
         return NULL;
     int size = i2d_PrivateKey(key, NULL);
@@ -85,7 +86,7 @@ tr_status tr__tls_credential_copy(const struct tls_credential *from, struct tls_
                                   .key = key_copy(from->key)};
     ERR_clear_error();
     if (!copy.key && EVP_PKEY_up_ref(from->key))
-        copy.key = from->key; /* share the key, because its kind cannot be copied */
+        copy.key = from->key; /* this kind of key cannot be copied, so share it */
     if (X509_up_ref(from->certificate))
         copy.certificate = from->certificate;
     if (!copy.chain || !copy.key || !copy.certificate) {

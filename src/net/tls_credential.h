@@ -8,7 +8,7 @@
 
 struct tls_credential {
     X509 *certificate;
-    STACK_OF(X509) * chain; /* certificates of authorities that are sent too */
+    STACK_OF(X509) * chain; /* certificates of intermediate authorities, which are sent too */
     EVP_PKEY *key;
 };
 
@@ -21,10 +21,13 @@ TR_MUST_CHECK tr_status tr__tls_credential_read(const tr_platform *platform,
                                                 struct tls_credential *credential, char *why,
                                                 size_t why_size);
 
-/** Makes a copy with a key of its own, because OpenSSL locks a key that it uses. TR_NO_MEMORY. */
+/**
+ * Makes a copy with a key of its own, because OpenSSL locks a key while it uses it. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__tls_credential_copy(const struct tls_credential *from,
                                                 struct tls_credential *to);
-/** Frees what the credential has. It may be all zero. */
+/** Frees the parts of a credential, which may be all zero. */
 void tr__tls_credential_deinit(struct tls_credential *credential);
 
 #endif

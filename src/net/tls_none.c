@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions of TLS in a build without it (-DTROUPE_TLS=OFF). No context can be made, so nothing else is called. */
+/**
+ * The functions of TLS in a build without it (-DTROUPE_TLS=OFF). Making a context fails, so the
+ * other functions are never called.
+ */
 #include "net/tls.h"
 
 #include "base/assert.h"

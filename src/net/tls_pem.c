@@ -48,7 +48,7 @@ static BIO *open_pem(const struct tls_pem *pem)
     return BIO_new_mem_buf(pem->data, (int)pem->size);
 }
 
-/* Refuses to give a password. Otherwise OpenSSL would ask for it at the terminal. */
+/* Gives no password. Without this function OpenSSL would ask for one at the terminal. */
 static int refuse_password(char *memory, int size, int is_writing, void *was_asked)
 {
     (void)memory;
@@ -58,14 +58,15 @@ static int refuse_password(char *memory, int size, int is_writing, void *was_ask
     return -1;
 }
 
-/* Whether the last call found nothing more, which is not an error. */
+/* Whether the last call has failed only because nothing more was found, which is not an error. */
 static bool is_at_end(void)
 {
     unsigned long error = ERR_peek_last_error();
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-/* Whether the file has a key. The decoders of OpenSSL do not say whether a key is missing or damaged. */
+/* Whether the file contains a key, intact or not. Needed because the decoders of OpenSSL do not
+ * tell a missing key from a damaged one. */
 static bool has_key(const struct tls_pem *pem)
 {
     return memmem(pem->data, pem->size, "PRIVATE KEY-----", strlen("PRIVATE KEY-----")) != NULL;
@@ -79,7 +80,7 @@ static tr_status pem_fail(const struct tls_pem *pem, const char *what, char *why
     return status;
 }
 
-/* Appends all certificates. True: the end was reached. */
+/* Appends all certificates of the file. Returns true if the end was reached without an error. */
 static bool read_certificates(BIO *bio, STACK_OF(X509) * certificates)
 {
     bool was_asked;
@@ -118,26 +119,27 @@ tr_status tr__tls_pem_certificates(const struct tls_pem *pem, STACK_OF(X509) * *
     return status;
 }
 
-/* Has LeakSanitizer look for pointers in memory that is not from malloc. NULL in a program without it. */
+/* Makes LeakSanitizer look for pointers in memory that is not from malloc. NULL in a program
+ * without LeakSanitizer. */
 extern void leak_search_in(const void *memory, size_t size) __asm__("__lsan_register_root_region")
     __attribute__((__weak__));
 
 enum {
     KEYS_SIZE =
-        4 * 1024 * 1024, /* as much as it ever has; pages that are not used take no memory */
-    KEYS_MIN = 32        /* the smallest block, a key of X25519 */
+        /* size of the secure heap, which cannot grow; unused pages take no memory */
+    4 * 1024 * 1024,
+    KEYS_MIN = 32 /* the smallest block, a key of X25519 */
 };
 
-/*
- * Gives OpenSSL memory for the secret parts of keys that is in no dump of the process and is not swapped out, with pages that
- * cannot be touched around it. A process has one such memory: if the program has made it, that stays. Without it
- * keys are in usual memory.
- */
+/* Makes the secure heap of OpenSSL for the secret parts of keys: memory that is in no dump of the
+ * process and is not swapped out, with guard pages around it. A process has one such heap; if the
+ * program has made it already, that one stays. If it cannot be made, keys are in ordinary
+ * memory. */
 static void keys_hide(void)
 {
     if (CRYPTO_secure_malloc_initialized() || !CRYPTO_secure_malloc_init(KEYS_SIZE, KEYS_MIN))
         return;
-    if (leak_search_in) { /* OpenSSL has pointers to usual memory there too */
+    if (leak_search_in) { /* the secure heap has pointers to ordinary memory */
         void *all = OPENSSL_secure_malloc(KEYS_SIZE);
         if (all)
             leak_search_in(all, KEYS_SIZE);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** PEM files: read whole, then searched for certificates and keys. Their bytes are wiped when they are freed. */
+/**
+ * PEM files. A file is read as a whole, then searched for certificates and keys. Its bytes are
+ * wiped before they are freed.
+ */
 #ifndef NET_TLS_PEM_H
 #define NET_TLS_PEM_H
 
 #include <openssl/x509.h>
 #include <troupe/platform.h>
 
-/** The most bytes of a file. The system's bundle of authorities has 220 KiB. */
+/** Bytes of a file at most. The system's bundle of authorities has 220 KiB. */
 enum { TLS_PEM_MAX = 16 * 1024 * 1024 };
 
 struct tls_pem {
@@ -17,19 +20,26 @@ struct tls_pem {
 };
 
 /**
- * Reads a file. TR_NOT_SUPPORTED: it is a directory, or something else that is no file. TR_TLS_FAILED: it cannot be
- * read, and `why` says why. TR_NO_MEMORY. Waits for the disk.
+ * Reads a file. TR_NOT_SUPPORTED: the path leads to a directory, or to something else that is no
+ * regular file. TR_TLS_FAILED: it cannot be read, and `why` says why. TR_NO_MEMORY. Waits for the
+ * disk.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_read(const tr_platform *platform, const char *path,
                                          struct tls_pem *pem, char *why, size_t why_size);
-/** Wipes and frees the bytes of a file. The file may be all zero. */
+/** Wipes and frees the bytes of a file. `pem` may be all zero. */
 void tr__tls_pem_deinit(struct tls_pem *pem);
 
-/** Gives all certificates in their order, at least one. TR_TLS_FAILED, TR_NO_MEMORY. */
+/**
+ * Sets *certificates to all certificates in their order, at least one. Fails with TR_TLS_FAILED,
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__tls_pem_certificates(const struct tls_pem *pem,
                                                  STACK_OF(X509) * *certificates, char *why,
                                                  size_t why_size);
-/** Gives the first private key. TR_TLS_FAILED: there is none, or it needs a password. TR_NO_MEMORY. */
+/**
+ * Sets *key to the first private key. TR_TLS_FAILED: there is none, or it needs a password.
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__tls_pem_key(const struct tls_pem *pem, EVP_PKEY **key, char *why,
                                         size_t why_size);
 

@@ -9,17 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of TLS 1.2 only ciphers with forward secrecy and authenticated encryption, as all ciphers of TLS 1.3 are. The order
- * is the listener's: AES with 128 bits is the quickest here, and not known to be weaker in practice. */
+/* For TLS 1.2 only ciphers with forward secrecy and authenticated encryption, which all ciphers of
+ * TLS 1.3 have. The listener's order counts: AES with 128 bits is first, because it is the quickest
+ * and not known to be weaker in practice. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 #define CIPHERS_1_3 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256:P-384"
 
-enum { SECURITY_LEVEL = 2 }; /* OpenSSL's: 112 bits, so RSA of 2048 at least, no SHA-1 */
+/* level of OpenSSL with 112 bits of security: RSA keys of 2048 bits at least, no SHA-1 */
+enum { SECURITY_LEVEL = 2 };
 
 /* ---- Sessions of clients. ---- */
 
-/* Keeps the session of a ticket that a client has got; OpenSSL calls it. Returns 1: the session was taken. */
+/* Called by OpenSSL when a client has got a ticket. Keeps the session. Returns 1, which says that
+ * it was kept. */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     struct tls_set *set = SSL_get_app_data(ssl);
@@ -44,7 +47,8 @@ SSL_SESSION *tr__tls_set_session(struct tls_set *set)
     lock_take(&set->lock);
     if (set->sessions_count > 0) {
         session = set->sessions[set->sessions_count - 1];
-        /* A ticket of TLS 1.3 is used only once, so that nobody can see that two connections are of one client. */
+        /* A ticket of TLS 1.3 is used only once, so that an observer cannot see that two
+         * connections belong to one client. */
         if (SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION)
             set->sessions_count--;
         else if (!SSL_SESSION_up_ref(session))
@@ -54,7 +58,7 @@ SSL_SESSION *tr__tls_set_session(struct tls_set *set)
     return session;
 }
 
-/* ---- What OpenSSL asks a listener during a handshake. ---- */
+/* ---- Callbacks of OpenSSL during the handshake of a listener. ---- */
 
 /* Chooses the certificate by the name that the client asks for. */
 static int on_server_name(SSL *ssl, int *alert, void *argument)
@@ -65,7 +69,8 @@ static int on_server_name(SSL *ssl, int *alert, void *argument)
     const struct tls_credential *chosen = &worker->credentials[host];
     if (host == 0)
         return SSL_TLSEXT_ERR_OK;
-    /* Otherwise a default certificate with another kind of key would remain usable beside this one. */
+    /* Clear first, because otherwise a default certificate with another kind of key would remain
+     * usable too. */
     SSL_certs_clear(ssl);
     if (SSL_use_cert_and_key(ssl, chosen->certificate, chosen->key, chosen->chain, 1) == 1)
         return SSL_TLSEXT_ERR_OK;
@@ -73,7 +78,7 @@ static int on_server_name(SSL *ssl, int *alert, void *argument)
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* Chooses the protocol: the first of the listener's that the client knows. */
+/* Chooses the first protocol of the listener's list that the client offers. */
 static int on_protocols(SSL *ssl, const unsigned char **chosen, unsigned char *chosen_size,
                         const unsigned char *offered, unsigned offered_size, void *argument)
 {
@@ -91,7 +96,7 @@ static int on_protocols(SSL *ssl, const unsigned char **chosen, unsigned char *c
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* ---- An SSL_CTX. ---- */
+/* ---- Making an SSL_CTX. ---- */
 
 static bool configure_both(SSL_CTX *context, const struct tls_set *set,
                            const struct tls_credential *credential)
@@ -99,7 +104,8 @@ static bool configure_both(SSL_CTX *context, const struct tls_set *set,
     const struct tls_config *config = set->config;
     SSL_CTX_set_options(
         context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    /* Without NO_AUTO_CHAIN OpenSSL would send authorities of .trusts that nobody named. */
+    /* NO_AUTO_CHAIN: OpenSSL must not send certificates from .trusts that the program has not put
+     * into the chain. */
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_security_level(context, SECURITY_LEVEL);
     if (set->authorities.store)
@@ -119,7 +125,8 @@ static bool configure_server(SSL_CTX *context, struct tls_worker *worker)
 {
     const struct tls_set *set = worker->set;
     const struct tls_config *config = set->config;
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF); /* tickets are enough */
+    /* no cache of sessions, because tickets are enough */
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(context, TLS_TICKET_LIFETIME_S);
     SSL_CTX_set_tlsext_servername_callback(context, on_server_name);
     SSL_CTX_set_tlsext_servername_arg(context, worker);
@@ -136,7 +143,8 @@ static bool configure_server(SSL_CTX *context, struct tls_worker *worker)
                 (config->verify == TR_VERIFY_REQUIRED ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
             NULL);
     }
-    /* A ticket says that its client was verified. With other authorities this id differs, and the ticket is refused. */
+    /* A ticket says that its client was verified. This id depends on the authorities, so that a
+     * ticket is refused after they have changed. */
     return SSL_CTX_set_session_id_context(
                context, set->authorities.digest, sizeof set->authorities.digest) == 1 &&
            tr__tls_tickets_use(set->tickets, context);
@@ -172,9 +180,8 @@ static void worker_free(struct tls_worker *worker)
     config->platform->resize(config->platform, worker, 0);
 }
 
-/*
- * Makes what a worker has of a set. NULL: the error queue of OpenSSL has the reason, or is empty if memory is missing.
- */
+/* Makes the part of a set for a worker. On NULL the error queue of OpenSSL has the reason; it is
+ * empty if memory is missing. */
 static struct tls_worker *worker_new(struct tls_set *set)
 {
     const struct tls_config *config = set->config;
@@ -226,8 +233,8 @@ static tr_status read_files(struct tls_set *set, char *why, size_t why_size)
     return status;
 }
 
-/* Uses each certificate once, so that one that OpenSSL refuses is found now and not by a client. The SSL_CTX made for
- * this is kept for the first worker. */
+/* Uses each certificate once. So a certificate that OpenSSL refuses is found now, and not by the
+ * first client. The SSL_CTX made for this is kept for the first worker. */
 static tr_status try_files(struct tls_set *set, char *why, size_t why_size)
 {
     const struct tls_config *config = set->config;
@@ -285,7 +292,8 @@ void tr__tls_set_retain(struct tls_set *set)
 
 void tr__tls_set_release(struct tls_set *set)
 {
-    /* partner: the releases of other threads, which wrote their workers and sessions before */
+    /* acquire: what other threads wrote to their part and to the sessions, before they released the
+     * set */
     if (!set || atom32_fetch_sub(&set->refs, 1, ATOM_ACQ_REL) != 1)
         return;
     for (size_t i = 0; i < TR_WORKERS_MAX; i++)

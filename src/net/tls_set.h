@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The certificates of an endpoint as they were when they were last read: one generation. A connection keeps its set; a
- * reload makes another one for those that follow.
+ * The certificates of an endpoint as they were when they were last read: one generation. A
+ * connection keeps its set. A reload makes a new set for later connections.
  *
  * Each worker makes an SSL_CTX of its own when it first needs one. OpenSSL locks what connections
  * share, so workers must not share an SSL_CTX.
@@ -16,10 +16,13 @@
 
 #include <troupe/limits.h>
 
-/** Sessions that a client can resume: more than one, because a ticket of TLS 1.3 is used once. */
+/**
+ * Sessions that a client keeps to resume them. There are several, because a ticket of TLS 1.3 is
+ * used only once.
+ */
 enum { TLS_SESSIONS_MAX = 4 };
 
-/** What a worker has of a set. Only its worker uses it. */
+/** The part of a set that belongs to one worker. Only that worker uses it. */
 struct tls_worker {
     struct tls_set *set;
     SSL_CTX *context;
@@ -31,18 +34,21 @@ struct tls_set {
     const struct tls_config *config; /* borrowed; outlives the set */
     struct tls_tickets *tickets;     /* borrowed; outlives the set */
     BIO_METHOD *method;
-    struct tls_authorities authorities; /* all zero: nothing is verified */
+    /* authorities to verify the other side; all zero: it is not verified */
+    struct tls_authorities authorities;
     struct lock lock;
-    SSL_SESSION *sessions[TLS_SESSIONS_MAX]; /* of a client; under the lock; the newest last */
-    int sessions_count;                      /* under the lock */
+    /* of a client: sessions that can be resumed, the newest last; under the lock */
+    SSL_SESSION *sessions[TLS_SESSIONS_MAX];
+    int sessions_count; /* under the lock */
     struct tls_worker
-        *workers[TR_WORKERS_MAX];        /* each is written by its worker, and freed with the set */
-    struct tls_credential credentials[]; /* one for each of config->hosts; constant */
+        /* each element is written by its worker, and freed with the set */
+        *workers[TR_WORKERS_MAX];
+    struct tls_credential credentials[]; /* one for each of config->hosts; they do not change */
 };
 
 /**
- * Reads the files and tries them. TR_TLS_FAILED: they cannot be used, and `why` says which and why. TR_NO_MEMORY. Waits
- * for the disk.
+ * Reads the files, and checks that OpenSSL accepts them. TR_TLS_FAILED: they cannot be used, and
+ * `why` says which and why. TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_set_new(const struct tls_config *config,
                                         struct tls_tickets *tickets, struct tls_set **set,
@@ -50,10 +56,12 @@ TR_MUST_CHECK tr_status tr__tls_set_new(const struct tls_config *config,
 void tr__tls_set_retain(struct tls_set *set);
 void tr__tls_set_release(struct tls_set *set);
 
-/** Returns the record of a worker, made if needed. NULL: out of memory. Only on that worker. */
+/**
+ * Returns the record of a worker, and makes it if needed. NULL: out of memory. Only on that worker.
+ */
 struct tls_worker *tr__tls_set_worker(struct tls_set *set, unsigned worker);
 
-/** Gives a session of an earlier connection that can be resumed, or NULL. Any thread. */
+/** Returns a session of an earlier connection that can be resumed, or NULL. Any thread. */
 SSL_SESSION *tr__tls_set_session(struct tls_set *set);
 
 #endif

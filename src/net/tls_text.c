@@ -33,7 +33,7 @@ static const struct text verify_texts[] = {
     {X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, "unknown authority: the certificate signs itself"},
 };
 
-/* Texts for what is wrong with what the other side sent, or did not send. */
+/* Texts for faults in the handshake of the other side. */
 static const struct text reason_texts[] = {
     {SSL_R_NO_APPLICATION_PROTOCOL, "no protocol in common (ALPN)"},
     {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "the other side showed no certificate"},
@@ -50,7 +50,7 @@ static const struct text reason_texts[] = {
     {SSL_R_NO_RENEGOTIATION, "renegotiation was refused"},
 };
 
-/* Texts for alerts of the other side. */
+/* Texts for alerts that the other side has sent. */
 static const struct text alert_texts[] = {
     {SSL_AD_NO_APPLICATION_PROTOCOL, "no protocol in common (ALPN)"},
     {SSL_AD_UNKNOWN_CA, "unknown authority"},

@@ -9,7 +9,7 @@
 
 _Static_assert(sizeof(struct tls_ticket_key) == 80, "random bytes without a gap");
 
-/* Makes a new key for each hour that has passed; the oldest are lost. Under the lock. */
+/* Makes a new key for each hour that has passed, and drops the oldest ones. Call with the lock. */
 static bool rotate(struct tls_tickets *tickets, tr_time now)
 {
     tr_time due = (now - tickets->made) / TLS_TICKET_ROTATE_NS;
@@ -25,7 +25,8 @@ static bool rotate(struct tls_tickets *tickets, tr_time now)
     return true;
 }
 
-/* Copies the key with this name, NULL: the newest. Returns its index, or -1. */
+/* Copies the key with this name, or the newest one if `name` is NULL. Returns its index, or -1 if
+ * there is none. */
 static int take_key(struct tls_tickets *tickets, const unsigned char *name,
                     struct tls_ticket_key *key)
 {
@@ -61,8 +62,9 @@ static bool set_key(const struct tls_ticket_key *key, const unsigned char *iv,
     return is_set;
 }
 
-/* Finds the key of a ticket; OpenSSL calls it. Returns 1: use the key; 2: use it, and give the client a new ticket; 0:
- * the key is not known, so the handshake is a full one; -1: failure. */
+/* Called by OpenSSL to find the key of a ticket. Returns 1 to use the key, 2 to use it and give the
+ * client a new ticket, 0 if the key is not known, so that the handshake is a full one, and -1 on
+ * failure. */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                      EVP_MAC_CTX *mac, int is_encrypting)
 {

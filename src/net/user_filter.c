@@ -8,13 +8,14 @@
 
 enum {
     TEXT_SIZE = 128,
-    SLICE = 16 * 1024 /* bytes of the actor in one call, so that TR_FILTER_PUT_MAX is enough */
+    /* bytes of the actor that one call gets, so few that TR_FILTER_PUT_MAX suffices */
+    SLICE = 16 * 1024
 };
 
 struct tr_sink {
     struct net_buffer *buffer;
-    size_t left;      /* bytes that may still be put */
-    tr_status status; /* TR_OK, or why something was not put */
+    size_t left;      /* bytes that the function may still put */
+    tr_status status; /* TR_OK, or why the sink has refused bytes */
 };
 
 struct user_filter {
@@ -88,10 +89,8 @@ bool tr__user_filter_is_of(const void *state, const void *table)
     return ((const struct user_filter *)state)->table == table;
 }
 
-/*
- * Ends a call of a function of the program. If a sink has refused bytes, the call has failed, also if the function did
- * not notice.
- */
+/* Ends a call of a function of the program. If a sink has refused bytes, the call has failed, even
+ * if the function has returned TR_OK. */
 static tr_status called(struct user_filter *filter, tr_status status, const tr_sink *first,
                         const tr_sink *second)
 {
@@ -100,7 +99,9 @@ static tr_status called(struct user_filter *filter, tr_status status, const tr_s
     else if (second && second->status != TR_OK)
         status = second->status;
     if (status > TR_OK || status == TR_WOULD_BLOCK)
-        status = TR_FAILED; /* a filter has nothing to wait for, and other statuses are no errors */
+        /* a function must not return TR_WOULD_BLOCK and the like, because it has nothing to wait
+         * for */
+        status = TR_FAILED;
     if (status != TR_OK && status != TR_CLOSED)
         (void)snprintf(filter->text,
                        sizeof filter->text,
@@ -157,7 +158,7 @@ static tr_status user_finish(void *state, struct net_buffer *out)
     return called(filter, filter->table->finish(filter->state, &sink), &sink, NULL);
 }
 
-/* Returns TR_OK: the chain knows whether bytes are left, and decides. */
+/* Returns TR_OK, so that the chain decides whether the end is in order. */
 static tr_status user_input_end(void *state)
 {
     struct user_filter *filter = state;

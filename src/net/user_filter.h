@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Makes a filter of a program (troupe/filter.h) usable as a filter of the library, with the sinks that its functions
- * get. Owner only.
+ * Lets a filter of a program (troupe/filter.h) be used like a filter of the library. Makes the
+ * sinks to which the functions of such a filter write. Owner only.
  */
 #ifndef NET_USER_FILTER_H
 #define NET_USER_FILTER_H

@@ -16,7 +16,8 @@ static struct channel_wait *wait_at(struct list *link)
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first)
 {
     if (waits->first)
-        list_insert_before(&waits->first->link, &wait->link); /* in a ring: behind the last one */
+        /* the list is circular: insert behind the last one */
+        list_insert_before(&waits->first->link, &wait->link);
     else
         list_init(&wait->link);
     if (is_first || !waits->first)
@@ -65,7 +66,9 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     tr__waits_add(waits, &wait, is_again);
     if (channel->timer)
         tr__channel_arm(
-            channel); /* a timer for a turn at work may be later than idle time allows now */
+            /* arm it again: while a turn worked, the timer may have been set later than the idle
+             * time allows now */
+            channel);
     if (deadline_ns == TR_NEVER && park_is_plain(self)) {
         const char *awaits_at = self->wait.where;
         self->wait.where = where;
@@ -78,6 +81,7 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     if (channel->timer && waits == &channel->readers)
         tr__channel_end_read(channel);
     if (channel_has(channel, CHANNEL_CLOSES))
-        tr__channel_call(channel); /* tr_closed waits until no turn waits for the channel */
+        /* tr_closed may have waited until no turn waits for the channel */
+        tr__channel_call(channel);
     return status;
 }

@@ -6,17 +6,18 @@
 #include "net/channel.h"
 
 /**
- * Lets a turn wait in one of the lists of a channel until it is woken. TR_OK, TR_TIMEOUT (the time of
- * tr_channel_within is up), TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY. The channel may have ended meanwhile; it is
- * not freed while a turn is in the list of readers or writers. `where` is the place in the program, or NULL.
+ * Lets a turn wait in one of the lists of a channel until it is woken. Returns TR_OK, TR_TIMEOUT
+ * (the limit of tr_channel_within is reached), TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY. The
+ * channel may have ended meanwhile; it is not freed while a turn is in the list of readers or
+ * writers. `where` is the place of the call in the program, or NULL.
  */
 TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
                                          struct channel_waits *waits, bool is_again,
                                          const char *where);
 
 /**
- * Adds a turn at the end, or, if `is_first`, at the beginning, because the turn waits again. Owner
- * only.
+ * Adds a turn at the end of the list. With `is_first` adds it at the beginning, for a turn that
+ * waits again. Owner only.
  */
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first);
 /** Removes a turn that was added. Owner only. */

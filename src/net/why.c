@@ -11,10 +11,10 @@
 #include "net/table.h"
 #include "base/assert.h"
 
-/* OUTPUT_MAX: the most that print_output writes, with the longest name and numbers. */
+/* OUTPUT_MAX: bytes that print_output writes at most, with the longest name and numbers. */
 enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_MAX = NAME_MAX + 100, WRITERS_TOLD_MAX = 4 };
 
-/* Writes where a channel goes to: the address of the other side, or the address of the endpoint. */
+/* Writes the address of the other side, or else the address of the endpoint. */
 static const char *name_of(const struct channel *channel, char name[NAME_MAX])
 {
     tr_address peer = tr__channel_peer(channel);
@@ -101,7 +101,7 @@ int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
 
 /* ---- Long turns. ---- */
 
-/* What another thread may read of a channel, for a text only: rule 3 of actor/cell/view.h. */
+/* What another thread may read of a channel, for texts only; see rule 3 of actor/cell/view.h. */
 struct glance {
     uint32_t flags;
     int fd;

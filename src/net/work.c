@@ -11,7 +11,7 @@ const struct channel_work tr__no_work = {
 
 /* A record of struct channel_work that no channel has. */
 union free_work {
-    union free_work *next; /* overwrites input.buffer.source */
+    union free_work *next; /* next free record; it overwrites input.buffer.source */
     struct channel_work work;
 };
 
@@ -25,7 +25,8 @@ struct channel_work *tr__work_new(struct channel *channel)
     if (record) {
         net->works = record->next;
         net->work_count--;
-        work = &record->work; /* the record is empty, because only empty ones are given back */
+        /* the other members are empty, because only empty records are given back */
+        work = &record->work;
         work->input.buffer.source = source;
         work->input.seen = work->input.needs = 0;
     } else {

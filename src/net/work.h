@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a channel needs while it has bytes: its input and its output. A worker keeps some records, so that a piece that
- * comes and is answered takes and gives one without asking for memory. Owner only.
+ * The record that a channel needs while it has received or written bytes: its input and its output.
+ * A worker keeps some free records, so that a channel gets one without an allocation. Owner only.
  */
 #ifndef NET_WORK_H
 #define NET_WORK_H
@@ -11,7 +11,7 @@
 
 enum { WORKS_KEPT = 64 /* by a worker */ };
 
-/** The record of all channels without bytes. Only read. */
+/** The record of all channels without bytes. It is only read. */
 extern const struct channel_work tr__no_work;
 
 static inline bool work_is_there(const struct channel *channel)
@@ -26,13 +26,13 @@ void tr__work_give(struct channel *channel);
 /** Frees the records that a worker keeps. */
 void tr__works_free(struct worker *worker);
 
-/** Returns the record of a channel, made if needed; NULL: out of memory. */
+/** Returns the record of a channel, and makes it if needed; NULL: out of memory. */
 static inline struct channel_work *work_of(struct channel *channel)
 {
     return work_is_there(channel) ? channel->work : tr__work_new(channel);
 }
 
-/** Takes the record from a channel if it is empty and no filter has made bytes to send. */
+/** Takes the record from a channel, if the record is empty and no filter has bytes to send. */
 static inline void work_rest(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));

@@ -46,7 +46,7 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
     return status;
 }
 
-/* Whether as much as may wait to be sent is held back behind the answers of earlier pieces. */
+/* Whether the held answer of this turn has already as many bytes as the output may have. */
 static bool holds_much(const struct tr_self *self, const struct channel *channel)
 {
     const struct net_buffer *held = piece_held(self, channel);
@@ -59,7 +59,7 @@ static bool holds_some(const struct tr_self *self, const struct channel *channel
     return held && net_buffer_size(held);
 }
 
-/* Whether a write has to wait, for capacity or for a file. */
+/* Whether a write must wait, because the output is full or a file is being written. */
 static bool is_full(struct channel *channel)
 {
     size_t max = channel->endpoint->options.output_max;
@@ -153,10 +153,8 @@ static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes byt
     return put_with(self, channel, head, length, bytes);
 }
 
-/*
- * Ends a write. Programs may ignore its status, so a piece that was not taken must not be missing between others: the
- * channel ends with the reason.
- */
+/* Ends a write. Programs may ignore the status of a write. If a piece could not be written, the
+ * channel ends with the reason, so that no later piece follows a gap. */
 static tr_status written(struct tr_self *self, tr_channel handle, tr_status status)
 {
     struct channel *channel;
@@ -268,7 +266,7 @@ void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
     TURN_VERB(self);
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, size, &channel);
-    /* what is written to an ended channel is dropped */
+    /* the channel has ended: return memory whose contents are dropped */
     if (status == TR_CLOSED || status == TR_RESET)
         return tr_scratch(self, size);
     if (status == TR_OK &&
@@ -314,7 +312,7 @@ tr_status tr_flush(tr_self *self, tr_channel handle)
 
 /* ---- The end. ---- */
 
-/* Finds a channel of this turn for a verb that ends it. False: it has ended. */
+/* Finds a channel of this turn for a verb that ends it. Returns false if it has ended. */
 static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
                    struct channel **channel)
 {
@@ -324,7 +322,7 @@ static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
     return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
 }
 
-/* Ends a channel as `what` says, now or when the turn is stored. */
+/* Ends a channel as `what` says: now, or when the changes of the turn are stored. */
 static void end_or_hold(struct tr_self *self, struct channel *channel, enum held_what what,
                         const char *verb)
 {

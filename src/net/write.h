@@ -11,21 +11,25 @@
 TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
                                      struct channel **found);
 /**
- * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. A
- * wait may end the channel, so this function looks it up again.
+ * Makes sure that there is capacity for `size` bytes more. If there is none, waits, or returns
+ * TR_LIMIT if this turn must not wait. During a wait the channel may end, so this looks it up
+ * again.
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
-/** Does what tr_write does, with a head that the caller has made. */
+/** Implements tr_write for a piece whose head the caller has made. */
 TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head,
                                        tr_bytes bytes);
-/** Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
+/**
+ * Makes the bytes that the framing puts before a piece. Returns their number, or SIZE_MAX if the
+ * piece is too large.
+ */
 size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head);
 
 enum { TEXT_FEW = 256 };
 /**
- * Formats a text: into `few`, or if it is longer into memory of the turn. TR_INVALID_ARGUMENT: the format is invalid.
- * In the turn.
+ * Formats a text into `few`, or, if it is too long for that, into memory of the turn.
+ * TR_INVALID_ARGUMENT: the format is invalid. In a turn.
  */
 TR_MUST_CHECK tr_status tr__text_format(struct tr_self *self, char few[TEXT_FEW],
                                         const char *format, va_list arguments, tr_bytes *text);

@@ -12,7 +12,8 @@
 #include "wire/json_write.h"
 
 enum {
-    ASK_STUCK_MS = 80, /* an ask waits no longer for a worker that is stuck all this time */
+    /* how long a worker may be stuck while an ask waits for it; then the ask is refused */
+    ASK_STUCK_MS = 80,
     ASK_DEFAULT_MS = 5000,
     ASK_LONGEST_MS = 60000,
     REPLY_SHOWN_MAX = 128 * 1024
@@ -50,7 +51,7 @@ static void finish(struct visitor *visitor, const struct control_request *reques
     tr__visitor_end(visitor);
 }
 
-/* Whether an actor may get orders. /user may not, because its end would end the program. */
+/* Whether an actor may be given orders. /user may not, because its end would end the program. */
 static bool may_order(struct visitor *visitor, const struct control_request *request, tr_ref actor)
 {
     const struct cell *guardian = visitor->observer->system->user.guardian;
@@ -88,17 +89,15 @@ static const tr_type *type_of(const tr_behavior *behavior, const char *name)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
         const tr_type *type = behavior->handlers[i].type;
-        /* Messages of the runtime must not be sent by clients. */
+        /* Clients must not send messages of the runtime. */
         if (type && strncmp(type->name, "tr_", 3) != 0 && strcmp(type->name, name) == 0)
             return type;
     }
     return NULL;
 }
 
-/*
- * Reads the message of a request. Returns NULL if there is none; then the request was refused. The caller frees the
- * result: tr_message_free.
- */
+/* Reads the message of a request. If there is none, refuses the request and returns NULL. The
+ * caller frees the result by tr_message_free. */
 static void *message_read(struct visitor *visitor, const struct control_request *request,
                           tr_ref actor, const tr_type **type)
 {
@@ -152,10 +151,9 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 
 /* ---- Asks. ---- */
 
-/*
- * If the worker of an actor is stuck in a turn that does not handle this ask, refuses the ask,
- * names the turn, and returns true. `waited_ns`: time since the ask was sent; 0: it was not sent.
- */
+/* If the worker of an actor is stuck in a turn that does not handle this ask, refuses the ask,
+ * names the turn, and returns true. `waited_ns` is the time since the ask was sent, or 0 if it was
+ * not sent. */
 static bool stuck_refuse(struct visitor *visitor, const struct control_request *request,
                          tr_ref actor, const tr_type *type, tr_time waited_ns)
 {
@@ -244,7 +242,7 @@ static void reply_write(struct visitor *visitor, const struct control_request *r
     source_resize(source, text, 0);
 }
 
-/* Ends an ask that waits for a turn which began before it and does not end. */
+/* Ends an ask that waits for its worker, which is stuck in an earlier turn. */
 static bool ask_give_up(struct visitor *visitor, const struct control_request *request)
 {
     tr_time waited_ns = tr__observer_now(visitor->observer) - visitor->begun_ns;

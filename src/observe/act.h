@@ -19,7 +19,10 @@ void tr__audit(struct visitor *visitor, const struct control_request *request, t
  */
 void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
                    const tr_type *type, const void *message, tr_time timeout_ns);
-/** Looks whether an ask is answered. Returns true if it has ended, and the answer is in the output. */
+/**
+ * Checks whether an ask was answered. Returns true if it has ended, and its result is in the
+ * output.
+ */
 bool tr__ask_continue(struct visitor *visitor);
 
 #endif

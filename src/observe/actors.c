@@ -24,8 +24,9 @@ bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *gla
     if (!ref || owner == CELL_GROUP_ADDRESS || cell_is_client(cell))
         return false;
     struct view_glance seen = tr__view_glance(cell);
-    bool is_open = atom64_load(&cell->door.ref, ATOM_ACQUIRE) == ref; /* partner: door_open */
-    /* The door of an actor that stops is closed, but the slot still has this actor. A free slot does not. */
+    bool is_open = atom64_load(&cell->door.ref, ATOM_ACQUIRE) == ref; /* pairs with door_open */
+    /* The door of a stopping actor is closed although the slot still has the actor. A free slot has
+     * no actor. */
     if (!is_open && (seen.life != LIFE_STOPPING || owner >= system->worker_count))
         return false;
     const struct dispatch *dispatch = ATOM_PEEK(&cell->dispatch);
@@ -53,7 +54,7 @@ bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *gla
 
 bool tr__actor_is_below(tr_system *system, const struct cell *cell, uint64_t below)
 {
-    /* The depth is limited, because cells that change during the walk could make a circle. */
+    /* The depth is limited, because cells that change during the walk could form a circle. */
     for (unsigned depth = 0; cell && depth <= TR_PATH_MAX; depth++) {
         if (ATOM_PEEK(&cell->identity) == below)
             return true;
@@ -119,7 +120,7 @@ tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query, size_
         return TR_INVALID_ARGUMENT;
     if (asked.below.bits && !view_find(&system->slots, asked.below.bits))
         return TR_STOPPED;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     uint32_t slot = asked.from ? asked.from : 1;
     uint32_t end = made - slot > TR_LOOK_MAX && made > slot ? slot + TR_LOOK_MAX : made;
     *count = 0;
@@ -138,7 +139,7 @@ tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query, size_
 
 /* ---- By behavior. ---- */
 
-/* Returns the line of a behavior, which is made if needed; NULL: there are too many lines. */
+/* Returns the line of a behavior, and makes it if needed; NULL: there are too many lines. */
 static tr_behavior_info *line_of(tr_behavior_info *lines, size_t *used, const tr_behavior *behavior)
 {
     for (size_t i = 0; i < *used; i++) {
@@ -162,10 +163,11 @@ static int compare_live(const void *a, const void *b)
     return strcmp(left->behavior, right->behavior);
 }
 
-/* Counts all actors by behavior. Returns false if there was no line left for some. */
+/* Counts all actors by behavior. Returns false if some behaviors have no line, because there are
+ * too many. */
 static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
 {
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     tr_behavior_info *line = NULL;
     const tr_behavior *last = NULL;
     bool has_all = true;
@@ -189,7 +191,7 @@ static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
     return has_all;
 }
 
-/* Adds lines for behaviors whose actors have failed and have all ended. */
+/* Adds lines for behaviors whose actors have all ended, if some of them have failed. */
 static void failed_add(tr_system *system, tr_behavior_info *lines, size_t *used)
 {
     uint64_t others;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Walks over all slots, in steps. Only the worker of an actor knows the asks of the actor. So each
- * worker that is not stuck is asked about its actors, if they can have asks.
+ * Walks over all slots, in steps. Only the worker of an actor knows its asks, so each worker that
+ * is not stuck is asked about those of its actors that can have asks.
  */
 #include "observe/asks.h"
 
@@ -12,18 +12,18 @@
 #include "observe/actors.h"
 
 enum {
-    ASKS_SLOTS = 4096, /* slots that one step looks at */
-    ASKS_ASKED = 16,   /* actors whose worker is asked in one step */
-    /* actors asked about in all: a second of work for the workers, over many steps */
+    ASKS_SLOTS = 4096, /* slots that one step reads */
+    ASKS_ASKED = 16,   /* actors about which workers are asked in one step */
+    /* actors about which workers are asked in all, over many steps: a second of work */
     ASKS_MOST = 20000,
     ASKS_LISTED = 1000, /* rows of an answer, if the request has no limit */
 };
 
 struct asks {
-    uint32_t slot; /* the slot to look at next */
+    uint32_t slot; /* the slot to read next */
     uint32_t looked;
     uint32_t listed;
-    uint32_t not_asked; /* actors that were left out, because their worker is stuck */
+    uint32_t not_asked; /* actors that were left out because their worker is stuck */
     tr_actor_report report;
     tr_why_report why;
 };
@@ -33,9 +33,8 @@ static void asks_free(struct visitor *visitor, void *work)
     source_resize(visitor->observer->source, work, 0);
 }
 
-/*
- * Finds the answer for which an actor has waited longest; NULL: it waits for none. *count: how many of its turns wait.
- */
+/* Finds the answer for which an actor has waited longest, or NULL if it waits for none. Sets *count
+ * to the number of its turns that wait. */
 static const tr_reason *wait_find(struct visitor *visitor, struct asks *asks, tr_ref actor,
                                   uint32_t *count)
 {
@@ -109,7 +108,7 @@ static bool asks_step(struct visitor *visitor)
     struct asks *asks = visitor->work;
     struct tr_system *system = visitor->observer->system;
     const struct control_request *request = visitor->request;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     uint32_t limit = request->limit ? request->limit : ASKS_LISTED;
     uint32_t last = asks->slot + ASKS_SLOTS < made ? asks->slot + ASKS_SLOTS : made;
     uint32_t asked = asks->looked + ASKS_ASKED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verb asks: lists the actors that wait for an answer, with the actor that has to answer and
- * the time since when they wait. Also lists the actors that owe an answer.
+ * The verb asks: lists actors that wait for an answer, with the actor that owes it and how long
+ * they have waited. Also lists the actors that owe an answer.
  */
 #ifndef OBSERVE_ASKS_H
 #define OBSERVE_ASKS_H

@@ -14,11 +14,12 @@
 
 enum {
     CHANNELS_DEFAULT = 200,
-    CHANNELS_LARGEST = 400, /* so that an answer is smaller than VISITOR_PAGE_MAX */
-    LOOKED_MAX = 65536      /* slots that one request looks at */
+    /* channels in one answer; so few that the answer is smaller than VISITOR_PAGE_MAX */
+    CHANNELS_LARGEST = 400,
+    LOOKED_MAX = 65536 /* slots that one request reads */
 };
 
-/* One channel, and what the kernel says of it. */
+/* One channel, with what the kernel reports about it. */
 struct row {
     struct channel_glance glance;
     struct socket_info info;
@@ -27,7 +28,8 @@ struct row {
     bool has_info;
 };
 
-/* Fills in a row. Returns false if the channel is gone, or belongs to another actor than the request names. */
+/* Fills in a row. Returns false if the channel is gone, or does not belong to the actor that the
+ * request names. */
 static bool row_fill(struct visitor *visitor, uint32_t slot, tr_ref actor, struct row *row)
 {
     struct tr_system *system = visitor->observer->system;
@@ -40,11 +42,11 @@ static bool row_fill(struct visitor *visitor, uint32_t slot, tr_ref actor, struc
     row->has_actor =
         row->glance.owner &&
         tr__observer_find(visitor->observer, tr_ref_from_bits(row->glance.owner), &row->actor);
-    /* If the descriptor was closed meanwhile, the kernel may have described another socket. */
+    /* If the descriptor was closed during this, the kernel may have described another socket. */
     return tr__channel_is_same(system, &row->glance);
 }
 
-/* Writes an address; null if it is not known. */
+/* Writes an address, or null if it is not known. */
 static void address_write(struct json_line *line, const char *name, const tr_address *address,
                           const char *path)
 {

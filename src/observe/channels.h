@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Listeners, connections and other channels. Neither workers nor actors are asked: what a channel is can be seen from any
- * thread (net/glance.h), and the kernel counts its bytes.
+ * The verbs for listeners, connections and other channels. No worker and no actor is asked: any
+ * thread may read the state of a channel (net/glance.h), and the kernel counts its bytes.
  */
 #ifndef OBSERVE_CHANNELS_H
 #define OBSERVE_CHANNELS_H

@@ -16,9 +16,9 @@
 #include "store/read.h"
 
 enum {
-    ASK_MS = 5,        /* time between two checks whether an ask was answered */
+    ASK_MS = 5,        /* time between two checks of whether an ask was answered */
     CHECK_MS = 1000,   /* time between two checks for slow clients */
-    RETRY_MS = 100,    /* time until the next accept after no descriptor was left */
+    RETRY_MS = 100,    /* time until the next accept, if there was no free descriptor */
     READ_SIZE = 16384, /* bytes that are read at once */
     CLIENTS_MOST = CONTROL_CLIENTS + OBSERVER_PAGES
 };
@@ -26,8 +26,8 @@ enum {
 struct control_client {
     struct visitor visitor;
     int fd;
-    bool has_more;    /* its job can continue at once */
-    tr_time moved_ns; /* when bytes last went either way */
+    bool has_more;    /* the job of the client can continue at once */
+    tr_time moved_ns; /* when bytes were last sent or received */
 };
 
 struct control {
@@ -36,7 +36,7 @@ struct control {
     int listener;
     int bell;
     atom32 is_over;
-    bool is_short; /* no descriptor was left for the last client */
+    bool is_short; /* there was no free descriptor for the last client */
     size_t client_count;
     char app[TR_NAME_MAX + 1];
     char path[LOCAL_PATH_MAX + 1];
@@ -53,7 +53,7 @@ static void client_drop(struct control *control, size_t at)
     *client = control->clients[--control->client_count];
 }
 
-/* Sends what can be sent. Returns false if the client must be dropped. */
+/* Sends as much as the client takes now. Returns false if the client must be dropped. */
 static bool client_send(struct control *control, struct control_client *client)
 {
     struct json_line *output = &client->visitor.output;
@@ -69,7 +69,7 @@ static bool client_send(struct control *control, struct control_client *client)
     return !client->visitor.is_over;
 }
 
-/* Takes what the client has sent. Returns false if it is gone. */
+/* Reads the bytes that the client has sent. Returns false if the client is gone. */
 static bool client_receive(struct control *control, struct control_client *client)
 {
     char bytes[READ_SIZE];
@@ -85,13 +85,13 @@ static bool client_receive(struct control *control, struct control_client *clien
     return true;
 }
 
-/* Does for a client what can be done now. Returns false if it must be dropped. */
+/* Does all that can be done for a client now. Returns false if the client must be dropped. */
 static bool client_serve(struct control *control, struct control_client *client,
                          const struct local_event *event)
 {
     if (event->can_read && !client_receive(control, client))
         return false;
-    /* Each client gets one slice in turn. A list continues as fast as its client reads. */
+    /* Each client gets one slice in turn. A list continues only as fast as its client reads. */
     client->has_more = tr__visitor_work(&client->visitor);
     if (!client_send(control, client))
         return false;
@@ -146,13 +146,14 @@ static void client_accept(struct control *control)
 
 /* ---- The thread. ---- */
 
-/* The shorter of two timeouts; -1 is none. */
+/* Returns the shorter of two timeouts, of which -1 means none. */
 static int sooner(int timeout_ms, int other_ms)
 {
     return timeout_ms < 0 || (other_ms >= 0 && other_ms < timeout_ms) ? other_ms : timeout_ms;
 }
 
-/* Fills in the events to wait for. Returns for how long to wait, in milliseconds; -1: until one comes. */
+/* Fills in the events to wait for. Returns how long to wait for them in milliseconds, or -1 for no
+ * limit. */
 static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
@@ -183,7 +184,7 @@ static void control_main(void *context)
 {
     struct control *control = context;
     struct local_event events[2 + CLIENTS_MOST];
-    while (!atom32_load(&control->is_over, ATOM_ACQUIRE)) { /* partner: tr__control_stop */
+    while (!atom32_load(&control->is_over, ATOM_ACQUIRE)) { /* pairs with tr__control_stop */
         int timeout_ms = events_fill(control, events);
         size_t count = control->client_count;
         tr__local_wait(events, 2 + count, timeout_ms);
@@ -194,7 +195,8 @@ static void control_main(void *context)
         if (tr__observer_is_watched(&control->observer))
             tr__observer_sample(&control->observer);
         control->is_short = false;
-        /* Walk from the last client, because the last one is moved into the place of one that is dropped. */
+        /* Walk from the last client to the first, because a dropped client is replaced by the last
+         * one. */
         for (size_t i = count; i-- > 0;) {
             if (!client_serve(control, &control->clients[i], &events[2 + i]))
                 client_drop(control, i);
@@ -210,7 +212,7 @@ static void control_main(void *context)
 
 /* ---- Life. ---- */
 
-/* Copies the name of an app, so that it can be a part of a file name. */
+/* Copies the name of an app, in a form that can be a part of a file name. */
 static void name_copy(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
@@ -241,7 +243,8 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
         if (length < 0 || (size_t)length >= sizeof directory ||
             !tr__local_directory(directory, attempt == 3))
             continue;
-        /* The tool reads the path from a list of the system, and is in another directory. */
+        /* The path must be absolute, because the tool reads it from a list of the system and runs
+         * in another directory. */
         if (!tr__local_absolute(directory, absolute, sizeof absolute))
             continue;
         int whole = snprintf(path, size, "%s/%s.%d.sock", absolute, name, tr__local_process());
@@ -257,7 +260,7 @@ static void on_ring(void *context)
     tr__local_bell_ring(control->bell);
 }
 
-/* Makes everything except the thread. */
+/* Makes all parts of the control socket except the thread. */
 static tr_status control_open(struct control *control, const char *path, char *why)
 {
     tr_status status = tr_client_new(control->observer.system, &control->observer.client);
@@ -265,7 +268,7 @@ static tr_status control_open(struct control *control, const char *path, char *w
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
         return status;
     }
-    /* the thread has other clients, and must not wait for one */
+    /* the thread must not wait for one client, because it has others */
     control->observer.client->never_waits = true;
     control->bell = tr__local_bell_new();
     if (control->bell < 0) {
@@ -340,7 +343,7 @@ void tr__control_stop(struct control *control)
         return;
     const tr_platform *platform = control->observer.system->platform;
     tr__doorbell_close(&control->observer.system->doorbell);
-    atom32_store(&control->is_over, 1, ATOM_RELEASE); /* partner: control_main */
+    atom32_store(&control->is_over, 1, ATOM_RELEASE); /* pairs with control_main */
     tr__local_bell_ring(control->bell);
     platform->thread_join(platform, control->thread);
     control_close(control);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The control socket: a thread that answers local clients (observe/visitor.h) while the system runs.
+ * The control socket: a thread that answers local clients (observe/visitor.h) while the system
+ * runs.
  *
  * It has a thread of its own, which waits in poll(). So it answers even while every worker is
  * stuck. It has at most CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h).
- * A client that does not read for CONTROL_SLOW_NS is dropped; the thread never waits for it. If all
- * places are taken, a new client gets the place of a client that has been idle for CONTROL_IDLE_NS.
- * If there is none, it gets a line that says so.
+ * The thread never waits for a client: one that does not read for CONTROL_SLOW_NS is dropped. If
+ * there are too many clients, one that has been idle for CONTROL_IDLE_NS is dropped for a new one.
+ * If there is no such client, the new one gets a line that says so.
  */
 #ifndef OBSERVE_CONTROL_H
 #define OBSERVE_CONTROL_H
@@ -21,21 +22,23 @@ struct control;
 struct schema_source;
 
 /**
- * Finds the place for the socket of this process if the program names none: in $XDG_RUNTIME_DIR/troupe, /run/troupe,
- * the directory of the store (may be NULL) or /tmp/troupe-<user>. Returns false if none of these can be used.
+ * Finds a path for the socket of this process, used if the program names none. Tries
+ * $XDG_RUNTIME_DIR/troupe, /run/troupe, the directory of the store (`store` may be NULL) and
+ * /tmp/troupe-<user>. Returns false if none of them can be used.
  */
 bool tr__control_place(const char *app, const char *store, char *path, size_t size);
 
 /**
- * Starts the thread. Its socket is at `path`, which is copied; `schema` is borrowed. `why` gets a sentence
- * on failure: TR_LIMIT, TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NO_MEMORY and other statuses of sockets.
+ * Starts the thread. Its socket is at `path`, which is copied; `schema` is borrowed. On failure
+ * `why` gets a sentence. Fails with TR_LIMIT, TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NO_MEMORY and
+ * other statuses of sockets.
  */
 TR_MUST_CHECK tr_status tr__control_start(tr_system *system, const struct schema_source *schema,
                                           const char *path, struct control **control,
                                           char why[CONTROL_WHY_SIZE]);
 /** Returns the path of the socket. */
 const char *tr__control_path(const struct control *control);
-/** Ends the thread, and frees its memory. Its system must still exist. NULL does nothing. */
+/** Ends the thread, and frees its memory. Its system must still exist. NULL is allowed. */
 void tr__control_stop(struct control *control);
 
 #endif

@@ -18,7 +18,7 @@ enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, GROWN = 50, 
 #define PAST_NS (10 * TR_MINUTE)
 #define GROWN_NS (10 * TR_SECOND)
 
-/* What the first of the two looks has found. */
+/* The results of the first of the two looks. */
 struct doctor {
     tr_time begin_ns;
     tr_counters counters;
@@ -29,7 +29,7 @@ struct doctor {
 
 /* ---- Findings. ---- */
 
-/* Writes a finding. `advice` says what to do; NULL: all is well. */
+/* Writes a finding. `advice` says what to do; NULL: there is no problem. */
 static void TR_PRINTF(4, 5)
     finding(struct visitor *visitor, const char *check, const char *advice, const char *format, ...)
 {
@@ -145,7 +145,7 @@ static void store_look(struct visitor *visitor, const struct durable_host *host)
 
 /* ---- Actors. ---- */
 
-/* Warns if turns have taken long lately. Returns false if there was none. */
+/* Warns if turns have recently taken long. Returns false if none has. */
 static bool turns_past_look(struct visitor *visitor)
 {
     struct tr_system *system = visitor->observer->system;
@@ -240,7 +240,8 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
         tr_time since_ns =
             tr__observer_grows(visitor->observer, info.actor, &since_queued, &most_queued);
         tr_time for_ns = since_ns ? tr__observer_now(visitor->observer) - since_ns : 0;
-        /* One that is full now and then is not what grows: it is as full as it ever was. */
+        /* A mailbox that is full from time to time is not growing. It grows if it is fuller than
+         * ever. */
         bool grows = for_ns >= GROWN_NS && info.queued >= since_queued + GROWN &&
                      info.queued > since_queued + since_queued / 5 &&
                      info.queued >= most_queued - most_queued / 10;
@@ -272,7 +273,7 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
                 DEEP);
 }
 
-/* Returns how many actors failed in the last minute, RECENT_MAX at most. */
+/* Returns how many actors failed in the last minute, at most RECENT_MAX. */
 static unsigned failures_recent(struct visitor *visitor, struct doctor *doctor)
 {
     size_t count = 0;
@@ -291,7 +292,8 @@ static void rates_look(struct visitor *visitor, struct doctor *doctor)
     tr_counters now;
     tr_system_counters(visitor->observer->system, &now);
     const struct observer *observer = visitor->observer;
-    size_t older = observer->letters_ns[1] ? 1 : 0; /* a minute to two ago, or since the start */
+    /* the number of one to two minutes ago, or since the start */
+    size_t older = observer->letters_ns[1] ? 1 : 0;
     bool is_known = observer->letters_ns[older];
     uint64_t before = is_known ? observer->letters[older] : doctor->counters.dead_letters;
     tr_time before_ns = is_known ? observer->letters_ns[older] : doctor->begin_ns;

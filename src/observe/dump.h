@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A text with what matters when a program does not answer. SIGQUIT writes it to standard error. */
+/**
+ * A text about the state of a program that does not answer. SIGQUIT writes it to standard error.
+ */
 #ifndef OBSERVE_DUMP_H
 #define OBSERVE_DUMP_H
 

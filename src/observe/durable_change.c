@@ -29,7 +29,8 @@ struct change {
     struct store_batch *batch;
     struct store_sql *sql;
     tr_status status;
-    /* Both the store's thread and the thread of the socket end with the record; the second one frees it. */
+    /* Both the store's thread and the thread of the socket use this record. The one that is done
+     * with it last frees it. */
     atom32 state;
 };
 
@@ -76,7 +77,7 @@ void tr__change_drop(struct change *change)
     source_resize(&source, change, 0);
 }
 
-/* Notes that the batch is on disk, or can never be. On the store's thread. */
+/* Notes that the batch is on disk, or has failed. On the store's thread. */
 static void on_change_done(void *context, struct store_batch *batch, tr_status status)
 {
     struct change *change = context;
@@ -88,7 +89,7 @@ static void on_change_done(void *context, struct store_batch *batch, tr_status s
         tr__pages_stored(&change->sql->pages, 1);
     tr__store_sql_free(change->sql);
     change->status = status;
-    /* partner: change_free, change_step */
+    /* pairs with change_free, change_step */
     if (!atom32_compare_exchange(
             &change->state, &expected, CHANGE_DONE, ATOM_ACQ_REL, ATOM_ACQUIRE))
         source_resize(&source, change, 0);
@@ -98,7 +99,7 @@ static void change_free(struct visitor *visitor, void *work)
 {
     struct change *change = work;
     uint32_t expected = CHANGE_PENDING;
-    /* partner: on_change_done */
+    /* pairs with on_change_done */
     if (!atom32_compare_exchange(
             &change->state, &expected, CHANGE_ABANDONED, ATOM_ACQ_REL, ATOM_ACQUIRE))
         source_resize(visitor->observer->source, change, 0);
@@ -131,7 +132,7 @@ static void change_answer(struct visitor *visitor, tr_status status)
 static bool change_step(struct visitor *visitor)
 {
     struct change *change = visitor->work;
-    if (atom32_load(&change->state, ATOM_ACQUIRE) != CHANGE_DONE) /* partner: on_change_done */
+    if (atom32_load(&change->state, ATOM_ACQUIRE) != CHANGE_DONE) /* pairs with on_change_done */
         return false;
     change_answer(visitor, change->status);
     return true;
@@ -156,7 +157,7 @@ void tr__change_submit(struct visitor *visitor, struct change *change, struct st
 
 /* ---- The state. ---- */
 
-/* Reads what is stored. Returns false if the request was refused. */
+/* Reads the stored state. Returns false if the request was refused. */
 static bool set_read(struct visitor *visitor, const struct control_request *request,
                      const struct stored *stored, const struct durable_kind *kind, tr_bytes key,
                      tr_bytes *packed)
@@ -264,9 +265,9 @@ void tr__verb_durable_set(struct visitor *visitor, const struct control_request 
     tr__change_drop(change);
 }
 
-/* ---- The end, sleep and wake. ---- */
+/* ---- The verbs stop, sleep and wake. ---- */
 
-/* Whether there is such an actor, stored or awake; else the request is refused. */
+/* Checks that the actor exists, stored or awake. If not, refuses the request and returns false. */
 static bool actor_exists(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const struct durable_kind *kind, tr_bytes key)
 {
@@ -361,7 +362,7 @@ void tr__verb_sleep(struct visitor *visitor, const struct control_request *reque
                            path);
         return;
     }
-    /* If a durable actor is asked to stop, it goes to sleep. */
+    /* A durable actor that is asked to stop goes to sleep. */
     order_end(visitor, request, tr_client_stop(visitor->observer->client, actor), path);
 }
 

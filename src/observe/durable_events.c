@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events are read from the store in pages, by the reader of the observer. The state after an event is made from the last snapshot before
- * the first event that was asked for (durable/event_past.h); if there is none, from the first event on, in steps.
+ * The reader of the observer reads events from the store in pages. States are recovered
+ * (durable/event_past.h) from the last snapshot before the first event of the request. If there is
+ * none, they are recovered from the first event, in steps.
  */
 #include "observe/durable_events.h"
 
@@ -18,16 +19,17 @@ enum {
     EVENTS_DEFAULT = 100,
     EVENTS_LARGEST = 1000,
     EVENTS_READ = 256,             /* events that are read at once */
-    EVENTS_READ_BYTES = 64 * 1024, /* a page ends with the event that reaches this size */
-    EVENT_SHOWN_MAX = 16 * 1024,   /* a larger event is only named, not shown, in bytes */
-    STATE_SHOWN_MAX = 32 * 1024,   /* most characters of a state that are shown */
-    STEP_OUTPUT = 64 * 1024        /* a step ends with the row that reaches this size */
+    EVENTS_READ_BYTES = 64 * 1024, /* a page of events ends with the event that reaches this size */
+    /* bytes of an event that is shown; of a larger event only the name is */
+    EVENT_SHOWN_MAX = 16 * 1024,
+    STATE_SHOWN_MAX = 32 * 1024, /* characters of a state that are shown at most */
+    STEP_OUTPUT = 64 * 1024      /* a step ends with the row that reaches this size */
 };
 
 /* One event of a page that was read. */
 struct event_copy {
     uint64_t number;
-    size_t begin; /* where its bytes begin in `bytes` of the list */
+    size_t begin; /* position of its bytes in `bytes` of the list */
     size_t size;
 };
 
@@ -37,12 +39,12 @@ struct event_list {
     struct event_past *past;         /* NULL: no states can be made */
     struct request_key key;
     uint64_t after;
-    uint64_t next; /* the event to read next */
+    uint64_t next; /* number of the event to read next */
     uint64_t last;
     uint64_t limit;
     uint64_t listed;
     size_t count;
-    size_t at; /* the next event of the page to look at */
+    size_t at; /* index in the page of the event to handle next */
     struct event_copy page[EVENTS_READ];
     struct json_line bytes;
 };
@@ -82,7 +84,8 @@ static tr_status page_read(struct event_list *list, const char *kind)
     return status == TR_NOT_FOUND || list->count ? TR_OK : status;
 }
 
-/* Begins with the last snapshot up to an event. Returns the number of that event; 0: no event is in it. */
+/* Begins with the last snapshot whose number is at most `most`. Returns that number, or 0 if the
+ * state begins without events. */
 static uint64_t past_begin(struct event_list *list, const char *kind, uint64_t most)
 {
     struct store_snapshot snapshot;
@@ -95,7 +98,7 @@ static uint64_t past_begin(struct event_list *list, const char *kind, uint64_t m
     if (tr__store_read_snapshot(reader, kind, key, most, &snapshot) == TR_OK &&
         tr__event_past_begin(list->past, snapshot.version, snapshot.bytes))
         return snapshot.sequence;
-    /* A kind that had a state before it had events begins with that state. */
+    /* If a kind had a state before it had events, its events begin with that state. */
     bool has_base = tr__store_read_state(reader, kind, key, &state) == TR_OK && state.has_state &&
                     state.bytes.size;
     return tr__event_past_begin(
@@ -143,7 +146,7 @@ static void event_write(struct visitor *visitor, struct event_list *list, uint64
     list->listed++;
 }
 
-/* Takes the next event of the page: applies it, and writes it if it was asked for. */
+/* Handles the next event of the page: applies it, and writes it if the request asks for it. */
 static void event_take(struct visitor *visitor, struct event_list *list)
 {
     const struct event_copy *copy = &list->page[list->at++];
@@ -151,10 +154,8 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     uint64_t number = copy->number;
     bool is_wanted = number > list->after;
     bool is_next = number == list->next;
-    /*
-     * If events before this one are not kept any more, or cannot be applied, look for a snapshot with the state before
-     * it.
-     */
+    /* If an earlier event was deleted or cannot be applied, look for a snapshot that has the state
+     * before this event. */
     if (list->past && (!is_next || !tr__event_past_state(list->past)))
         is_next = is_wanted && past_begin(list, visitor->request->kind, number - 1) == number - 1;
     if (list->past && is_next)
@@ -165,7 +166,7 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     if (is_wanted) {
         event_write(visitor, list, number, bytes);
     } else if (list->past && !tr__event_past_state(list->past)) {
-        /* skip the events between, which are neither applied nor listed */
+        /* skip the events up to the first one of the request: they need not be applied or listed */
         list->next = list->after + 1;
         list->at = list->count = 0;
     }

@@ -19,13 +19,14 @@
 
 enum { GATHERED_MAX = 8 * 1024 * 1024 };
 
-/** What a line of an export has beside the state, which is found by its name. */
+/** The members of a line of an export, except the state, which is found by its name. */
 TR_MESSAGE(tr_export_line, (str, kind), (str, key), (u32, version), (bool, whole),
            (optional(bytes), state64), (message(tr_export_rows), rows));
 
 /* ---- Which kinds have secrets. ---- */
 
-/* Whether a kind has no secret fields. For an unknown kind: false, because it may have some. */
+/* Whether a kind has no secret fields. Returns false for an unknown kind, because it may have
+ * some. */
 static bool kind_is_open(const struct durable_kind *kind)
 {
     if (!kind || tr__type_has_secrets(kind->declared->state))
@@ -36,7 +37,7 @@ static bool kind_is_open(const struct durable_kind *kind)
         if (tr__type_has_secrets(type) || (type && tr__type_has_secrets(type->reply)))
             return false;
     }
-    for (size_t i = 0; i < kind->shape_count; i++) { /* events and earlier states */
+    for (size_t i = 0; i < kind->shape_count; i++) { /* types of events, and of earlier states */
         if (tr__type_has_secrets(kind->shapes[i].type))
             return false;
     }
@@ -53,7 +54,7 @@ struct export_list {
     struct request_key prefix;
     struct request_key after;
     uint64_t listed;
-    uint64_t parts; /* how many lines are not whole */
+    uint64_t parts; /* number of lines that are not whole */
 };
 
 static void export_free(struct visitor *visitor, void *work)
@@ -99,7 +100,7 @@ static void rows_write(const struct stored *stored, const struct tr_export_rows 
     source_resize(stored->source, text, 0);
 }
 
-/* Writes the members of one actor. */
+/* Writes the members of a line for one actor. */
 static tr_status actor_write(struct export_list *list, const char *name, tr_bytes key,
                              struct json_line *line)
 {
@@ -111,7 +112,7 @@ static tr_status actor_write(struct export_list *list, const char *name, tr_byte
     tr_status status = tr__store_read_state(stored->reader, name, key, &state);
     if (status != TR_OK)
         return status;
-    /* Copy the bytes: they belong to the reader, which reads the rows next. */
+    /* Copy the bytes, because they belong to the reader, which reads the rows next. */
     void *copy = source_resize(stored->source, NULL, state.bytes.size + 1);
     if (!copy)
         return TR_NO_MEMORY;
@@ -143,7 +144,7 @@ static bool on_next(void *context, const struct store_row *row)
     return false;
 }
 
-/* Finds the next actor. TR_NOT_FOUND: there is none. */
+/* Finds the next actor. Returns TR_NOT_FOUND if there is none. */
 static tr_status export_next(struct export_list *list)
 {
     for (;;) {
@@ -230,12 +231,12 @@ void tr__verb_durable_export(struct visitor *visitor, const struct control_reque
 
 /* ---- Import. ---- */
 
-/* What an import has read, until it is stored. */
+/* A line that an import has read and not stored yet. */
 struct import {
     const struct tr_export_line *line;
     const struct durable_kind *kind;
     struct request_key key;
-    tr_bytes json; /* JSON of the state; no bytes: there is none */
+    tr_bytes json; /* JSON of the state; no bytes: the line has none */
 };
 
 static void import_refuse(struct visitor *visitor, const struct control_request *request,
@@ -273,7 +274,7 @@ static const char *import_check(const struct stored *stored, struct import *impo
     return NULL;
 }
 
-/* Puts the state of a line. */
+/* Puts the state of a line into the batch. */
 static tr_status import_state(const struct stored *stored, const struct import *import,
                               struct store_batch *batch, char why[MERGE_WHY_SIZE])
 {
@@ -306,7 +307,8 @@ static tr_status import_state(const struct stored *stored, const struct import *
     return status == TR_OK ? tr__shapes_put(kind, batch) : status;
 }
 
-/* Checks whether the actor may be written: it does not exist, or the request says to replace it. */
+/* Checks whether the actor may be written: it must not exist, unless the request says to replace
+ * it. */
 static tr_status import_may(const struct stored *stored, const struct import *import, bool replaces,
                             struct store_batch *batch, char why[MERGE_WHY_SIZE])
 {

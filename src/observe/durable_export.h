@@ -4,10 +4,10 @@
  *
  *     {"kind":"cart","key":"user-42","version":1,"whole":true,"state":{...},"rows":{"kv":[...],...}}
  *
- * The state is JSON by its descriptor, or packed ("state64") if another version of the program has
- * stored it. All other rows are packed as they are in the store. A kind may have secret fields
- * (TR_SECRET), in its state or in a message that it handles. Unless secrets are wanted, such a kind
- * is exported without these fields and without rows: such a line is not whole, and cannot be
+ * The state is written as JSON by its descriptor, or packed ("state64") if another version of the
+ * program has stored it. All other rows are packed as in the store. A kind may have secret fields
+ * (TR_SECRET) in its state or in a message that it handles. Unless secrets are wanted, its actors
+ * are exported without these fields and without rows. Such a line has "whole":false and cannot be
  * imported.
  */
 #ifndef OBSERVE_DURABLE_EXPORT_H

@@ -12,8 +12,8 @@
 enum {
     LIST_DEFAULT = 1000,
     LIST_LARGEST = 1000000,
-    LIST_STEP = 100,      /* keys, alarms or actors that are read at once */
-    COUNT_MOST = 1000000, /* keys and alarms that are counted */
+    LIST_STEP = 100,      /* keys, alarms or actors that are read in one step */
+    COUNT_MOST = 1000000, /* keys and alarms that are counted at most */
     ALARMS_SHOWN = 20,
     QUEUES_SHOWN = 16
 };
@@ -127,7 +127,7 @@ static void list_end(struct visitor *visitor, uint64_t count, bool has_more)
     tr__visitor_end(visitor);
 }
 
-/* Lists one more kind: first the kinds of the program, then the kinds that only the store has. */
+/* Lists one more kind: first the kinds of the program, then those that only the store has. */
 static bool kinds_step(struct visitor *visitor)
 {
     struct durable_list *list = visitor->work;
@@ -288,7 +288,7 @@ void tr__verb_durable_get(struct visitor *visitor, const struct control_request 
     size_t begin = line->length;
     tr__visitor_begin(visitor, request->id, false);
     status = tr__stored_write(&stored, request->kind, request_key_bytes(&key), line);
-    /* Without its program a store does not say which fields are secret. */
+    /* If its program does not run, a store does not say which fields are secret. */
     tr__json_bool(line, "concealed", !visitor->observer->system && !request->secrets);
     tr__visitor_end(visitor);
     tr__store_reader_release(stored.reader);
@@ -393,7 +393,7 @@ static bool alarms_step(struct visitor *visitor)
 {
     struct alarm_scan *scan = visitor->work;
     scan->page = 0;
-    scan->visitor = visitor; /* the visitor may have moved */
+    scan->visitor = visitor; /* the visitor may have moved in memory since the last step */
     tr_status status = tr__store_list_due(scan->stored.reader,
                                           scan->has_after ? &scan->after : NULL,
                                           INT64_MAX,

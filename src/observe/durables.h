@@ -18,15 +18,18 @@ struct request_key {
 };
 
 /**
- * Begins a look at the store. Refuses the request and returns false if the program has no durable actors, or the store
- * cannot be read.
+ * Prepares to read the store. Refuses the request and returns false if the program has no durable
+ * actors, or the store cannot be read.
  */
 bool tr__stored_begin(struct visitor *visitor, const struct control_request *request,
                       struct stored *stored);
-/** Reads kind and key of a request. Refuses it and returns false if one is missing or wrong. */
+/**
+ * Reads kind and key of a request. If one is missing or wrong, refuses the request and returns
+ * false.
+ */
 bool tr__request_name(struct visitor *visitor, const struct control_request *request,
                       struct request_key *key);
-/** Refuses a request because of a status of the store. */
+/** Refuses a request, with the reason for a status of the store. */
 void tr__stored_refuse(struct visitor *visitor, const struct control_request *request,
                        tr_status status);
 

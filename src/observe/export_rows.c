@@ -12,7 +12,7 @@
 #include "durable/request_record.h"
 #include "wire/shape.h"
 
-/* Blocks of memory are linked by their first bytes. */
+/* Allocates a block of memory. The blocks are linked by a pointer at the beginning of each. */
 static void *rows_alloc(struct export_rows *rows, size_t size)
 {
     void **block = source_resize(rows->source, NULL, sizeof(max_align_t) + size);
@@ -50,7 +50,8 @@ static tr_bytes bytes_copy(struct export_rows *rows, tr_bytes bytes)
     return (tr_bytes){copy, bytes.size};
 }
 
-/* A list that is read: where its rows are in the message. All lists have the same layout. */
+/* A list that is being read, and where its rows are in the message. All lists of the message have
+ * the same layout. */
 struct row_list {
     struct export_rows *rows;
     const struct tr_export_row **items;
@@ -150,12 +151,13 @@ static void hash_note(struct shape_set *set, uint64_t hash)
             return;
     }
     if (hash && set->count == SHAPES_MAX)
-        set->list.rows->error = TR_LIMIT; /* without its shape a row could not be read again */
+        /* fail, because without its shape a row could not be read again */
+        set->list.rows->error = TR_LIMIT;
     else if (hash)
         set->hashes[set->count++] = hash;
 }
 
-/* Notes the shape of bytes that may begin with its front. */
+/* If the bytes begin with the hash of a shape, notes that shape. */
 static void shape_note(struct shape_set *set, tr_bytes bytes)
 {
     uint64_t hash;

@@ -25,15 +25,15 @@ static void flow_write(struct visitor *visitor, const struct control_request *re
     tr__visitor_end(visitor);
 }
 
-/* Writes what one worker has found. */
+/* Writes the flows that one worker has counted. */
 static void worker_write(struct visitor *visitor, const struct control_request *request,
                          uint32_t index)
 {
     const struct worker *worker = visitor->observer->system->workers[index];
     const struct turn_flow *table =
-        atomptr_load(&worker->samples.flows, ATOM_ACQUIRE); /* partner: flows_ready */
+        atomptr_load(&worker->samples.flows, ATOM_ACQUIRE); /* pairs with flows_ready */
     for (size_t i = 0; table && i < SAMPLE_FLOWS; i++) {
-        const tr_type *type = atomptr_load(&table[i].type, ATOM_ACQUIRE); /* partner: flow_of */
+        const tr_type *type = atomptr_load(&table[i].type, ATOM_ACQUIRE); /* pairs with flow_of */
         if (type && atom64_load(&table[i].weight, ATOM_RELAXED))
             flow_write(visitor, request, index, &table[i], type);
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb flow: which behaviors send how much to which, in the whole program. */
+/**
+ * The verb flow: how many messages each behavior sends to each other behavior, in the whole
+ * program.
+ */
 #ifndef OBSERVE_FLOW_H
 #define OBSERVE_FLOW_H
 

@@ -15,7 +15,8 @@ void tr__handlers_watch(tr_system *system)
     struct system_samples *samples = &system->samples;
     tr_time now_ns = system->platform->mono_now(system->platform);
     tr_time until_ns = (tr_time)atom64_load(&samples->until_ns, ATOM_RELAXED);
-    /* Those who look each few minutes, as scrapers of metrics do, have histograms that only grow. */
+    /* If the last request was minutes ago, begin a new time. Scrapers of metrics ask more often, so
+     * that their histograms only grow. */
     if (!until_ns || now_ns - until_ns >= (KEPT_SECONDS - WATCH_SECONDS) * TR_SECOND) {
         atom64_store(&samples->since_ns, (uint64_t)now_ns, ATOM_RELAXED);
         atom32_store(&samples->generation,
@@ -25,7 +26,7 @@ void tr__handlers_watch(tr_system *system)
     atom64_store(&samples->until_ns, (uint64_t)(now_ns + WATCH_SECONDS * TR_SECOND), ATOM_RELAXED);
 }
 
-/* Returns the figures of a handler, which are made if needed; NULL: there are too many. */
+/* Returns the figures of a handler, and makes them if needed; NULL: there are too many. */
 static struct handler_figures *figures_of(struct handler_figures *figures, size_t max,
                                           size_t *count, const tr_handler *handler)
 {
@@ -44,12 +45,12 @@ static uint64_t weight_of(const struct turn_sample *entry)
     return atom64_load(&entry->weight, ATOM_RELAXED) + atom64_load(&entry->waited, ATOM_RELAXED);
 }
 
-/* Adds what one worker has timed. */
+/* Adds the turns that one worker has timed. */
 static void worker_add(const struct worker *worker, struct handler_figures *figures, size_t max,
                        size_t *count)
 {
     const struct turn_sample *table =
-        atomptr_load(&worker->samples.table, ATOM_ACQUIRE); /* partner: table_ready */
+        atomptr_load(&worker->samples.table, ATOM_ACQUIRE); /* pairs with table_ready */
     uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED) -
                        atom64_load(&worker->samples.handled_before, ATOM_RELAXED);
     uint64_t total = 0;
@@ -108,7 +109,8 @@ uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned
         uint64_t count = figures->buckets[i];
         bool is_last = i + 1 == SAMPLE_BUCKETS || end_ns > figures->longest_ns;
         uint64_t most_ns = is_last ? figures->longest_ns : end_ns;
-        /* The turns of a bucket are taken to be spread evenly over it: its end alone may be four times too much. */
+        /* Assume that the turns are spread evenly over their bucket. The end of the bucket may be
+         * four times too much. */
         if (count && rank <= (double)count && most_ns >= first_ns)
             return first_ns + (uint64_t)((double)(most_ns - first_ns) * rank / (double)count);
         rank -= (double)count;

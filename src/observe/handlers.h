@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is known about handlers: turns that were timed (actor/turn/samples.h), and failures. */
+/** What is known about handlers: times of turns (actor/turn/samples.h), and failures. */
 #ifndef OBSERVE_HANDLERS_H
 #define OBSERVE_HANDLERS_H
 
@@ -8,17 +8,18 @@
 
 enum { HANDLERS_MAX = 1024 };
 
-/** A handler, over all workers. */
+/** The figures of a handler, over all workers. */
 struct handler_figures {
     const tr_behavior *behavior;
     const tr_handler *handler;
     uint64_t samples;
-    uint64_t weight; /* sum of the weights of the turns that were timed: see struct turn_sample */
+    uint64_t weight; /* sum of the weights of its timed turns; see struct turn_sample */
     uint64_t waited;
     uint64_t sum_ns;
     uint64_t longest_ns;
     uint64_t buckets[SAMPLE_BUCKETS];
-    /* an estimate: the share of this handler, by weight, in the turns of its workers since timing began */
+    /* estimated number of messages that it has handled since timing began: the share of its weight
+     * in the turns of its workers */
     uint64_t handled;
     uint64_t failed;
 };
@@ -26,15 +27,15 @@ struct handler_figures {
 /** Lets workers time turns for a while. Any thread. */
 void tr__handlers_watch(tr_system *system);
 /**
- * Collects the figures; handlers with the most samples come first. Returns how many; at most `max`.
- * Any thread.
+ * Collects figures of at most `max` handlers, those with the most samples first. Returns their
+ * number. Any thread.
  */
 size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, size_t max);
-/** Returns a time that `percent` of the sampled turns did not exceed; it is the end of a bucket. */
+/** Returns an upper bound for the times of `percent` of the sampled turns: the end of a bucket. */
 uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent);
 
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request);
-/** Writes the member "handlers" with at most `max` of them. */
+/** Writes the member "handlers" with at most `max` handlers. */
 void tr__handlers_write(struct visitor *visitor, size_t max);
 
 #endif

@@ -4,7 +4,8 @@
  *
  *     json_open(text, '{'); json_string(text, "path", path); json_number(text, "queued", 5); json_close(text, '}');
  *
- * If memory runs out the text stops growing and says so; the caller looks once, at the end.
+ * If memory runs out, the text stops growing and has_failed is set; the caller checks that once, at
+ * the end.
  */
 #ifndef OBSERVE_JSON_LINE_H
 #define OBSERVE_JSON_LINE_H
@@ -23,7 +24,7 @@ struct json_line {
     char *data;
     size_t length;
     size_t capacity;
-    bool needs_comma; /* the next member or item follows another one */
+    bool needs_comma; /* the next member or item needs a comma before it */
     bool has_failed;  /* memory ran out */
 };
 
@@ -39,14 +40,16 @@ void tr__json_printf(struct json_line *text, const char *format, ...) TR_PRINTF(
 /** Begins an object or array: '{' or '['. `name` is NULL for an item of an array, and for the whole. */
 void tr__json_open(struct json_line *text, const char *name, char bracket);
 void tr__json_close(struct json_line *text, char bracket);
-/** Members of an object. A `value` of NULL is null. Bytes that are not UTF-8 become "?". */
+/**
+ * Members of an object. If `value` is NULL, writes null. Writes "?" for bytes that are not UTF-8.
+ */
 void tr__json_string(struct json_line *text, const char *name, const char *value);
 void tr__json_unsigned(struct json_line *text, const char *name, uint64_t value);
 void tr__json_signed(struct json_line *text, const char *name, int64_t value);
 void tr__json_bool(struct json_line *text, const char *name, bool value);
-/** Writes a ref as messages do in JSON: "0x100000002", or null for nobody. */
+/** Writes a ref in the form of JSON messages: "0x100000002", or null for no actor. */
 void tr__json_ref(struct json_line *text, const char *name, tr_ref ref);
-/** Writes a member whose value is JSON already. */
+/** Writes a member whose value is given as JSON. */
 void tr__json_raw(struct json_line *text, const char *name, const char *json);
 
 #endif

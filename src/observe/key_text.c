@@ -36,7 +36,7 @@ size_t tr__key_read(const char *text, unsigned char key[TR_KEY_MAX])
     return size;
 }
 
-/* Returns the size of the printable character that begins here; 0: there is none. */
+/* Returns the size of the printable character at the beginning, or 0 if there is none. */
 static size_t printable(const unsigned char *bytes, size_t size)
 {
     return bytes[0] < 0x20 || bytes[0] == 0x7f ? 0 : tr__utf8_character(bytes, size);

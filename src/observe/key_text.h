@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys as texts for people. A key is any bytes; its text has %xx in place of each byte that is no printable UTF-8, and of
- * '%'. So the text of a key, and the last part of an actor's path, can both be given back as a key.
+ * Keys as texts for people. A key may have any bytes. Its text has %xx for '%' and for each byte
+ * that is not printable UTF-8. So both this text and the last part of an actor's path can be read
+ * as a key.
  */
 #ifndef OBSERVE_KEY_TEXT_H
 #define OBSERVE_KEY_TEXT_H
@@ -11,15 +12,21 @@
 
 #include "observe/json_line.h"
 
-/** Reads the text of a key into `key`. Returns its size; 0: no text, too long, or % without two digits. */
+/**
+ * Reads the text of a key into `key`. Returns its size, or 0 if there is no text, if it is too
+ * long, or if a '%' has no two digits after it.
+ */
 size_t tr__key_read(const char *text, unsigned char key[TR_KEY_MAX]);
-/** Writes the text of a key; what does not fit is cut. Three bytes for each of the key and one are enough. */
+/**
+ * Writes the text of a key, cut to `size`. Three bytes for each byte of the key, and one more, are
+ * always enough.
+ */
 void tr__key_write(tr_bytes key, char *text, size_t size);
 /** Writes a member with the text of a key. */
 void tr__json_key(struct json_line *line, const char *name, tr_bytes key);
 /**
- * Writes bytes as a member: as a string if they are printable UTF-8, else as base64 in a member with this name and "64"
- * behind it. At most `most` bytes; 0: all.
+ * Writes bytes as a member: as a string if they are printable UTF-8, else as base64 in a member
+ * whose name has "64" appended. Writes at most `most` bytes; 0: all.
  */
 void tr__json_bytes(struct json_line *line, const char *name, tr_bytes bytes, size_t most);
 

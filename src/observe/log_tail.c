@@ -13,15 +13,16 @@ enum { LINES_DEFAULT = 200, LINES_LARGEST = 400 };
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
-/* Which lines are wanted. */
+/* Which lines the request selects. */
 struct wanted {
-    int level;        /* at least */
-    const char *path; /* lines of this actor and of those below it; NULL: of any */
+    int level; /* at least */
+    /* the actor whose lines, and those of actors below it, are selected; NULL: of all actors */
+    const char *path;
     uint64_t causal;  /* 0: any */
     const char *text; /* a text that the line contains; NULL: any line */
 };
 
-/* Reads what the request wants. Returns false if it was refused. */
+/* Reads what the request selects. Returns false if the request was refused. */
 static bool wanted_read(struct visitor *visitor, const struct control_request *request,
                         struct wanted *wanted)
 {
@@ -82,7 +83,8 @@ void tr__verb_log_tail(struct visitor *visitor, const struct control_request *re
     uint64_t total = tr__log_kept_total(system);
     uint64_t at = total;
     size_t count = 0;
-    /* Read the newest lines first, until there are enough, or older ones are not kept any more. */
+    /* Read from the newest line to older ones, until there are enough lines or no older ones are
+     * kept. */
     for (; at > request->after && count < limit && tr__log_kept_read(system, at, &record); at--) {
         if (is_wanted(&wanted, &record))
             numbers[count++] = at;

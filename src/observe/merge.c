@@ -106,7 +106,7 @@ static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_by
     return TR_NOT_PERMITTED;
 }
 
-/* Copies the fields that the JSON names from `changed` to `mixed`. */
+/* Copies the fields that the JSON contains from `changed` to `mixed`. */
 static tr_status fields_mix(struct merge *merge, const void *changed, void *mixed)
 {
     tr_bytes at = merge->json;
@@ -130,7 +130,7 @@ static tr_status fields_mix(struct merge *merge, const void *changed, void *mixe
     return TR_OK;
 }
 
-/* Packs the mixed state. */
+/* Packs `mixed`, which is the new state. */
 static tr_status mixed_pack(struct merge *merge, const void *mixed, const struct tail *tail)
 {
     tr_wire_error error = {.status = TR_OK};
@@ -153,7 +153,8 @@ static tr_status merge_with(struct merge *merge, const void *before, const void 
     void *mixed = source_resize(merge->source, NULL, size);
     if (!mixed)
         return TR_NO_MEMORY;
-    /* A shallow copy is enough: what both point to lives until the state is packed. */
+    /* A shallow copy is enough, because the memory that both states point to lives until the new
+     * one is packed. */
     memset(mixed, 0, size);
     if (before)
         memcpy(mixed, before, size);

@@ -8,16 +8,16 @@
 #include <troupe/self.h>
 
 /**
- * Whether an address can be reached only from this machine: 127.0.0.0/8, ::1, or a UNIX socket. False also for a text
- * that is no address.
+ * Whether an address can be reached only from this machine: 127.0.0.0/8, ::1, or a UNIX socket.
+ * Returns false for a text that is no address.
  */
 bool tr__metrics_is_local(const char *address);
 /** Whether tr__metrics_port_start can read an address. */
 bool tr__metrics_is_address(const char *address);
 
 /**
- * Starts the actor that listens, as an actor of the pool. If it cannot listen, its set-up fails, and tr_spawn_wait says
- * why. Returns the statuses of tr_try_pool_spawn.
+ * Starts the actor that listens, as an actor of the pool. If it cannot listen, its set-up fails,
+ * and tr_spawn_wait returns why. Returns the statuses of tr_try_pool_spawn.
  */
 TR_MUST_CHECK tr_status tr__metrics_port_start(tr_client *client, const char *address,
                                                tr_ref *actor);

@@ -56,7 +56,7 @@ void tr__observer_sample(struct observer *observer)
         observer->flame.busy++;
         if (!dispatch)
             continue;
-        /* The handler may be of the last turn, of another actor: then it is not known. */
+        /* The handler may belong to the last turn, of another actor; then it is not known. */
         const tr_behavior *behavior = dispatch->behavior;
         const tr_handler *handler = worker_handler(worker);
         uintptr_t first = (uintptr_t)behavior->handlers;
@@ -86,7 +86,7 @@ void tr__observer_watch_on(struct observer *observer)
 
 /* ---- Ages. ---- */
 
-/* Returns the mark of an actor. One that is new takes the place of the one that was not looked at for longest. */
+/* Returns the mark of an actor. A new mark replaces the one that was not used for longest. */
 static struct observer_mark *mark_of(struct observer *observer, tr_ref actor)
 {
     struct observer_mark *stale = &observer->marks[0];
@@ -115,14 +115,14 @@ tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time 
 {
     tr_time now_ns = tr__observer_now(observer);
     struct observer_mark *entry = mark_of(observer, actor);
-    /* What was seen before the turn began may have been handled before it began. */
+    /* A message that was seen before the turn began may have been handled before it too. */
     if (entry->checked_ns < now_ns - stuck_ns)
         *entry = (struct observer_mark){actor.bits, 0, now_ns, now_ns};
     entry->checked_ns = now_ns;
     return now_ns - entry->seen_ns;
 }
 
-/* Returns the age of the oldest message of an actor, as far as it is known; 0: it is not. */
+/* Returns how old the oldest message of an actor is, or 0 if that is not known. */
 static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_actor_report *report)
 {
     tr_worker_info running;
@@ -133,7 +133,7 @@ static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_a
     return tr__observer_age(observer, info->actor, report->oldest_mark);
 }
 
-/* Notes how full a mailbox is. One that is new takes the place of the one that was not looked at for longest. */
+/* Notes how full a mailbox is. A new entry replaces the one that was not used for longest. */
 static void growth_note(struct observer *observer, const tr_actor_info *info)
 {
     tr_time now_ns = tr__observer_now(observer);
@@ -169,7 +169,7 @@ tr_time tr__observer_grows(const struct observer *observer, tr_ref actor, uint32
     return 0;
 }
 
-/* Keeps the number of dead letters of a minute ago or two. */
+/* Remembers the number of dead letters of one or two minutes ago. */
 static void letters_note(struct observer *observer, uint64_t letters)
 {
     tr_time now_ns = tr__observer_now(observer);
@@ -181,10 +181,8 @@ static void letters_note(struct observer *observer, uint64_t letters)
     observer->letters_ns[0] = now_ns;
 }
 
-/*
- * Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are empty. *found_ns is when they
- * were found.
- */
+/* Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are
+ * empty. Sets *found_ns to the time at which the mailboxes were found. */
 static tr_time look(struct observer *observer, tr_time *found_ns)
 {
     struct {
@@ -201,7 +199,7 @@ static tr_time look(struct observer *observer, tr_time *found_ns)
         tr_time age_ns = age_of(observer, &found->infos[i], &found->report);
         oldest_ns = age_ns > oldest_ns ? age_ns : oldest_ns;
         if (tr__observer_now(observer) - before_ns >= OBSERVER_STUCK_MS * TR_MILLISECOND)
-            break; /* its worker does not answer: clients must not wait for it */
+            break; /* the worker does not answer, so stop here: clients must not wait for it */
     }
     source_resize(observer->source, found, 0);
     return oldest_ns;
@@ -218,7 +216,8 @@ static bool has_moved(struct observer *observer, const tr_counters *counters)
 
 int tr__observer_look(struct observer *observer)
 {
-    /* Of the time of this thread, for systems with very many actors. A worker that does not answer does not count. */
+    /* A look may take one part in SHARE of this thread's time. This matters only for very many
+     * actors. Waiting for a worker that does not answer does not count. */
     enum { SHARE = 200 };
     struct tr_system *system = observer->system;
     tr_time now_ns = tr__observer_now(observer);
@@ -271,7 +270,7 @@ size_t tr__observer_deepest(struct observer *observer, uint32_t queued_min, tr_a
 {
     struct actor_glance found[DEEPEST_MAX];
     struct tr_system *system = observer->system;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     size_t count = 0;
     max = max < DEEPEST_MAX ? max : DEEPEST_MAX;
     for (uint32_t slot = 1; max && slot < made; slot++) {

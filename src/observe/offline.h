@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The control protocol without a program: verbs that need only a store, on the files of a program that does not run.
- * Only tr__offline_compact writes, and the store is locked meanwhile; tr__offline_salvage writes to a new one. For the tool.
+ * The control protocol without a running program: verbs that need only a store, for the files of a
+ * program that does not run. Only tr__offline_compact changes the store, which is locked meanwhile.
+ * tr__offline_salvage writes a new store. For the tool.
  */
 #ifndef OBSERVE_OFFLINE_H
 #define OBSERVE_OFFLINE_H
@@ -15,16 +16,16 @@
 struct offline;
 
 /**
- * Opens the store in a directory. On failure `error` has a sentence; if another process has the store open, with the
- * number of that process if the system knows it.
+ * Opens the store in a directory. On failure `error` has a sentence. If another process has the
+ * store open, the sentence has the number of that process, if the system knows it.
  */
 TR_MUST_CHECK tr_status tr__offline_open(const char *directory, struct offline **offline,
                                          tr_error *error);
 void tr__offline_close(struct offline *offline);
 
 /**
- * Compacts the store in a directory, and writes the bytes of its files before and after. Statuses of tr__store_compact,
- * with a sentence in `error` as tr__offline_open has it.
+ * Compacts the store in a directory, and sets *before and *after to the bytes of its files. Returns
+ * the statuses of tr__store_compact, with a sentence in `error` as tr__offline_open.
  */
 TR_MUST_CHECK tr_status tr__offline_compact(const char *directory, uint64_t *before,
                                             uint64_t *after, tr_error *error);
@@ -38,14 +39,15 @@ struct offline_salvage {
     bool is_log_whole;
 };
 /**
- * Copies what is intact of the damaged store in a directory into a new store in `into`, and calls `on_lost` for each actor that
- * is lost. Statuses of tr__store_salvage, and TR_NAME_EXISTS: `into` has a store; with a sentence in `error`.
+ * Copies the intact actors of the damaged store in a directory into a new store in `into`, and
+ * calls `on_lost` for each actor that is lost. Returns the statuses of tr__store_salvage, or
+ * TR_NAME_EXISTS if `into` has a store, with a sentence in `error`.
  */
 TR_MUST_CHECK tr_status tr__offline_salvage(
     const char *directory, const char *into, struct offline_salvage *report,
     void (*on_lost)(void *context, const char *kind, tr_bytes key), void *context, tr_error *error);
 
-/** Sends bytes of requests. Returns how many were taken. */
+/** Passes bytes of requests to the verbs. Returns how many were taken. */
 size_t tr__offline_send(struct offline *offline, const char *bytes, size_t size);
 /** Receives bytes of answers, at most `size`. Returns 0 if there are none. */
 size_t tr__offline_receive(struct offline *offline, char *bytes, size_t size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The figures of a system in the format of OpenMetrics 1.0: those of observe/metrics.h, and exemplars. An exemplar is the
- * slowest turn of a handler that belongs into a bucket, with its causal id, for `troupe trace` and the lines of the log.
+ * The figures of a system in the format of OpenMetrics 1.0: the figures of observe/metrics.h, with
+ * exemplars. The exemplar of a bucket is the slowest turn in it, with its causal id, by which
+ * `troupe trace` and the lines of the log can be searched.
  */
 #ifndef OBSERVE_OPENMETRICS_H
 #define OBSERVE_OPENMETRICS_H

@@ -16,9 +16,9 @@
 #include "observe/spans.h"
 
 enum {
-    OTLP_PAGE = 64,   /* records that are read at once */
-    OTLP_PAGES = 256, /* most pages of one tick, so that the tick ends */
-    OTLP_BATCH = 256, /* spans of one post */
+    OTLP_PAGE = 64,   /* records that are read together */
+    OTLP_PAGES = 256, /* pages that one tick reads at most */
+    OTLP_BATCH = 256, /* spans that one post has at most */
 };
 #define OTLP_TICK_NS (100 * TR_MILLISECOND)
 #define OTLP_POST_NS (1 * TR_SECOND)
@@ -57,7 +57,7 @@ struct tr_otlp {
     bool is_posting;
     tr_time post_ns;  /* when the next post may be sent */
     tr_time said_ns;  /* when the log last had a line about dropped spans; 0: never */
-    uint64_t said;    /* how many had been dropped by then */
+    uint64_t said;    /* number of spans that had been dropped by then */
     uint64_t dropped; /* spans */
     char app[TR_NAME_MAX + 1];
     char url[512];
@@ -73,7 +73,7 @@ static void otlp_free(void *data)
 
 static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp_open *message)
 {
-    /* The timer inherits this causal id, and so do the posts. */
+    /* The timer and the posts inherit this causal id, which keeps them from being followed. */
     self->causal = FOLLOW_UNSAMPLED | tr_random(self) >> 24;
     otlp->source = &self->worker->system->source;
     (void)snprintf(otlp->app, sizeof otlp->app, "%s", message->app);
@@ -89,7 +89,7 @@ static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp
     return TR_SAME;
 }
 
-/* Reads the new records. */
+/* Reads the records that are new since the last tick. */
 static void collect(struct tr_otlp *otlp, struct tr_system *system)
 {
     size_t count = OTLP_PAGE;
@@ -105,7 +105,7 @@ static void collect(struct tr_otlp *otlp, struct tr_system *system)
     tr__spans_tick(otlp->spans);
 }
 
-/* Counts the spans that were dropped, and writes a line to the log. */
+/* Counts the spans that were dropped, and reports them in the log. */
 static void count_drops(struct tr_self *self, struct tr_otlp *otlp)
 {
     struct follow_export *export = follow_export_of(&self->worker->system->follow);
@@ -145,7 +145,7 @@ static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t cou
     }
 }
 
-/* Whether a post with this answer is worth repeating: the codes of the specification. */
+/* Whether a post with this answer should be repeated. The specification names these codes. */
 static bool is_temporary(int status)
 {
     return status == 429 || status == 502 || status == 503 || status == 504;
@@ -178,7 +178,7 @@ static void post(struct tr_self *self, struct tr_otlp *otlp)
                                          .type = "application/json",
                                          .body = (tr_bytes){text.data, text.length},
                                          .within_ns = OTLP_WITHIN_NS);
-    tr__json_line_free(&text); /* the request has a copy */
+    tr__json_line_free(&text); /* the text is not needed any more, because the request has a copy */
     tr_status status = tr_try_await(self, asked, &answer);
     otlp->is_posting = false;
     int code = status == TR_OK ? answer->status : 0;
@@ -212,7 +212,8 @@ static tr_next on_tick(tr_self *self, struct tr_otlp *otlp)
     return TR_SAME;
 }
 
-/* Ends without a last post, because a turn cannot wait here: spans that were not posted are lost. */
+/* The actor stops. A turn cannot wait here, so there is no last post: spans that were not posted
+ * are lost. */
 static tr_next on_post_stop(tr_self *self, struct tr_otlp *otlp)
 {
     collect(otlp, self->worker->system);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies the name of a page for the log: what could change a terminal or a line becomes "?". */
+/* Copies the name of a page for the log. Bytes that could change a terminal or begin a line become
+ * "?". */
 static void via_copy(char to[VISITOR_VIA_MAX], const char *from)
 {
     (void)snprintf(to, VISITOR_VIA_MAX, "%s", from);
@@ -51,7 +52,7 @@ bool tr__page_may(struct visitor *visitor, struct control_request *request, cons
     if (why)
         tr__visitor_refuse(visitor, request->id, TR_NOT_PERMITTED, "%s", why);
     else if (visitor->reads_only)
-        request->may = false; /* so that no verb takes it for a permission */
+        request->may = false; /* keeps verbs from taking it for a permission */
     return !why;
 }
 

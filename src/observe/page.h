@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Clients that are pages of an inspector (src/inspect). The inspector says so with the verb "session" before it passes on the
- * first line of a browser:
+ * Clients that are pages of an inspector (src/inspect). The inspector sends the verb "session"
+ * before it passes on the first line of a browser:
  *     {"id":0,"do":"session","text":"inspector 127.0.0.1:51000","reads_only":true}
- * From then on no secret field leaves the program by this connection, nothing can be changed if it only reads, and lines of
- * the log about changes name it. Another "session" can take more away, and gives nothing back.
+ * From then on this connection shows no secret field. With "reads_only" it cannot change anything.
+ * Lines of the log about its changes name the page. A second "session" can restrict the connection
+ * further, but cannot remove restrictions.
  */
 #ifndef OBSERVE_PAGE_H
 #define OBSERVE_PAGE_H
 
 #include "observe/verbs.h"
 
-enum { OBSERVER_PAGES = 32 /* connections of pages, at most, over all inspectors of a program */ };
+enum { OBSERVER_PAGES = 32 /* connections of pages at most, over all inspectors of a program */ };
 
 void tr__verb_session(struct visitor *visitor, const struct control_request *request);
-/** Whether a page may make a request. False: the request was refused. True for all clients that are not pages. */
+/**
+ * Checks whether a page may make a request. If not, refuses the request and returns false. Returns
+ * true for clients that are not pages.
+ */
 bool tr__page_may(struct visitor *visitor, struct control_request *request,
                   const struct verb *verb);
-/** Frees the place of a page whose visitor ends. */
+/** Frees the place of a page, because its visitor ends. */
 void tr__page_leave(struct visitor *visitor);
 
 #endif

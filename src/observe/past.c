@@ -10,14 +10,15 @@
 
 enum { RECORDS_DEFAULT = 20, RECORDS_LARGEST = 200 };
 
-/* Returns how many records to read: the newest ones, after number `after`. */
+/* Returns how many records to read: the newest ones with numbers above `after`. */
 static size_t records_wanted(const struct control_request *request)
 {
     uint32_t limit = request->limit ? request->limit : RECORDS_DEFAULT;
     return limit < RECORDS_LARGEST ? limit : RECORDS_LARGEST;
 }
 
-/* Whether a record is about the actor that the request names, or the request names none. */
+/* Whether a record is about the actor of the request. Returns true if the request names no
+ * actor. */
 static bool is_of(const struct control_request *request, const char *path)
 {
     return !request->path || !*request->path || strcmp(request->path, path) == 0;
@@ -68,7 +69,7 @@ void tr__verb_dead_letters(struct visitor *visitor, const struct control_request
     }
     size_t count;
     uint64_t total = tr_system_dead_letters(system, records, wanted, &count);
-    for (size_t i = count; i-- > 0;) { /* the oldest first */
+    for (size_t i = count; i-- > 0;) { /* write the oldest record first */
         if (total - i <= request->after || !is_of(request, records[i].to_path))
             continue;
         tr__visitor_begin(visitor, request->id, true);

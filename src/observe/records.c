@@ -12,7 +12,7 @@
 
 enum { COMMAND_SIZE = 4 * OS_PATH_SIZE + 64 };
 
-/* Writes a word, with quotes if a shell needs them to read it as one word. */
+/* Writes a word, in quotes if a shell would otherwise not read it as one word. */
 static void word_write(char *to, const char *word)
 {
     static const char plain[] =

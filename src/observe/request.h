@@ -5,7 +5,7 @@
  *     {"id":1,"do":"ls","path":"/user","limit":200}
  *     {"id":2,"do":"ask","path":"/user/bank","message":"get_balance","json":"{}","may":true}
  *
- * Members that are not known are ignored; those that are missing are zero.
+ * Unknown members are ignored; missing members are zero.
  */
 #ifndef OBSERVE_REQUEST_H
 #define OBSERVE_REQUEST_H
@@ -30,19 +30,19 @@ struct control_request {
     uint32_t queued;     /* least number of queued messages */
     uint32_t timeout_ms; /* time-out of an ask */
     uint64_t after;      /* number of the last record that the client has */
-    bool may;            /* the client may change something */
-    bool is_sorted;      /* "sorted": the fullest mailboxes first */
-    bool secrets;        /* values of secret fields are wanted */
-    bool writes;         /* a statement of SQL may change tables */
+    bool may;            /* the client permits a verb that changes something */
+    bool is_sorted;      /* "sorted": list the fullest mailboxes first */
+    bool secrets;        /* show values of secret fields */
+    bool writes;         /* the statement of SQL may change tables */
     bool more;           /* another piece of `json` follows */
-    bool reads_only;     /* of "session": no request that changes something is allowed later */
-    bool is_direct;      /* "direct": only children */
-    bool progress;       /* the client wants a line each second that says how far a job is */
+    bool reads_only;     /* of "session": later requests must not change anything */
+    bool is_direct;      /* "direct": list only the children themselves */
+    bool progress;       /* the client wants a line of progress each second */
 };
 
 /**
- * Reads a request. The caller frees *request by tr_message_free(&tr__control_request_type, request). TR_BAD_DATA and
- * other statuses of tr_json_read.
+ * Reads a request. The caller frees *request by tr_message_free(&tr__control_request_type,
+ * request). Returns TR_OK, TR_BAD_DATA or another status of tr_json_read.
  */
 TR_MUST_CHECK tr_status tr__control_request_read(tr_bytes line, struct control_request **request,
                                                  tr_wire_error *error);

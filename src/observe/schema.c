@@ -15,7 +15,7 @@
 
 /* ---- Finding messages. ---- */
 
-/* The messages that were found, each once. */
+/* The messages that were found, each only once. */
 struct found {
     const struct memory_source *memory;
     const tr_type **types;
@@ -100,7 +100,7 @@ static void found_fill(struct found *found, const struct schema_source *source)
 
 /* ---- Writing. ---- */
 
-/* Writes the shape of a type as a member; null if it has none. */
+/* Writes the shape of a type as a member, or null if the type has none. */
 static void shape_put(struct json_line *text, const char *name, const tr_type *type,
                       const struct memory_source *memory)
 {
@@ -230,7 +230,8 @@ static int compare_types(const void *left, const void *right)
     return order ? order : (int)a->field_count - (int)b->field_count;
 }
 
-/* Writes the kinds in the order of their names. There are few, so each time the next one is searched. */
+/* Writes the kinds in the order of their names. There are few, so the next one is searched for each
+ * time. */
 static void kinds_put(struct json_line *text, const struct tr_durables *durables,
                       const struct memory_source *memory)
 {

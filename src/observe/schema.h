@@ -6,8 +6,9 @@
  *      "messages":[{"name":"deposit","shape":"{cents:u64}","fields":[{"name":"cents","type":"u64"}]},...],
  *      "durable":[{"name":"cart","version":2,"state":"cart","shape":"{...}","migrations":[...],"events":[...]},...]}
  *
- * The messages are those that all behaviors of the program handle, and what these contain and are answered with. States
- * and events are in the durable kinds: a message that is only stored is never sent. Sorted by name and shape: the same program gives the same text.
+ * The messages are those that the behaviors of the program handle, the messages that these contain,
+ * and their replies. States and events, which are never sent, are listed with the durable kinds.
+ * All is sorted by name and shape, so that the same program always gives the same text.
  */
 #ifndef OBSERVE_SCHEMA_H
 #define OBSERVE_SCHEMA_H
@@ -24,9 +25,10 @@ struct control_request;
 struct schema_source {
     const char *app;
     const tr_behavior *root;
-    const tr_child_spec *pool;           /* as tr_system_options.pool */
-    const struct tr_durables *durables;  /* as tr_system_options.durable */
-    const tr_behavior *const *behaviors; /* those of TR_BEHAVIOR, up to behaviors_end */
+    const tr_child_spec *pool;          /* as tr_system_options.pool */
+    const struct tr_durables *durables; /* as tr_system_options.durable */
+    /* the behaviors that TR_BEHAVIOR has declared, up to behaviors_end */
+    const tr_behavior *const *behaviors;
     const tr_behavior *const *behaviors_end;
 };
 
@@ -35,7 +37,7 @@ TR_MUST_CHECK tr_status tr__schema_write(struct json_line *text, const struct sc
                                          const struct memory_source *memory);
 
 void tr__verb_schema(struct visitor *visitor, const struct control_request *request);
-/** Writes the messages that an actor has handlers for, and that others may send. */
+/** Writes the messages for which an actor has handlers and which clients may send. */
 void tr__verb_messages(struct visitor *visitor, const struct control_request *request);
 
 #endif

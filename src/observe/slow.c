@@ -21,13 +21,13 @@ static int compare_took(const void *a, const void *b)
                                                       : 0;
 }
 
-/* Copies the turns of a worker that are not too old. Returns how many. */
+/* Copies the turns of a worker that are recent enough. Returns their number. */
 static size_t worker_copy(struct worker *worker, uint32_t index, tr_time now_ns,
                           struct slow_row *rows)
 {
     struct slow_turns *slow = &worker->samples.slow;
     size_t count = 0;
-    if (!atomptr_load(&worker->samples.table, ATOM_ACQUIRE)) /* partner: tr__samples_arm */
+    if (!atomptr_load(&worker->samples.table, ATOM_ACQUIRE)) /* pairs with tr__samples_arm */
         return 0;
     lock_take(&slow->lock);
     for (size_t i = 0; i < SLOW_TURNS; i++) {
@@ -63,7 +63,7 @@ static void row_write(struct visitor *visitor, const struct slow_row *row)
     char causal[20];
     bool is_there = tr__observer_find(visitor->observer, actor, &info);
     (void)snprintf(causal, sizeof causal, "%016" PRIx64, turn->causal);
-    /* Each worker counts its own turns, so the index of the worker makes the number unique. */
+    /* Each worker counts its own turns. Adding the index of the worker makes the number unique. */
     tr__json_unsigned(
         line, "number", turn->number * visitor->observer->system->worker_count + row->worker);
     tr__past_time(visitor, turn->ended_ns);

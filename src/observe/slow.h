@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb slow: the slowest of the turns that were timed in the last minute. */
+/** The verb slow: the slowest turns among those that were timed in the last minute. */
 #ifndef OBSERVE_SLOW_H
 #define OBSERVE_SLOW_H
 
@@ -12,9 +12,12 @@ struct slow_row {
     uint32_t worker;
 };
 
-/** How many turns tr__slow_collect copies at most. */
+/** Returns how many turns tr__slow_collect copies at most. */
 size_t tr__slow_max(const tr_system *system);
-/** Copies the slowest of the turns that were timed in the last minute, the slowest first. Returns how many. Any thread. */
+/**
+ * Copies the slowest turns that were timed in the last minute, slowest first. Returns their number.
+ * Any thread.
+ */
 size_t tr__slow_collect(tr_system *system, struct slow_row *rows);
 
 void tr__verb_slow(struct visitor *visitor, const struct control_request *request);

@@ -39,7 +39,8 @@ static struct list *bucket_of(struct spans *spans, uint64_t causal, uint64_t rec
     return &spans->buckets[hash_mix(causal ^ hash_mix(receiver)) % SPANS_BUCKETS];
 }
 
-/* Finds the span of a turn that has not ended. Begins with the newest, which is most likely the one. */
+/* Finds the span of a turn that has not ended. Begins with the newest, which is the most likely
+ * one. */
 static struct span *open_find(struct spans *spans, uint64_t turn)
 {
     for (struct list *link = spans->open.previous; link != &spans->open; link = link->previous) {
@@ -49,7 +50,7 @@ static struct span *open_find(struct spans *spans, uint64_t turn)
     return NULL;
 }
 
-/* Takes a span for a new turn. If none is left, the oldest one is lost. */
+/* Takes a span for a new turn. If none is free, drops the oldest one. */
 static struct span *span_take(struct spans *spans)
 {
     struct list *link = list_first(&spans->unused);
@@ -97,7 +98,7 @@ static void span_end(struct spans *spans, const struct follow_event *event)
 {
     struct span *span = open_find(spans, event->turn);
     if (!span)
-        return; /* the record of the beginning was dropped */
+        return; /* the span is gone, because the record of its beginning was dropped */
     span->end_ns = event->time_ns;
     span->status = event->status;
     span->tick = spans->tick;
@@ -106,10 +107,8 @@ static void span_end(struct spans *spans, const struct follow_event *event)
     spans->ended_count++;
 }
 
-/*
- * Whether an event comes from a timer of the runtime, such as the timer of kept connections. Such a
- * timer keeps the causal id of the turn that started it forever.
- */
+/* Whether an event comes from a timer of the runtime, such as the timer of kept connections. Such a
+ * timer would keep the causal id of the turn that has started it forever. */
 static bool is_housekeeping(const struct follow_event *event)
 {
     return event->kind == ENVELOPE_EVENT && event->type &&
@@ -153,10 +152,8 @@ static uint64_t timer_parent(struct spans *spans, const struct span *span)
     return found ? found->turn : 0;
 }
 
-/*
- * Finds the turn that sent the message of a span. This works by order, because messages between two actors do not
- * overtake each other.
- */
+/* Finds the turn that sent the message of a span. Takes the oldest message that fits, because
+ * messages between two actors do not overtake each other. */
 static void span_link(struct spans *spans, struct span *span)
 {
     struct list *bucket = bucket_of(spans, span->causal, span->actor);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Spans: the turns that are followed (actor/cell/follow.h), each with the turn that sent its message. Used by the exporter of
- * OTLP only.
+ * Spans: the turns that are followed (actor/cell/follow.h), each with the turn that sent its
+ * message. Used by the exporter of OTLP only.
  *
- * Records come in the order of their numbers. The record of a sent message may come late: after the
- * record of the turn that handles the message on another worker; so a span is ready one tick after
- * it has ended. Rules:
+ * Records come in the order of their numbers. The record of a sent message may come after the
+ * record of the turn that handles it on another worker. Therefore a span is ready only one tick
+ * after it has ended. Rules:
  *   1. A span is in one list: `open`, `ended` or `unused`.
- *   2. There are SPANS_MAX. If all are in use the oldest one is dropped, and counted.
- *   3. There are SPANS_SENDS_MAX messages whose turn has not begun. The newest replaces the oldest; a turn whose message is gone
- *      has no parent.
+ *   2. There are SPANS_MAX. If all are in use, the oldest one is dropped and counted.
+ *   3. SPANS_SENDS_MAX messages whose turn has not begun are kept. A new one replaces the oldest. A
+ *      turn whose message was replaced has no parent.
  */
 #ifndef OBSERVE_SPANS_H
 #define OBSERVE_SPANS_H
@@ -23,7 +23,8 @@ enum { SPANS_MAX = 2048, SPANS_SENDS_MAX = 4096, SPANS_BUCKETS = 1024 };
 struct span {
     struct list link;
     uint64_t turn;
-    uint64_t parent; /* the turn that sent its message; 0: not known, or from outside */
+    /* the turn that sent the message of this turn; 0: not known, or it came from outside */
+    uint64_t parent;
     uint64_t causal;
     uint64_t actor;
     tr_time start_ns;
@@ -40,7 +41,7 @@ struct span {
 
 /** A message that a turn has sent. */
 struct span_send {
-    struct list link; /* link in its bucket; alone in its list: not used */
+    struct list link; /* link in its bucket; linked to itself: not used */
     uint64_t turn;
     uint64_t causal;
     uint64_t receiver;
@@ -50,13 +51,13 @@ struct span_send {
 
 struct spans {
     struct list open;
-    struct list ended; /* spans that have ended, in this order */
+    struct list ended; /* spans that have ended, in the order of their ends */
     struct list unused;
-    struct list buckets[SPANS_BUCKETS]; /* of sends, by causal id and receiver */
-    size_t sends_next;                  /* index for the next send */
+    struct list buckets[SPANS_BUCKETS]; /* lists of struct span_send, by causal id and receiver */
+    size_t sends_next;                  /* index of the struct span_send to use next */
     uint64_t tick;
     size_t ended_count;
-    uint64_t dropped; /* spans that were dropped since spans_drops_take was called */
+    uint64_t dropped; /* number of spans that were dropped since the last spans_drops_take */
     struct span all[SPANS_MAX];
     struct span_send sends[SPANS_SENDS_MAX];
 };
@@ -67,7 +68,7 @@ void tr__spans_free(const struct memory_source *source, struct spans *spans);
 
 /** Takes a record. */
 void tr__spans_add(struct spans *spans, const struct follow_event *event);
-/** Ends a look at all records. Spans that had ended before this look are ready now. */
+/** Call when all new records were read. Makes the spans ready that had ended before. */
 void tr__spans_tick(struct spans *spans);
 /**
  * Returns the first span that is ready, with its parent; NULL: there is none. It stays in the table until

@@ -59,7 +59,8 @@ static void entry_write(struct visitor *visitor, const struct stall_entry *entry
     tr__json_open(line, NULL, '{');
     tr__json_unsigned(line, "number", entry->number);
     tr__past_time(visitor, entry->begun_ns);
-    /* The watch counts a turn that still runs only now and then. */
+    /* For a turn that still runs, compute the time here, because the watch updates it only now and
+     * then. */
     tr_time took_ns =
         entry->is_over ? entry->took_ns : tr__observer_now(visitor->observer) - entry->begun_ns;
     tr__json_signed(line, "took_ms", took_ns / TR_MILLISECOND);

@@ -6,7 +6,7 @@
 #include "durable/host.h"
 #include "store/core.h"
 
-/* Returns how many values a spread has. */
+/* Returns how many values a histogram has counted. */
 static uint64_t spread_count(const struct spread *spread)
 {
     uint64_t count = 0;
@@ -15,7 +15,7 @@ static uint64_t spread_count(const struct spread *spread)
     return count;
 }
 
-/* Writes what the store has done since the start: sums, of which clients make rates. */
+/* Writes what the store has done since the start: totals, from which clients compute rates. */
 static void work_write(struct json_line *line, const struct store *store)
 {
     tr__json_unsigned(line, "commits", spread_count(&store->commit_times));

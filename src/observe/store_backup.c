@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs store backup and store compact. A thread of its own does it, because it waits for the disk, and the thread of
- * the socket has other clients.
+ * The verbs store backup and store compact. Each runs on a thread of its own, because it waits for
+ * the disk, and the thread of the socket must serve other clients.
  */
 #include "observe/store_backup.h"
 
@@ -16,7 +16,7 @@
 #include "store/read.h"
 
 struct backup {
-    struct backup *next; /* of those whose clients have gone */
+    struct backup *next; /* next backup whose client has gone */
     const tr_platform *platform;
     tr_thread *thread;
     struct store *store;
@@ -27,9 +27,9 @@ struct backup {
     struct store_compact compacted; /* of a compaction */
     tr_status status;
     tr_error error;
-    char path[512]; /* "": the store is compacted */
+    char path[512]; /* directory of the copy; "": the store is compacted */
     bool is_audited;
-    uint32_t uid; /* of the client, which may have gone */
+    uint32_t uid; /* user id of the client, who may have gone */
     char via[VISITOR_VIA_MAX];
 };
 
@@ -44,17 +44,18 @@ static bool on_step(void *context, const struct store_backup_progress *progress)
 static void backup_main(void *context)
 {
     struct backup *backup = context;
-    tr__thread_step_back(); /* commits continue meanwhile, and are more urgent */
+    tr__thread_step_back(); /* lower the priority of this thread, because commits are more urgent */
     if (backup->path[0])
         backup->status =
             tr__store_backup(backup->store, backup->path, on_step, backup, &backup->error);
     else
         backup->status = tr__store_shrink(
             backup->store, &backup->is_cancelled, &backup->compacted, &backup->error);
-    atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* partner: backup_step */
+    atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* pairs with backup_step */
 }
 
-/* The client has gone, or has its answer. The thread of the socket must not wait for the other one. */
+/* The client has gone, or has its answer. The backup may still run, and the thread of the socket
+ * must not wait for it. */
 static void backup_free(struct visitor *visitor, void *work)
 {
     struct backup *backup = work;
@@ -64,7 +65,7 @@ static void backup_free(struct visitor *visitor, void *work)
     observer->left = backup;
 }
 
-/* Its client has gone: what became of it is still in the log. */
+/* The client of a backup has gone. Writes the result to the log. */
 static void left_audit(const struct observer *observer, const struct backup *backup)
 {
     tr__log(observer->system,
@@ -83,7 +84,7 @@ void tr__backups_collect(struct observer *observer, bool waits)
     struct backup **at = &observer->left;
     while (*at) {
         struct backup *backup = *at;
-        if (!waits && !atom32_load(&backup->is_done, ATOM_ACQUIRE)) { /* partner: backup_main */
+        if (!waits && !atom32_load(&backup->is_done, ATOM_ACQUIRE)) { /* pairs with backup_main */
             at = &backup->next;
             continue;
         }
@@ -109,10 +110,10 @@ static bool backup_step(struct visitor *visitor)
 {
     struct backup *backup = visitor->work;
     const struct control_request *request = visitor->request;
-    /* A program that ends does not wait for it. */
+    /* Cancel it, because a program that ends must not wait for it. */
     if (atom32_load(&visitor->observer->system->ending.is_stopping, ATOM_RELAXED))
         atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
-    if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* partner: backup_main */
+    if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* pairs with backup_main */
         return false;
     tr__audit(visitor, request, backup->status);
     backup->is_audited = true;
@@ -138,7 +139,7 @@ static bool backup_step(struct visitor *visitor)
     return true;
 }
 
-/* Starts the thread. `path` is the path of the copy; "": the store is compacted. */
+/* Starts the thread. `path` is the directory of the copy, or "" to compact the store. */
 static void backup_start(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const char *path)
 {

@@ -8,8 +8,8 @@
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request);
 void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request);
 /**
- * Frees the backups whose clients have gone, if they have ended. `waits`: also waits for those that were cancelled and
- * have not ended yet.
+ * Frees the backups that have ended after their clients had gone. If `waits`, also waits for
+ * cancelled ones that have not ended yet.
  */
 void tr__backups_collect(struct observer *observer, bool waits);
 

@@ -59,7 +59,7 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
 
 /* ---- A check of each row. ---- */
 
-/* What is checked of an actor, in this order. */
+/* The parts of an actor, in the order in which they are checked. */
 enum check_part {
     CHECK_STATE,
     CHECK_KEYS,
@@ -72,26 +72,27 @@ enum check_part {
     CHECK_OVER
 };
 
-/* Bytes and rows of one step, so that other clients need not wait for one actor that has much. */
+/* Bytes and rows that one step checks, so that other clients need not wait for a large actor. */
 enum { CHECK_STEP_BYTES = 512 * 1024, CHECK_STEP_ROWS = 1000 };
 
 struct check {
     struct stored stored;
     char kind[TR_NAME_MAX + 1]; /* kind of the current actor; "": none yet */
     struct request_key after;   /* key of the actor that is being checked */
-    enum check_part part;       /* of this actor, what is checked next */
-    uint64_t from;              /* events, requests: the number that is next */
-    uint64_t sequence;          /* of the last event that the state contains */
-    size_t from_size;           /* keys: of from_key; 0: from the first one */
-    uint32_t page;              /* the last page of this actor that was read */
+    enum check_part part;       /* the part of this actor that is checked next */
+    uint64_t from;     /* of events and requests: the number at which the check continues */
+    uint64_t sequence; /* number of the last event that the state contains */
+    /* of keys: size of from_key, where the check continues; 0: at the first key */
+    size_t from_size;
+    uint32_t page; /* number of the last page of this actor that was read */
     uint32_t page_last;
     uint64_t actors;
     uint64_t damaged;
-    /* of this step */
+    /* The next members are for the current step. */
     const struct visitor *visitor;
     size_t rows;
     size_t bytes;
-    bool is_cut; /* the part has more rows */
+    bool is_cut; /* the step has stopped in the middle of the part */
     unsigned char from_key[TR_KV_KEY_MAX + 1];
 };
 
@@ -108,7 +109,7 @@ static void check_tell(struct visitor *visitor)
     tr__json_string(&visitor->output, "kind", check->kind);
 }
 
-/* Whether the program ends. Then the check stops, because the program must not wait for it. */
+/* Whether the program ends. If so, the check stops, because the program must not wait for it. */
 static bool is_stopping(const struct visitor *visitor)
 {
     const struct tr_system *system = visitor->observer->system;
@@ -121,7 +122,7 @@ static bool on_row(void *context, const struct store_row *row)
     return !is_stopping(context);
 }
 
-/* As on_row, but ends the list when the step has read enough, and notes where it continues. */
+/* As on_row, but stops when the step has read enough, and notes where to continue. */
 static bool on_step_row(void *context, const struct store_row *row)
 {
     struct check *check = context;
@@ -129,12 +130,13 @@ static bool on_step_row(void *context, const struct store_row *row)
     check->from = row->id + 1;
     if (check->part == CHECK_KEYS && row->key.size < sizeof check->from_key) {
         memcpy(check->from_key, row->key.data, row->key.size);
-        check->from_key[row->key.size] = '\0'; /* the first key after this one */
+        check->from_key[row->key.size] = '\0'; /* the first key after this one has a NUL appended */
         check->from_size = row->key.size + 1;
     }
     check->is_cut =
         (++check->rows >= CHECK_STEP_ROWS || check->bytes >= CHECK_STEP_BYTES) &&
-        check->from_size <= TR_KV_KEY_MAX; /* no list can begin behind the longest key */
+        /* a key with that NUL must not be too long, so no list can begin behind the longest key */
+        check->from_size <= TR_KV_KEY_MAX;
     return !check->is_cut && !is_stopping(check->visitor);
 }
 
@@ -177,7 +179,7 @@ static tr_status part_check(struct check *check)
     return TR_OK;
 }
 
-/* Checks the parts of an actor but the pages, or as much of them as one step reads. */
+/* Checks all parts of an actor except the pages. Stops when the step has read enough. */
 static tr_status rows_check(struct visitor *visitor, struct check *check)
 {
     check->visitor = visitor;
@@ -195,7 +197,7 @@ static tr_status rows_check(struct visitor *visitor, struct check *check)
         check->stored.reader, check->kind, request_key_bytes(&check->after), &check->page_last);
 }
 
-/* Reads some pages of an actor and compares each with its sum. */
+/* Reads some pages of an actor, and compares each with its sum. */
 static tr_status pages_check(struct check *check)
 {
     enum { AT_ONCE = 64 };
@@ -215,7 +217,7 @@ static bool on_key(void *context, const struct store_row *row)
     return false;
 }
 
-/* Finds the next actor. TR_NOT_FOUND: there is none. */
+/* Finds the next actor. Returns TR_NOT_FOUND if there is none. */
 static tr_status check_next(struct check *check)
 {
     static const tr_bytes none = {NULL, 0};
@@ -241,7 +243,7 @@ static tr_status check_next(struct check *check)
     }
 }
 
-/* Ends the check of an actor. If it was destroyed meanwhile, that is no damage. */
+/* Ends the check of an actor. If the actor was destroyed during the check, that is no damage. */
 static tr_status actor_end(struct visitor *visitor, struct check *check, tr_status found)
 {
     struct json_line *line = &visitor->output;
@@ -259,7 +261,8 @@ static tr_status actor_end(struct visitor *visitor, struct check *check, tr_stat
     return found == TR_STORE_FAILED || found == TR_NO_MEMORY ? found : TR_OK;
 }
 
-/* Checks some rows or pages of the current actor, or begins with the next one. TR_NOT_FOUND: all actors were checked. */
+/* Checks some rows or pages of the current actor, or begins with the next one. Returns TR_NOT_FOUND
+ * when all actors were checked. */
 static tr_status check_some(struct visitor *visitor, struct check *check)
 {
     tr_status found = TR_OK;
@@ -314,7 +317,7 @@ void tr__verb_store_check(struct visitor *visitor, const struct control_request 
 
 /* ---- One actor from a backup. ---- */
 
-/* What a backup has of an actor. */
+/* The data of an actor in a backup. */
 struct restored {
     struct store *store;
     struct store_reader *reader;
@@ -341,7 +344,7 @@ static tr_status restored_read(const struct stored *stored, const char *director
     *restored = (struct restored){.rows = {.source = stored->source}};
     tr_status status = tr__store_open(&options, &restored->store, error);
     if (status == TR_OK) {
-        *error = (tr_error){.status = TR_OK}; /* forget the text about a file that need not exist */
+        *error = (tr_error){.status = TR_OK}; /* drop the text about a file that need not exist */
         status = tr__store_reader_new(restored->store, &restored->reader);
     }
     if (status == TR_OK)
@@ -359,7 +362,7 @@ static tr_status restored_read(const struct stored *stored, const char *director
     return tr__export_read(&other, kind, key, restored->state.bytes, &restored->rows);
 }
 
-/* Copies bytes into memory of the batch. */
+/* Replaces bytes by a copy in memory of the batch. */
 static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
 {
     void *copy = tr__store_batch_alloc(batch, bytes->size ? bytes->size : 1);
@@ -371,7 +374,7 @@ static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
     return TR_OK;
 }
 
-/* Replaces what is stored of the actor by what was read from the backup. */
+/* Puts the data of the backup into the batch, in place of the stored data of the actor. */
 static tr_status restored_put(const struct stored *stored, const char *kind, tr_bytes key,
                               bool replaces, struct restored *restored, struct store_batch *batch)
 {

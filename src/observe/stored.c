@@ -51,7 +51,7 @@ tr_time tr__stored_now(const struct stored *stored)
 
 /* ---- Values. ---- */
 
-/* If a value is larger than wanted, writes its size instead and returns true. */
+/* If a value is larger than value_max, writes its size instead and returns true. */
 static bool large_write(const struct stored *stored, const char *member, size_t size,
                         struct json_line *line)
 {
@@ -64,7 +64,7 @@ static bool large_write(const struct stored *stored, const char *member, size_t 
     return true;
 }
 
-/* Writes a message by its descriptor. Returns false if that is not possible. */
+/* Writes a message by its descriptor. Returns false if the bytes do not fit the descriptor. */
 static bool typed_write(const struct stored *stored, const tr_type *type, const char *member,
                         tr_bytes packed, struct json_line *line)
 {
@@ -113,7 +113,7 @@ static void line_put(void *context, const char *text, size_t size)
     tr__json_put(context, text, size);
 }
 
-/* Writes a value by the shape that it was stored with. */
+/* Writes a value by the shape with which it was stored. Returns false if that is not possible. */
 static bool shaped_write(const struct stored *stored, const tr_type *known, uint64_t hash,
                          const char *member, tr_bytes packed, struct json_line *line)
 {
@@ -145,7 +145,7 @@ void tr__stored_value(const struct stored *stored, const struct durable_kind *ki
 {
     uint64_t hash;
     tr_bytes packed = tr__shape_front_read(bytes, &hash);
-    /* Copy the bytes: they belong to the reader, which reads the shape next. */
+    /* Copy the bytes, because they belong to the reader, which reads the shape next. */
     void *copy = source_resize(stored->source, NULL, packed.size ? packed.size : 1);
     if (!copy) {
         line->has_failed = true;
@@ -325,7 +325,7 @@ static tr_status queues_write(const struct stored *stored, const char *kind, tr_
     return status;
 }
 
-/* ---- All of an actor. ---- */
+/* ---- All data of an actor. ---- */
 
 static void state_write(const struct stored *stored, const struct durable_kind *kind,
                         const struct store_state *state, struct json_line *line)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the store has of durable actors, as JSON: for the control socket of a running program, and for the tool while no
- * program runs.
+ * Writes what the store has of durable actors as JSON, for the control socket of a running program,
+ * and for the tool while no program runs.
  *
- * A running program knows its descriptors, and so which fields are secret (TR_SECRET). The store knows only names and types
- * of fields (wire/shape.h): without the program nothing of a state is shown unless secrets are wanted.
+ * A running program knows its descriptors, and so which fields are secret (TR_SECRET). The store
+ * knows only names and types of fields (wire/shape.h): without the program a state is shown only if
+ * secrets are wanted.
  */
 #ifndef OBSERVE_STORED_H
 #define OBSERVE_STORED_H
@@ -14,40 +15,42 @@
 
 struct store_reader;
 
-/* how many keys, and how many bytes of a value, are shown */
+/* keys that are shown at most, and bytes of a value */
 enum { STORED_ROWS = 100, STORED_VALUE = 1024 };
 
-/** How stored actors are looked at. */
+/** How to read stored actors. */
 struct stored {
     struct store_reader *reader;
     const struct memory_source *source;
     struct durable_host *host; /* NULL: no program runs */
     bool shows_secrets;
-    size_t value_max; /* bytes of JSON of a state, a snapshot or an event; 0: any number */
+    /* bytes of the JSON of a state, a snapshot or an event that are written at most; 0: no limit */
+    size_t value_max;
 };
 
-/** Returns the kind of the program with this name; NULL: it has none, or no program runs. */
+/** Returns the kind of the program with this name, or NULL if there is none, or no program runs. */
 struct durable_kind *tr__stored_kind(const struct stored *stored, const char *name);
-/** Returns the type of a message that actors of a kind handle; NULL: there is none. */
+/** Returns the type of a message with this name that actors of a kind handle, or NULL. */
 const tr_type *tr__stored_message_type(const struct durable_kind *kind, const char *name);
 /** Returns whether an actor is awake. */
 bool tr__stored_is_awake(const struct stored *stored, const char *kind, tr_bytes key);
 
 /**
- * Writes the members of one actor: version, state, keys and values, alarms, queues, events, tables. `names` is a client's
- * reader of the directory, or NULL. TR_NOT_FOUND, TR_STORE_CORRUPT and others: nothing, or a part, was written.
+ * Writes the members of one actor: version, state, keys and values, alarms, queues, events, tables.
+ * After TR_NOT_FOUND, TR_STORE_CORRUPT or another error, nothing or only a part was written.
  */
 TR_MUST_CHECK tr_status tr__stored_write(const struct stored *stored, const char *kind,
                                          tr_bytes key, struct json_line *line);
 
 /**
- * Writes a state, a snapshot or an event as a member, by its descriptor or its shape. A value of more than `value_max`
- * bytes is written as null, and a member <member>_bytes has its size.
+ * Writes a state, a snapshot or an event as a member, with the fields that its descriptor or its
+ * shape names. A value of more than `value_max` bytes is written as null, and a member
+ * <member>_bytes has its size.
  */
 void tr__stored_value(const struct stored *stored, const struct durable_kind *kind,
                       const tr_type *type, const char *member, tr_bytes bytes,
                       struct json_line *line);
-/** Writes a packed message that has no front. */
+/** Writes a packed message that has no shape before it. */
 void tr__stored_message(const struct stored *stored, const tr_type *type, const char *member,
                         tr_bytes packed, struct json_line *line);
 
@@ -61,16 +64,16 @@ struct stored_queue {
     char oldest_type[64];
     tr_time failed_ns; /* when an item last failed; 0: none has */
 };
-/** Counts the queues of an actor, at most `max`. Returns how many in *count. */
+/** Fills in the figures of at most `max` queues of an actor. Sets *count to their number. */
 TR_MUST_CHECK tr_status tr__stored_queues(const struct stored *stored, const char *kind,
                                           tr_bytes key, struct stored_queue *queues, size_t max,
                                           size_t *count);
 void tr__stored_queue_write(const struct stored *stored, const struct stored_queue *queue,
                             struct json_line *line);
-/** Writes the members of an alarm: name, when it is due, how, and its message. */
+/** Writes the members of an alarm: its name, when and how often it fires, and its message. */
 void tr__stored_alarm_write(const struct stored *stored, const char *kind, const char *name,
                             tr_time due_wall_ns, tr_bytes bytes, struct json_line *line);
-/** Returns the wall clock. */
+/** Returns the time of the wall clock. */
 tr_time tr__stored_now(const struct stored *stored);
 
 #endif

@@ -31,7 +31,7 @@ static void on_columns(void *context, const char *const *names, size_t count)
         memcpy(output->names[i], names[i], length);
         for (char *at = output->names[i]; at < output->names[i] + length; at++) {
             if (*at == '"' || *at == '\\' || (unsigned char)*at < 0x20)
-                *at = '?'; /* the name is written into JSON without escapes */
+                *at = '?'; /* replace it, because the name is written into JSON without escapes */
         }
         output->names[i][length] = '\0';
     }
@@ -131,7 +131,7 @@ static void sql_write(struct sql_output *output, const struct stored *stored,
     }
     tr_status status = sql_run(output, stored, request, sql);
     if (status == TR_OK && output->is_cut) {
-        /* The output was full, and the statement was ended in the middle. */
+        /* The output was full, so the statement was stopped in the middle. */
         tr__visitor_refuse(visitor, request->id, TR_LIMIT, "too many rows for a change");
         status = TR_LIMIT;
     } else if (status == TR_OK) {
@@ -148,7 +148,7 @@ static void sql_write(struct sql_output *output, const struct stored *stored,
     tr__change_drop(change);
 }
 
-/* Checks that the request has all that it needs. If not, refuses it and returns false. */
+/* Checks that the request is complete. If not, refuses it and returns false. */
 static bool sql_may(struct visitor *visitor, const struct control_request *request)
 {
     const char *why = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Statements of SQL in the tables of a durable actor (store/sql.h): they read, or, if that is allowed, change. */
+/**
+ * Statements of SQL in the tables of a durable actor (store/sql.h): they read tables, or change
+ * them if that is allowed.
+ */
 #ifndef OBSERVE_TABLES_H
 #define OBSERVE_TABLES_H
 

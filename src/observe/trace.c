@@ -10,9 +10,10 @@
 #include "actor/turn/follow_turn.h"
 
 enum {
-    TRACE_PAGE = 32,       /* records that are read at once */
-    TRACE_LIMIT = 200,     /* records of an answer, if the request names no number */
-    TRACE_LIMIT_MOST = 400 /* so that an answer is smaller than VISITOR_PAGE_MAX */
+    TRACE_PAGE = 32,   /* records that are read together */
+    TRACE_LIMIT = 200, /* records of an answer, if the request names no number */
+    /* records of an answer at most, so that it is smaller than VISITOR_PAGE_MAX */
+    TRACE_LIMIT_MOST = 400
 };
 
 void tr__trace_leave(struct visitor *visitor)
@@ -59,7 +60,8 @@ tr_status tr__trace_join(struct visitor *visitor)
     return status;
 }
 
-/* Follows what the request names. Returns false if the request was refused. */
+/* Begins to follow the actor or the causal id that the request names. Returns false if the request
+ * was refused. */
 static bool follow(struct visitor *visitor, const struct control_request *request, uint64_t causal)
 {
     struct tr_system *system = visitor->observer->system;

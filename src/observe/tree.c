@@ -8,9 +8,9 @@
 #include "actor/cell/worker.h"
 #include "observe/actors.h"
 
-/* Children of one behavior. The sums are over the children and all actors below them. */
+/* A group: children of one behavior. Its sums are over the children and all actors below them. */
 struct tree_group {
-    const tr_behavior *behavior; /* NULL: not set up yet */
+    const tr_behavior *behavior; /* behavior of the children; NULL: they are not set up yet */
     uint64_t count;              /* children */
     uint64_t below;              /* actors */
     uint64_t queued;
@@ -23,22 +23,20 @@ struct tree_group {
 
 struct tree {
     tr_system *system;
-    uint64_t root; /* ref of the actor whose children are grouped; 0: the roots */
+    uint64_t root; /* ref of the actor whose children are grouped; 0: actors without a parent */
     uint64_t below;
     uint64_t children;
-    bool has_more; /* there are more behaviors than groups */
+    bool has_more; /* there are more behaviors than the table has groups */
     size_t count;
     struct tree_group *last; /* the group that was used last */
     struct tree_group groups[TREE_GROUPS];
 };
 
-/*
- * Returns the child of the root below which `cell` is, or `cell` itself if it is such a child; NULL: the cell is not
- * below the root.
- */
+/* Returns the child of the root that is an ancestor of `cell`, or `cell` itself if it is a child of
+ * the root. NULL: the cell is not below the root. */
 static const struct cell *child_above(const struct tree *tree, const struct cell *cell)
 {
-    /* The depth is limited, because cells that change during the walk could make a circle. */
+    /* The depth is limited, because cells that change during the walk could form a circle. */
     for (unsigned depth = 0; depth <= TR_PATH_MAX; depth++) {
         const struct cell *parent = slots_parent(&tree->system->slots, cell);
         if (!parent)
@@ -50,7 +48,7 @@ static const struct cell *child_above(const struct tree *tree, const struct cell
     return NULL;
 }
 
-/* Returns the group of a behavior, made if needed; NULL: there are too many. */
+/* Returns the group of a behavior, and makes it if needed; NULL: there are too many. */
 static struct tree_group *group_of(struct tree *tree, const tr_behavior *behavior)
 {
     if (tree->last && tree->last->behavior == behavior)
@@ -113,7 +111,7 @@ static void group_write(const struct tree *tree, const struct tree_group *group,
     tr__json_close(line, '}');
 }
 
-/* Writes the members of the root itself. Returns false if it has ended. */
+/* Writes the members that describe the root. Returns false if the root has ended. */
 static bool root_write(struct visitor *visitor, tr_ref root)
 {
     struct json_line *line = &visitor->output;
@@ -148,7 +146,7 @@ void tr__verb_tree(struct visitor *visitor, const struct control_request *reques
     memset(tree, 0, sizeof *tree);
     tree->system = system;
     tree->root = root.bits;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     for (uint32_t slot = 1; slot < made; slot++) {
         struct actor_glance glance;
         if (tr__actor_glance(system, slot, &glance))

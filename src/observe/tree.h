@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The tree of actors, one level at a time and by behavior, so that a hundred thousand children are one row. */
+/**
+ * The verb tree: the tree of actors, one level at a time. Children are grouped by behavior, so that
+ * a hundred thousand children are one row.
+ */
 #ifndef OBSERVE_TREE_H
 #define OBSERVE_TREE_H
 

@@ -36,9 +36,9 @@
 enum {
     LIST_DEFAULT = 1000,
     LIST_LARGEST = 1000000,
-    LIST_STEP = 16, /* actors that are read at once */
+    LIST_STEP = 16, /* actors that are read in one step */
     TOP_ROWS = 20,
-    TOP_AGED = 5, /* rows of `top` whose workers are asked for the oldest message */
+    TOP_AGED = 5, /* rows of `top` for which the worker is asked for the oldest message */
     BEHAVIORS_SHOWN = 256
 };
 
@@ -67,13 +67,14 @@ static void actor_write(struct json_line *line, const tr_actor_info *info)
     tr__json_unsigned(line, "children", info->children);
 }
 
-/* Whether an actor that the query has found also fits the other members of the request. */
+/* Whether an actor that the query has found also matches the other members of the request. */
 static bool is_listed(const struct visitor *visitor, const tr_actor_info *info)
 {
     const struct control_request *request = visitor->request;
     if (request->is_direct && info->parent.bits != visitor->query.below.bits)
         return false;
-    /* All actors are below /user. A person who names it means the actors of the program. */
+    /* All actors are below /user. But a person who asks for /user means the actors of the program,
+     * not those of the system. */
     if (!request->is_direct && request->path && strcmp(request->path, "/user") == 0 &&
         strncmp(info->path, "/system/", 8) == 0)
         return false;
@@ -107,7 +108,8 @@ bool tr__list_continue(struct visitor *visitor)
         tr__visitor_end(visitor);
         visitor->listed++;
     }
-    /* Continue. An error ends the list: the actor below which it is has ended, and so have all below it. */
+    /* Continue if there may be more. An error ends the list: the actor whose descendants are listed
+     * has ended, and so have they. */
     if (status == TR_OK && visitor->query.from && visitor->listed < limit)
         return false;
     tr__visitor_begin(visitor, request->id, false);
@@ -120,7 +122,8 @@ bool tr__list_continue(struct visitor *visitor)
 
 static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
 
-/* Lists the fullest mailboxes. For a page also writes the age of the oldest message in the first few. */
+/* Lists the fullest mailboxes. For a page of an inspector also writes the age of the oldest message
+ * in the first few. */
 static void list_sorted(struct visitor *visitor, const struct control_request *request)
 {
     enum { MOST = 100, AGED = 20 };
@@ -224,10 +227,8 @@ static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_r
     tr__json_raw(line, "value", report->state_length ? report->state_text : "null");
 }
 
-/*
- * Writes the age of the oldest message of a stuck worker's actor. The worker cannot say which message it is, but it has
- * not changed since the worker is stuck.
- */
+/* Writes the age of the oldest message of an actor whose worker is stuck. The worker cannot say
+ * which message that is, but the message has not changed since the worker is stuck. */
 static void stuck_age_write(struct json_line *line, tr_time age_ns)
 {
     tr__json_open(line, "oldest", '{');
@@ -417,12 +418,10 @@ static void verb_behaviors(struct visitor *visitor, const struct control_request
     source_resize(&system->source, infos, 0);
 }
 
-/* ---- Top: everything at once. ---- */
+/* ---- The verb top: an overview of everything. ---- */
 
-/*
- * Adds the age of the oldest message of an actor, unless its worker is stuck. Returns false if the worker took long to
- * answer.
- */
+/* Writes the age of the oldest message of an actor, unless its worker is stuck. Returns false if
+ * the worker took long to answer. */
 static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report)
 {
     struct observer *observer = visitor->observer;

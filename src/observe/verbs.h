@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The verbs of the control protocol. A new verb is a row of tr__verbs.
- */
+/** The verbs of the control protocol. To add a verb, add a row to tr__verbs. */
 #ifndef OBSERVE_VERBS_H
 #define OBSERVE_VERBS_H
 
@@ -17,11 +15,11 @@ struct verb {
 extern const struct verb tr__verbs[];
 extern const size_t tr__verb_count;
 
-/* Look, in observe/verbs.c. */
+/* ---- Verbs that only look, in observe/verbs.c. ---- */
 /** Continues a list. Returns true if it has ended. */
 bool tr__list_continue(struct visitor *visitor);
 
-/** Writes members that describe what a worker is doing. */
+/** Writes members that describe what a worker does at present. */
 void tr__running_write(struct json_line *line, const tr_worker_info *info);
 
 #endif

@@ -146,7 +146,7 @@ static tr_time now(const struct visitor *visitor)
     return platform->mono_now(platform);
 }
 
-/* Says how far a job is, once a second, if the client wants to know. */
+/* If the client wants it, writes a line of progress once a second. */
 static void progress_write(struct visitor *visitor, tr_time now_ns)
 {
     if (visitor->job == JOB_NONE || !visitor->request || !visitor->request->progress ||
@@ -162,7 +162,7 @@ static void progress_write(struct visitor *visitor, tr_time now_ns)
 
 /* ---- Requests. ---- */
 
-/* Does what a line asks for. */
+/* Handles a request, which is one line. */
 static void line_handle(struct visitor *visitor, tr_bytes line)
 {
     tr_wire_error error;
@@ -195,7 +195,7 @@ static void line_handle(struct visitor *visitor, tr_bytes line)
         tr__visitor_refuse(
             visitor, request->id, TR_NOT_SUPPORTED, "%s needs the running program", verb->name);
     else if (!tr__page_may(visitor, request, verb))
-        ; /* it was refused */
+        ; /* the request was refused */
     else if (verb->changes && !request->may)
         tr__visitor_refuse(visitor,
                            request->id,
@@ -226,7 +226,7 @@ void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size)
     visitor->input_size += size;
 }
 
-/* Takes the first line out of the input. Returns false if there is no whole line. */
+/* Takes the first line out of the input. Returns false if no whole line has come. */
 static bool next_line(struct visitor *visitor)
 {
     char *end = visitor->input_size ? memchr(visitor->input, '\n', visitor->input_size) : NULL;
@@ -248,7 +248,7 @@ static bool next_line(struct visitor *visitor)
     return true;
 }
 
-/* Does one thing. Returns false if there is nothing to do now. */
+/* Does one piece of work. Returns false if there is nothing to do now. */
 static bool work_once(struct visitor *visitor)
 {
     if (visitor->job == JOB_NONE)

@@ -4,13 +4,15 @@
  *
  * The server first sends a line that says what it is:
  *     {"troupe":1,"app":"chat","pid":4711,"verbs":["ls","show",...]}
- * Each request is a line (observe/request.h). Its answer is any number of lines {"id":1,"part":...} and one of
- * {"id":1,"ok":...} or {"id":1,"no":"TR_NOT_FOUND","why":"..."}. Requests of one client are answered in order. A request with
- * "progress":true, of a verb that takes long, also gets a line {"id":1,"progress":{"for_ms":1000,...}} each second.
+ * Each request is a line (observe/request.h). Its answer is any number of lines {"id":1,"part":...}
+ * and one of {"id":1,"ok":...} or {"id":1,"no":"TR_NOT_FOUND","why":"..."}. Requests of one client
+ * are answered in order. A request with "progress":true, of a verb that takes long, also gets a
+ * line {"id":1,"progress":{"for_ms":1000,...}} each second.
  *
- * It knows no sockets, so that tests and a fuzzer can feed it. Limits: a request has at most VISITOR_REQUEST_MAX bytes.
- * No further answer begins, and no list continues, while VISITOR_PAGE_MAX / 2 bytes wait to be sent. What takes long is done
- * in slices, so that other clients have their turn.
+ * A visitor uses no sockets, so that tests and a fuzzer can call it. Limits: a request has at most
+ * VISITOR_REQUEST_MAX bytes. No further answer begins, and no list continues, while
+ * VISITOR_PAGE_MAX / 2 bytes wait to be sent. Long work is done in slices, so that other clients
+ * have their turn.
  */
 #ifndef OBSERVE_VISITOR_H
 #define OBSERVE_VISITOR_H
@@ -22,66 +24,70 @@
 enum {
     VISITOR_REQUEST_MAX = 64 * 1024,
     VISITOR_PAGE_MAX = 256 * 1024,
-    VISITOR_LINE_MAX = 1024 * 1024, /* bytes of one line for a page of an inspector */
+    /* bytes of a line at most, if the client is a page of an inspector */
+    VISITOR_LINE_MAX = 1024 * 1024,
     VISITOR_VIA_MAX = 80,
-    VISITOR_SLICE_US = 2000, /* length of a slice, after which another client has its turn */
-    VISITOR_STEPS_MAX = 256  /* as well */
+    /* length of a slice in microseconds; then another client has its turn */
+    VISITOR_SLICE_US = 2000,
+    VISITOR_STEPS_MAX = 256 /* as well */
 };
 
-/** What a visitor has begun and not finished. */
+/** Work that a visitor has begun and not finished. */
 enum visitor_job {
     JOB_NONE,
     JOB_LIST,
     JOB_ASK,
     JOB_STEPS, /* `step` continues it as fast as the client reads */
-    JOB_WAIT   /* `step` looks each few milliseconds whether it is over */
+    JOB_WAIT   /* `step` checks every few milliseconds whether the job has ended */
 };
 
 struct visitor {
     struct observer *observer;
     uint32_t uid; /* user id of the client */
-    char *input;  /* VISITOR_REQUEST_MAX bytes; NULL until the first byte */
+    char *input;  /* buffer of VISITOR_REQUEST_MAX bytes; NULL until the first byte */
     size_t input_size;
     struct json_line output;
-    size_t line_at; /* where the last line of `output` begins */
+    size_t line_at; /* position in `output` at which the last line begins */
     uint64_t line_id;
-    bool is_over; /* close the connection when `output` is sent */
-    /* For a page of an inspector (observe/page.h). */
+    bool is_over; /* close the connection after `output` was sent */
+    /* For a client that is a page of an inspector (observe/page.h). */
     bool is_page;
     bool reads_only;
-    char via[VISITOR_VIA_MAX]; /* names the page in lines of the log; "": it is no page */
+    /* name of the page for lines of the log; "": the client is no page */
+    char via[VISITOR_VIA_MAX];
     enum visitor_job job;
     struct control_request *request; /* the request of the current job */
     /* JOB_LIST */
     tr_actor_query query;
     uint32_t listed;
-    bool follows;      /* the visitor has called tr__follow_open: observe/trace.h */
+    bool follows;      /* the visitor has called tr__follow_open; see observe/trace.h */
     uint64_t followed; /* the actor that the visitor has marked; 0: none */
     /* JOB_ASK */
     tr_pending asked;
     const tr_type *asked_type;
     tr_ref asked_of;
-    /* JOB_STEPS, JOB_WAIT */
-    bool (*step)(struct visitor *visitor); /* returns true if the job has ended */
-    void *work;                            /* what the job needs; NULL: nothing */
+    /* The next members are for JOB_STEPS and JOB_WAIT. */
+    /* continues the job; returns true if the job has ended */
+    bool (*step)(struct visitor *visitor);
+    void *work; /* data of the job; NULL: none */
     void (*work_free)(struct visitor *visitor, void *work);
-    /* Adds members to the line that says how far the job is; NULL: there is nothing to add. */
+    /* Adds members to a line of progress; NULL: there is nothing to add. */
     void (*work_tell)(struct visitor *visitor);
     tr_time begun_ns; /* when the job began */
     tr_time told_ns;  /* when a line of progress was last written, or the job began */
-    /* A text that comes in several requests. */
+    /* A text that comes in pieces, by several requests. */
     struct json_line gathered;
 };
 
-/** Begins a visitor: the greeting is in its output. */
+/** Begins a visitor, and writes the greeting to its output. */
 void tr__visitor_open(struct visitor *visitor, struct observer *observer, uint32_t uid);
 /** Frees the memory of a visitor. An ask that was not answered is cancelled. */
 void tr__visitor_close(struct visitor *visitor);
-/** Takes bytes of the client, at most `visitor_space`. */
+/** Takes bytes from the client, at most tr__visitor_space. */
 void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size);
 /**
- * Continues the current job, and begins the requests that have come since, for one slice. Returns true if it can
- * continue at once, as soon as there is space in the output.
+ * Works for one slice: continues the current job, and handles further requests. Returns true if
+ * there is more to do as soon as the output has space.
  */
 bool tr__visitor_work(struct visitor *visitor);
 /** Returns how many bytes tr__visitor_input can take. */
@@ -89,23 +95,21 @@ size_t tr__visitor_space(const struct visitor *visitor);
 
 /* ---- For the files with the verbs. ---- */
 
-/** Begins {"id":1,"ok":{ or, if it is_part, {"id":1,"part":{ . */
+/** Begins the object {"id":1,"ok":{ or, if `is_part`, {"id":1,"part":{ . */
 void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part);
 /**
  * Ends both objects, and the line. A page gets no line of more than VISITOR_LINE_MAX bytes: its request is refused with
  * TR_TOO_LARGE, and the page ignores the rest of the answer.
  */
 void tr__visitor_end(struct visitor *visitor);
-/** Answers that a request was refused. "why" has a sentence for a person. */
+/** Answers that a request was refused. The member "why" has the formatted sentence. */
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,
                         ...) TR_PRINTF(4, 5);
 /** Begins a job with steps. The job owns `work`, and frees it by `work_free` when it ends. */
 void tr__visitor_steps(struct visitor *visitor, enum visitor_job job,
                        bool (*step)(struct visitor *visitor), void *work,
                        void (*work_free)(struct visitor *visitor, void *work));
-/**
- * Finds the actor of a request, and refuses the request if there is none. TR_NOBODY: it was refused.
- */
+/** Finds the actor of a request. If there is none, refuses the request and returns TR_NOBODY. */
 tr_ref tr__visitor_actor(struct visitor *visitor, const struct control_request *request);
 
 #endif

@@ -38,7 +38,7 @@ static void report_write(struct visitor *visitor, uint64_t id, tr_status status,
 {
     struct json_line *line = &visitor->output;
     uint32_t count = status == TR_OK ? report->count : 0;
-    /* The page of the inspector has no words for replies that are owed. */
+    /* The page of the inspector cannot show replies that are owed. */
     size_t kinds_shown = visitor->is_page ? WAIT_OWES : WAIT_KINDS;
     for (uint32_t i = 0; i < count; i++) {
         if (report->rows[i].kind < kinds_shown)

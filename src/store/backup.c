@@ -18,7 +18,7 @@ static tr_status backup_refuse(tr_error *error, tr_status status, const char *te
     return status;
 }
 
-/* How many batches were committed. */
+/* Returns how many batches were committed so far. */
 static uint64_t committed(const struct store *store)
 {
     return atom64_load(&store->group_sizes.sum, ATOM_RELAXED);
@@ -30,10 +30,9 @@ static void step_begin(struct store *store)
     store->step_batches = committed(store);
 }
 
-/*
- * Waits as long as the step took if something was committed meanwhile. So commits have the disk and the processors for
- * themselves half of the time, and a backup takes at most twice as long as without commits.
- */
+/* If something was committed during the step, waits as long as the step took. So commits have the
+ * disk and the processors for themselves half of the time, and a backup takes at most twice as long
+ * as without commits. */
 static void step_rest(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -71,7 +70,7 @@ tr_status tr__store_backup(struct store *store, const char *path, store_backup_s
     };
     step_begin(store);
     tr_status status = store->driver->backup(store->session, &call, error);
-    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* partner: the exchange above */
+    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* pairs with the exchange above */
     return status;
 }
 
@@ -138,6 +137,6 @@ tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
     tr_status status = tr__store_order_shrink(store, is_cancelled, &why);
     tr__tidy_give(store);
     report->bytes_after = files_size(store);
-    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* partner: the exchange above */
+    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* pairs with the exchange above */
     return status ? backup_refuse(error, status, why.text) : TR_OK;
 }

@@ -18,8 +18,9 @@
 
 /** How far a backup is. */
 struct store_backup_progress {
-    uint64_t copied_bytes; /* also counts pages that were copied again because they had changed */
-    uint64_t total_bytes;  /* bytes of the files at present */
+    /* bytes copied so far, including pages that were copied again because they had changed */
+    uint64_t copied_bytes;
+    uint64_t total_bytes; /* bytes of the files at present */
 };
 /**
  * Called on the thread of the backup, at most once for each STORE_BACKUP_STEP bytes. Returns false to stop the backup
@@ -28,23 +29,26 @@ struct store_backup_progress {
 typedef bool store_backup_step(void *context, const struct store_backup_progress *progress);
 
 enum { STORE_BACKUP_STEP = 4 << 20 };
-/** Longest pause of a backup after a step, for commits. */
+/** After each step a backup pauses for commits, at most this long. */
 #define STORE_REST_NS (1 * TR_SECOND)
 
 /**
  * Copies an open store into a new directory, `path`, which must not exist; its parent must.
  *
- * The copy has every batch whose on_done came with TR_OK before the call, and may have later ones: it is the store as
- * of one moment before the end of the call. Each page is checked against its sum. The copy is made in `path`.part, is
- * synced, and gets its name at the end. So a directory with the name `path` is a complete backup. After a failure or a
- * crash `path`.part may be left; the next backup to the same path removes it. While others commit, it pauses after each
- * step for as long as the step took.
+ * The copy has every batch whose on_done came with TR_OK before the call, and may have later ones:
+ * it has the state of the store at one moment before the end of the call. Each page is checked
+ * against its sum. The copy is made in `path`.part, is synced, and gets its name at the end. So a
+ * directory with the name `path` is a complete backup. After a failure or a crash `path`.part may
+ * be left; the next backup to the same path removes it. While batches are committed, the backup
+ * pauses after each step for as long as the step took.
  *
- * Any thread, one backup of a store at a time. Waits for the disk, so it must not be a worker. `on_step` may be NULL.
+ * Any thread, one backup of a store at a time. Waits for the disk, so it must not be a worker.
+ * `on_step` may be NULL.
  *
- * TR_STORE_BUSY: another backup runs. TR_NAME_EXISTS: `path` exists. TR_NOT_SUPPORTED: the store is in memory.
- * TR_STORE_CORRUPT: a page does not fit its sum; the text says which. TR_STORE_FULL, TR_STORE_FAILED (of the new
- * files: the store itself does not fail), TR_CANCELLED, TR_NO_MEMORY. `error` may be NULL.
+ * TR_STORE_BUSY: another backup runs. TR_NAME_EXISTS: `path` exists. TR_NOT_SUPPORTED: the store is
+ * in memory. TR_STORE_CORRUPT: a page does not fit its sum; the text says which. TR_STORE_FULL,
+ * TR_STORE_FAILED: the new files could not be written; the store itself does not fail.
+ * TR_CANCELLED, TR_NO_MEMORY. `error` may be NULL.
  */
 TR_MUST_CHECK tr_status tr__store_backup(struct store *store, const char *path,
                                          store_backup_step *on_step, void *context,
@@ -61,12 +65,14 @@ struct store_check {
 typedef void store_check_damage(void *context, const char *text);
 
 /**
- * Checks a store that is not open: the log, the sum of each page, the structure of all tables and indexes, and the seal
- * of each row. Changes nothing, and locks the store meanwhile. Of `options` only the program and the place are used.
+ * Checks a store that is not open: the log, the sum of each page, the structure of all tables and
+ * indexes, and the seal of each row. Changes nothing, and locks the store during the check. Uses
+ * only the program and the place of `options`.
  *
- * TR_OK: everything was checked; the store is intact if report->damages is 0. TR_NOT_FOUND: no store is there.
- * TR_STORE_BUSY: it is open. TR_STORE_FOREIGN, TR_STORE_NEWER, TR_STORE_CORRUPT (too damaged to be looked at),
- * TR_STORE_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. `on_damage` and `error` may be NULL. Any thread; waits for the disk.
+ * TR_OK: everything was checked; the store is intact if report->damages is 0. TR_NOT_FOUND: no
+ * store is there. TR_STORE_BUSY: it is open. TR_STORE_FOREIGN, TR_STORE_NEWER, TR_STORE_CORRUPT
+ * (too damaged to be looked at), TR_STORE_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. `on_damage` and
+ * `error` may be NULL. Any thread; waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__store_check(const struct store_options *options,
                                         struct store_check *report, store_check_damage *on_damage,
@@ -79,23 +85,26 @@ struct store_compact {
 };
 
 /**
- * Gives unused pages of a store that is not open back to the file system. Needs free space for what is in use of it. A
- * crash leaves the store as it was, or compacted. If `options` name no program, the store may be of any program. Statuses
- * of tr__store_open. Any thread; waits for the disk.
+ * Gives unused pages of a store that is not open back to the file system. Needs as much free space
+ * as the used pages have. If it is interrupted by a crash, the store is either unchanged or
+ * compacted. If `options` name no program, the store may be of any program. Statuses of
+ * tr__store_open. Any thread; waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
                                           struct store_compact *report, tr_error *error);
 
 /**
- * As tr__store_compact, for a store that is open. Commits wait meanwhile, because the committing thread compacts
- * between two groups. Reads continue, but for the moment in which the new file takes the place of the old one.
+ * As tr__store_compact, for a store that is open. Commits wait meanwhile, because the committing
+ * thread compacts between two groups. Reads continue, except for the moment in which the new file
+ * replaces the old one.
  *
- * `is_cancelled` may be NULL. If another thread sets *is_cancelled, the compaction soon ends with TR_CANCELLED, unless
- * everything is already copied.
+ * `is_cancelled` may be NULL. If another thread sets *is_cancelled, the compaction soon ends with
+ * TR_CANCELLED, unless everything is already copied.
  *
- * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs, or somebody has read
- * for more than a second. TR_STORE_FULL, TR_NO_MEMORY, TR_CANCELLED, TR_FAILED (the new file): nothing has changed. TR_STORE_FAILED: the store has
- * failed. TR_NOT_SUPPORTED: the store has no thread, or is in memory.
+ * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs,
+ * or somebody has read for more than a second. TR_STORE_FULL, TR_NO_MEMORY, TR_CANCELLED, TR_FAILED
+ * (the new file): nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: the
+ * store has no thread, or is in memory.
  */
 TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
                                          struct store_compact *report, tr_error *error);

@@ -19,7 +19,7 @@ enum {
     CHUNK_FIRST = 1024, /* Enough for the batch, a handful of writes and a small state. */
     CHUNK_NEXT = 4096,
     BATCH_PAGES = 2,   /* the row of the actor and its index */
-    OP_PAGES = 2,      /* a leaf, and a second one if the leaf is full or the table has an index */
+    OP_PAGES = 2,      /* a leaf, and another leaf if the first is full or the table has an index */
     DESTROY_PAGES = 8, /* a leaf of each table */
 };
 
@@ -66,7 +66,8 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
         struct store_chunk *chunk = source_resize(&batch->source, NULL, chunk_size);
         if (!chunk)
             return NULL;
-        if (is_alone) { /* The newest chunk stays first, so that its free rest is still used. */
+        if (is_alone) {
+            /* The newest chunk stays first, because the rest of its memory is still to be used. */
             chunk->next = batch->chunks->next;
             batch->chunks->next = chunk;
             return chunk->memory;

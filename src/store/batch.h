@@ -14,7 +14,7 @@ struct store_batch;
 struct store_entry;
 struct store_op;
 
-/** Makes an empty batch. TR_NO_MEMORY. One thread at a time. */
+/** Makes an empty batch. Fails with TR_NO_MEMORY. One thread at a time. */
 TR_MUST_CHECK tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch);
 /** Frees a batch that was never submitted, or whose on_done was called. NULL does nothing. */
 void tr__store_batch_free(struct store_batch *batch);
@@ -30,37 +30,41 @@ struct store_batch_mark {
     size_t pages;
 };
 struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
-/** Removes what was added after the mark, which must be a mark of this batch. */
+/** Removes everything that was added after the mark. The mark must be of this batch. */
 void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark);
-/** Whether the batch has no writes. Submitting it would still check the generation. */
+/**
+ * Whether the batch has no writes. If an empty batch is submitted, its generation is still checked.
+ */
 bool tr__store_batch_is_empty(const struct store_batch *batch);
 
-/*
- * Each of these functions adds one write to a batch. Writes take effect in the order of the calls.
+/* Each of these functions adds one write to a batch. Writes take effect in the order of the calls.
  *
- * Names and keys are copied. Values are lent until the batch is freed: use memory of tr__store_batch_alloc for a value
- * that would not live that long. TR_NO_MEMORY. TR_TOO_LARGE where a limit of troupe/limits.h is named
- * (TR_INVALID_ARGUMENT for an empty name). After an error the batch is unchanged.
- */
+ * Names and keys are copied. Values are borrowed until the batch is freed: copy a value that does
+ * not live that long into memory of tr__store_batch_alloc. A limit of troupe/limits.h that a
+ * comment names applies to the argument; beyond it the function fails with TR_TOO_LARGE. An empty
+ * name: TR_INVALID_ARGUMENT. TR_NO_MEMORY. After an error the batch is unchanged. */
 
 /** Sets the state: at most TR_STATE_MAX bytes, plus STORE_FRONT_MAX. */
 TR_MUST_CHECK tr_status tr__store_put_state(struct store_batch *batch, uint32_t version,
                                             tr_bytes state);
 
-/** Sets a key: TR_KV_KEY_MAX, TR_KV_VALUE_MAX. A key has at least one byte, of any value. */
+/**
+ * Sets a key. Limits: TR_KV_KEY_MAX, TR_KV_VALUE_MAX. A key has at least one byte and may have any
+ * bytes.
+ */
 TR_MUST_CHECK tr_status tr__store_kv_put(struct store_batch *batch, tr_bytes key, tr_bytes value);
 TR_MUST_CHECK tr_status tr__store_kv_delete(struct store_batch *batch, tr_bytes key);
 /**
- * Deletes all keys from `from` on and before `to`, compared as bytes. A bound without bytes is no
- * bound.
+ * Deletes all keys that are at or after `from` and before `to`, compared as bytes. A bound without
+ * bytes does not limit the range.
  */
 TR_MUST_CHECK tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_bytes from,
                                                   tr_bytes to);
 
 /**
- * Sets an alarm, and replaces an earlier alarm of the same name: TR_ALARM_NAME_MAX, TR_ALARM_BYTES_MAX. If an actor
- * gets more than TR_ALARMS_MAX alarms, the batch fails with TR_LIMIT. Names that begin with the byte 1 belong to the
- * runtime and do not count.
+ * Sets an alarm, and replaces an earlier alarm of the same name. Limits: TR_ALARM_NAME_MAX,
+ * TR_ALARM_BYTES_MAX. If an actor gets more than TR_ALARMS_MAX alarms, the batch fails with
+ * TR_LIMIT. Names that begin with the byte 1 belong to the runtime and do not count.
  */
 TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const char *name,
                                             tr_time due_wall_ns, tr_bytes bytes);
@@ -68,14 +72,14 @@ TR_MUST_CHECK tr_status tr__store_alarm_clear(struct store_batch *batch, const c
 TR_MUST_CHECK tr_status tr__store_alarm_clear_all(struct store_batch *batch);
 
 /**
- * Bytes that a caller may put before the name of a queue and before the bytes of an item. They do not count towards the
- * limits.
+ * Bytes that the caller of tr__store_queue_push may put before the name of a queue and before the
+ * bytes of an item. They do not count towards the limits.
  */
 #define STORE_QUEUE_PREFIX_MAX 2
 #define STORE_QUEUE_FRONT_MAX 512
 /**
- * Adds an item to a queue: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. Lower ids come first; an existing id is replaced. The
- * caller limits the number of items, which it knows without reading.
+ * Adds an item to a queue. Limits: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. Lower ids come first; an
+ * existing id is replaced. The caller limits the number of items, which it knows without reading.
  */
 TR_MUST_CHECK tr_status tr__store_queue_push(struct store_batch *batch, const char *queue,
                                              uint64_t id, tr_bytes bytes);
@@ -83,9 +87,9 @@ TR_MUST_CHECK tr_status tr__store_queue_remove(struct store_batch *batch, const 
                                                uint64_t id);
 
 /**
- * Appends the event with the number `expected + 1`: at most TR_EVENT_MAX bytes. If the highest
- * number so far, including trimmed events, is not `expected`, the batch fails with TR_STALE. The
- * first event is 1.
+ * Appends the event with the number `expected + 1`. It has at most TR_EVENT_MAX bytes. If the
+ * highest number so far, including trimmed events, is not `expected`, the batch fails with
+ * TR_STALE. The first event is 1.
  */
 TR_MUST_CHECK tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected,
                                                tr_bytes event);
@@ -98,9 +102,10 @@ TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64
 TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
 
 /**
- * Stores a shape: the text that says how to read values with this number, 1 to STORE_NUMBER_MAX, in
- * their front. It belongs to the store and not to the actor: it stays when the actor is destroyed.
- * It replaces a shape with the same number; of several in one batch the first counts.
+ * Stores a shape: a text that says how to read the values that begin with this number, 1 to
+ * STORE_NUMBER_MAX. It belongs to the store and stays when the actor is destroyed. It replaces a
+ * stored shape with the same number. If a batch has several shapes with one number, the first
+ * counts.
  */
 TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number,
                                             tr_bytes text);
@@ -122,9 +127,10 @@ TR_MUST_CHECK tr_status tr__store_request_put(struct store_batch *batch, tr_byte
 TR_MUST_CHECK tr_status tr__store_request_trim(struct store_batch *batch, uint64_t number);
 
 /**
- * Marks this actor to be destroyed, and clears its alarms. Its other data stays until tr__store_destroy, so that the
- * entry can still read it. The mark stays until tr__store_destroy: a later entry that finds store_state.is_doomed
- * begins with a tr__store_destroy, and opening a store destroys all marked actors.
+ * Marks this actor to be destroyed, and clears its alarms. Its other data stays until
+ * tr__store_destroy, so that the entry can still read it, and so does the mark. A later entry that
+ * finds store_state.is_doomed must begin with tr__store_destroy. Opening a store destroys all
+ * marked actors.
  */
 TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
 /**

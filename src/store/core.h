@@ -10,28 +10,29 @@
 #include "os/spread.h"
 
 /**
- * How long the writer polls for the next batch before it sleeps, if recent batches came that soon. An actor that waits
- * for each commit submits its next batch after about this time. Waking a thread would take another such time.
+ * How long the writer polls for the next batch before it sleeps, if recent batches came within this
+ * time. An actor that waits for each commit submits its next batch after about this time. Waking a
+ * sleeping thread would take about as long again.
  */
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
-    /* After polls that found nothing, the writer sleeps at most this often without polling again. */
+    /* The writer may sleep without polling after polls that found nothing, but at most this often
+     * in a row. */
     STORE_SPIN_SKIPS_MAX = 64,
-    STORE_GROUP_BATCHES_MAX = 4096, /* further batches wait for the next group */
-    STORE_GROUP_PAGES_MAX = 4000,   /* A group with this many pages is full: 16 MiB. */
-    /* The limit of pages while commits are slowed down, so that each wait is short. */
+    /* batches of a group at most; further ones wait for the next group */
+    STORE_GROUP_BATCHES_MAX = 4096,
+    STORE_GROUP_PAGES_MAX = 4000, /* A group with this many pages is full: 16 MiB. */
+    /* The limit of pages while commits are slowed down: small groups, so that each wait is
+     * short. */
     STORE_GROUP_PAGES_BEHIND = 500,
-    /*
-     * Most batches that destroy in one group: alone, and together with other batches. Such a batch changes as many
-     * pages as several others, anywhere in the tables, and 300,000 may come at once.
-     */
+    /* How many batches of one group may destroy actors: if the group has no other batches, and if
+     * it has. A batch that destroys changes as many pages as several others, anywhere in the
+     * tables, and 300,000 may come at once. */
     STORE_GROUP_DESTROYS_MAX = 64,
     STORE_GROUP_DESTROYS_SHARED = 16,
-    /*
-     * Pages that one slice of deleted rows changes: BURY_SLICE rows, each on its own page, and
-     * inner pages.
-     */
+    /* Pages that one slice of deletions changes: BURY_SLICE rows, each on its own page, and inner
+     * pages. */
     STORE_BURY_PAGES = 160,
 };
 
@@ -41,12 +42,12 @@ struct store_queue {
     struct store_batch *last;
 };
 
-/** Which thread has the turn to make a checkpoint, or to keep others from making one: see store/tidy.h. */
+/** Which thread may make a checkpoint, or keep other threads from making one; see store/tidy.h. */
 enum tidy_turn {
     TIDY_FREE,
     TIDY_PASS,    /* the tidying thread; set by the committing thread */
     TIDY_RESTART, /* the committing thread */
-    TIDY_HELD,    /* none: a backup copies the files */
+    TIDY_HELD,    /* no thread, while a backup copies the files */
 };
 
 enum { STORE_SIZES_FIRST = 2 };
@@ -66,7 +67,7 @@ struct store {
     const struct store_driver *driver;
     struct store_session *session;
     uint64_t epoch;
-    char *directory; /* NULL: in memory */
+    char *directory; /* NULL: the store is in memory */
     bool is_threadless;
     bool is_read_only;
     void (*on_work)(void *context);
@@ -74,28 +75,31 @@ struct store {
     void *context;
 
     atom32 is_failed;   /* Set once, by the committing thread or the thread of the checkpoints. */
-    atom32 is_reported; /* on_failed was, or is being, called. */
+    atom32 is_reported; /* on_failed was called, or is being called. */
 
     /* Protects the members below. No other lock is taken under this one; memory is allocated under it. */
     struct lock lock;
     size_t waiting; /* batches that were submitted and are in no group yet */
     struct store_queue submitted;
-    struct store_queue destroys; /* batches that destroy, and later batches of the same entries */
+    /* batches that destroy actors, and later batches of the same entries */
+    struct store_queue destroys;
     bool is_writer_idle;
     bool is_over;
-    struct store_shrink *shrink; /* what tr__tidy_shrink is to do; NULL: nothing */
-    uint64_t counter;            /* counter of the last generation */
+    struct store_shrink *shrink; /* the compaction that tr__tidy_shrink must do; NULL: none */
+    uint64_t counter;            /* generation.counter of the last entry */
     struct store_entry **buckets;
     size_t bucket_mask; /* number of buckets, a power of 2, less 1 */
     size_t entry_count;
     struct hash_key hash_key;
 
-    atom64 writing_ns;          /* When the commit of the current group began; 0: no commit runs. */
-    atom64 commit_ns;           /* How long commits take lately. */
-    struct spread commit_times; /* nanoseconds, from SPREAD_FIRST_NS */
-    struct spread group_sizes;  /* batches of a group, from 2 */
-    atom32 has_work;            /* a batch was submitted; for polling without the lock */
-    /* Writer only: how often it sleeps without polling before it polls again. */
+    atom64 writing_ns; /* When the commit of the current group began; 0: no commit runs. */
+    atom64 commit_ns;  /* How long recent commits took. */
+    /* histogram of the times of commits, in nanoseconds, from SPREAD_FIRST_NS */
+    struct spread commit_times;
+    struct spread group_sizes; /* histogram of the numbers of batches in a group, from 2 */
+    atom32 has_work;           /* a batch was submitted; polled without the lock */
+    /* Writer only: how often the writer still sleeps without polling, and how often it will after
+     * the next poll in vain. */
     uint32_t spin_skips;
     uint32_t spin_skips_next;
 
@@ -105,25 +109,25 @@ struct store {
     tr_thread *checkpointer;
     atom32 checkpoint_over;
 
-    /* See store/tidy.h. */
+    /* The next members are explained in store/tidy.h. */
     atom32 tidy_turn;         /* enum tidy_turn */
     atom32 is_writer_waiting; /* the writer waits for the end of a pass or of a hold */
     atom32 is_hold_wanted;    /* by a backup */
     tr_parker *hold_parker;   /* parker of the thread that makes the backup */
     atom32 is_shrink_wanted;  /* `shrink` is set */
     atom32 has_backup;        /* a backup or a compaction runs */
-    atom64 tidy_page_ns;      /* how long a page took in the last pass */
+    atom64 tidy_page_ns;      /* how long one page took in the last pass */
     atom64 checkpoints;       /* passes of the tidying thread since the start */
-    atom64 checkpoint_ns;     /* how long the last one took */
+    atom64 checkpoint_ns;     /* how long the last checkpoint took */
     /* Thread of the backup only. */
     tr_time step_ns;       /* when the current step began */
-    uint64_t step_batches; /* batches that were committed before it */
-    /* Committing thread only. */
-    bool is_burying;    /* the last search for rows of destroyed actors found some */
+    uint64_t step_batches; /* number of batches that were committed before the current step */
+    /* The next members are for the committing thread only. */
+    bool is_burying;    /* the last search for rows of destroyed actors has found some */
     size_t log_pages;   /* pages of the log after the last commit */
     size_t group_pages; /* by how much the last commit made the log longer */
-    bool is_tidy;       /* nothing was committed since the log was cut or found short */
-    tr_time idle_ns;    /* since when nothing was committed; 0: not known */
+    bool is_tidy; /* nothing was committed since the log was truncated, or was found to be short */
+    tr_time idle_ns; /* since when nothing was committed; 0: not known */
 };
 
 struct store_reader {

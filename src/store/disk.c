@@ -32,9 +32,9 @@ struct disk_file {
     struct content now;
     struct content synced;
     struct list changes;
-    bool is_deleted;    /* the file can no longer be found by name */
-    bool is_named;      /* the name of the file exists after a crash */
-    bool may_come_back; /* Deleted, but the deletion was not synced. */
+    bool is_deleted;    /* the file was deleted, and can no longer be found by its name */
+    bool is_named;      /* the name of the file is durable, so a crash leaves it */
+    bool may_come_back; /* The file was deleted, but the deletion was not synced. */
     unsigned openers;
     char name[];
 };
@@ -136,7 +136,7 @@ bool tr__disk_has(struct store_disk *disk, const char *name)
     return is_there;
 }
 
-/* Reserves `size` bytes. The bytes between the old end and the new one are zero. */
+/* Makes a content at least `size` bytes long. New bytes are zero. */
 static bool content_grow(struct store_disk *disk, struct content *content, size_t size)
 {
     if (size > content->capacity) {
@@ -225,7 +225,7 @@ tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size, uint6
     return TR_OK;
 }
 
-/* Remembers a change that is not synced. With the lock. */
+/* Remembers a change that is not synced. Call with the lock. */
 static bool disk_remember(struct disk_file *file, bool is_truncate, uint64_t offset,
                           const void *memory, size_t size)
 {
@@ -243,7 +243,7 @@ static bool disk_remember(struct disk_file *file, bool is_truncate, uint64_t off
     return true;
 }
 
-/* Writes as much as there is space for. With the lock. */
+/* Writes as many of the bytes as there is space for. Call with the lock. */
 static tr_status write_some(struct disk_file *file, const void *memory, size_t size,
                             uint64_t offset)
 {
@@ -305,10 +305,8 @@ tr_status tr__disk_truncate(struct disk_file *file, uint64_t size)
     return status;
 }
 
-/*
- * Applies one change to the synced contents; of a write only the bytes from `from` on and before
- * `to`.
- */
+/* Applies one change to the synced contents. Of a write, applies only the bytes from `from` on and
+ * before `to`. */
 static bool disk_arrive(struct disk_file *file, const struct change *change, size_t from, size_t to)
 {
     struct content *synced = &file->synced;
@@ -328,7 +326,7 @@ static bool disk_arrive(struct disk_file *file, const struct change *change, siz
     return true;
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static void sync_directory(struct store_disk *disk)
 {
     LIST_EACH (link, &disk->files) {
@@ -527,7 +525,7 @@ static bool content_copy(struct store_disk *disk, struct content *to, const stru
     return true;
 }
 
-/* With the lock of `disk`. */
+/* Call with the lock of `disk`. */
 static tr_status clone_file(struct store_disk *disk, const struct disk_file *file)
 {
     struct disk_file *copy;

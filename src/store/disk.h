@@ -28,13 +28,13 @@ struct disk_file;
 
 enum { DISK_SECTOR = 512 };
 
-/** Operations on files, for hooks. */
+/** Kinds of file operations, for hooks. */
 enum store_io { STORE_IO_READ, STORE_IO_WRITE, STORE_IO_SYNC, STORE_IO_TRUNCATE, STORE_IO_DELETE };
 
 /**
- * Called before each operation, of a disk in memory or of real files. TR_OK: the operation continues. TR_STORE_FULL,
- * for a write: half of the bytes are written, then the disk is full. Any other status: the operation fails with an IO
- * error. Any thread.
+ * Called before each operation, of a disk in memory or of real files. If this returns TR_OK, the
+ * operation continues. If it returns TR_STORE_FULL for a write, half of the bytes are written, then
+ * the disk is full. With any other status the operation fails with an IO error. Any thread.
  */
 struct store_io_hook {
     tr_status (*on_io)(void *context, enum store_io io, const char *file, uint64_t offset,
@@ -48,8 +48,8 @@ enum disk_crash {
     DISK_CRASH_DROP, /* None arrives. */
     /* some writes arrive, in order; the last of them is torn, and all later writes are lost */
     DISK_CRASH_ORDER,
-    DISK_CRASH_MIX,   /* Each sector by itself: arrives or not. */
-    DISK_CRASH_WASTE, /* Each sector by itself: arrives, does not, or is garbage. */
+    DISK_CRASH_MIX,   /* Each sector arrives or does not, independently of the others. */
+    DISK_CRASH_WASTE, /* Each sector arrives, does not arrive, or is garbage. */
     DISK_CRASHES
 };
 
@@ -59,10 +59,10 @@ TR_MUST_CHECK tr_status tr__disk_new(const struct memory_source *source, bool is
 void tr__disk_free(struct store_disk *disk);
 /**
  * Makes another disk with the same files, including writes that were not synced. No store may use
- * the disk.
+ * `disk` meanwhile.
  */
 TR_MUST_CHECK tr_status tr__disk_clone(struct store_disk *disk, struct store_disk **clone);
-/** Sets a hook, for tests. Not while a store uses the disk. */
+/** Sets a hook, for tests. No store may use the disk. */
 void tr__disk_hook(struct store_disk *disk, struct store_io_hook hook);
 /** Cuts the power. No store may use the disk, except one that will only be closed. */
 void tr__disk_crash(struct store_disk *disk, enum disk_crash how, struct rng *rng);
@@ -82,8 +82,8 @@ bool tr__disk_take(struct store_disk *disk);
 void tr__disk_give(struct store_disk *disk);
 bool tr__disk_has(struct store_disk *disk, const char *name);
 /**
- * Opens a file. `name` NULL: a file without a name, deleted when it is closed. TR_NOT_FOUND,
- * TR_NO_MEMORY.
+ * Opens a file. `name` NULL: a file without a name, deleted when it is closed. Fails with
+ * TR_NOT_FOUND, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__disk_open(struct store_disk *disk, const char *name, bool may_create,
                                       struct disk_file **file);
@@ -91,16 +91,16 @@ void tr__disk_close(struct disk_file *file);
 /** Reads bytes. Sets *got to how many there were, and zeroes the rest of the memory. TR_STORE_FAILED from a hook. */
 TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size,
                                       uint64_t offset, size_t *got);
-/** Writes bytes. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. */
+/** Writes bytes. Fails with TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__disk_write(struct disk_file *file, const void *memory, size_t size,
                                        uint64_t offset);
 TR_MUST_CHECK tr_status tr__disk_truncate(struct disk_file *file, uint64_t size);
 /** Syncs a file, and with `with_directory` also its name if the name is new. */
 TR_MUST_CHECK tr_status tr__disk_sync(struct disk_file *file, bool with_directory);
-/** Makes durable which files the disk has. */
+/** Makes it durable which files exist on the disk. */
 TR_MUST_CHECK tr_status tr__disk_sync_directory(struct store_disk *disk);
 uint64_t tr__disk_file_size(struct disk_file *file);
-/** Deletes a file. Unless `is_synced`, a crash may restore it. TR_NOT_FOUND. */
+/** Deletes a file. Unless `is_synced`, a crash may restore it. Fails with TR_NOT_FOUND. */
 TR_MUST_CHECK tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_synced);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The interface between a store and the code that keeps its data: a table of functions. The SQLite driver is in
- * store/sqlite.
+ * The interface between a store and the code that keeps its data: a table of functions. The SQLite
+ * driver is in store/sqlite.
  *
  * The store makes sure that arguments are within their limits, that the entries of a group are
- * current, and that no caller waits forever. A driver orders batches, checks their generations
+ * current, and that every caller gets an answer. A driver orders batches, checks their generations
  * against what is stored, and makes them durable. Names are kind, NUL, key.
  */
 #ifndef STORE_DRIVER_H
@@ -28,10 +28,11 @@ struct store_why {
 /** The length of a driver's log. */
 struct store_log {
     size_t pages; /* pages of the log since its last restart, as of the last commit */
-    /* how many of `pages` are not yet in the database; while a checkpoint runs: how many before it began */
+    /* how many of `pages` are not yet in the database. While a checkpoint runs: how many were not
+     * when it began */
     size_t rest_pages;
     size_t file_pages; /* most pages that the file of the log has had */
-    size_t soon;       /* from this many pages on the log should be tidied */
+    size_t soon;       /* if the log has this many pages or more, it should be tidied */
     size_t max;        /* most pages that the log may have */
 };
 
@@ -43,7 +44,8 @@ struct store_backup_call {
     /* Between hold and give no checkpoint runs, but commits continue. If a checkpoint runs, hold waits for its end. */
     void (*hold)(struct store *store);
     void (*give)(struct store *store);
-    /* Called after each step, but not during a hold: waits if commits need the disk and the processors. */
+    /* Called after each step, but not between hold and give. Waits if commits need the disk and the
+     * processors. */
     void (*rest)(struct store *store);
     struct store *store;
 };
@@ -54,57 +56,64 @@ struct store_driver {
                       uint64_t *epoch, tr_error *error);
     /** Closes the driver. All views must be freed before. */
     void (*close)(struct store_session *session);
-    /** See tr__store_salvage. NULL: not supported. */
+    /** Implements tr__store_salvage. NULL: not supported. */
     tr_status (*salvage)(const struct store_options *from, const struct store_options *into,
                          struct store_salvage *report, store_salvage_lost *on_lost, void *context,
                          tr_error *error);
 
     /**
-     * Commits a group, linked by `next`, in this order, and sets the status of each batch. Batches with TR_OK are on
-     * disk. A failing batch does not affect the others, unless the disk is full or memory is short. TR_STORE_FAILED: it
-     * is not known what is on disk, and the statuses are not valid. Committing thread.
+     * Commits a group of batches, which are linked by `next`, in this order, and sets the status of
+     * each batch. Batches with TR_OK are on disk. A failing batch does not affect the others,
+     * unless the disk is full or memory is short. TR_STORE_FAILED: it is not known what is on disk,
+     * and the statuses are not valid. Committing thread.
      */
     tr_status (*commit)(struct store_session *session, struct store_batch *first,
                         struct store_why *why);
     /**
      * Deletes a small part of the rows of destroyed actors. Called when there is nothing to commit;
-     * a commit also deletes such a part. *has_more: call it again. TR_STORE_FAILED means the same
-     * as for commit. Committing thread.
+     * a commit also deletes such a part. Sets *has_more if it must be called again. TR_STORE_FAILED
+     * means the same as for commit. Committing thread.
      */
     tr_status (*bury)(struct store_session *session, bool *has_more, struct store_why *why);
     /** Returns how long the log is. Committing thread. */
     void (*look)(struct store_session *session, struct store_log *log);
     /**
-     * Writes the pages of the log into the database and syncs it; Sets *pages to how many. On a separate thread, while
-     * others commit and read, but only while the log has pages that are not in the database. TR_OK also if it must be
-     * tried again later. TR_STORE_FAILED means the same as for commit.
+     * Writes the pages of the log into the database and syncs it. Sets *pages to the number of
+     * these pages. Runs on a thread of its own, while other threads commit and read, and only if
+     * the log has pages that are not in the database. Returns TR_OK also if the attempt must be
+     * repeated later. TR_STORE_FAILED means the same as for commit.
      */
     tr_status (*checkpoint)(struct store_session *session, size_t *pages, struct store_why *why);
     /**
-     * Writes the rest of the log into the database. TR_OK: the next commit restarts the log; with `is_cut` its file is
-     * empty. TR_STORE_BUSY: a reader prevents it. TR_STORE_FAILED means the same as for commit. After any other status,
-     * try again later. Committing thread, while no checkpoint runs.
+     * Writes the rest of the log into the database. After TR_OK the next commit begins the log
+     * again from its start; with `is_cut` the file of the log is empty. TR_STORE_BUSY: a reader
+     * prevents this. TR_STORE_FAILED means the same as for commit. After any other status, try
+     * again later. Committing thread, while no checkpoint runs.
      */
     tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 
-    /** See tr__store_backup. Any thread; one at a time. NULL: not supported. */
+    /** Implements tr__store_backup. Any thread, one at a time. NULL: not supported. */
     tr_status (*backup)(struct store_session *session, const struct store_backup_call *call,
                         tr_error *error);
-    /** See tr__store_check and tr__store_compact. NULL: not supported. */
+    /** Implement tr__store_check and tr__store_compact. NULL: not supported. */
     tr_status (*check)(const struct store_options *options, struct store_check *report,
                        store_check_damage *on_damage, void *context, tr_error *error);
     tr_status (*compact)(const struct store_options *options, struct store_compact *report,
                          tr_error *error);
     /**
-     * Cuts the log, and compacts the database while the store is open. Other statuses than TR_STORE_FAILED leave the store as it was. TR_CANCELLED soon after another thread has
-     * set *is_cancelled, which may be NULL. Committing thread. NULL: not supported.
+     * Cuts the log, and compacts the database while the store is open. Any status but TR_OK and
+     * TR_STORE_FAILED leaves the store unchanged. Returns TR_CANCELLED soon after another thread
+     * has set *is_cancelled; is_cancelled may be NULL. Committing thread. NULL: not supported.
      */
     tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,
                         struct store_why *why);
 
     tr_status (*view_new)(struct store_session *session, struct store_view **view);
     void (*view_free)(struct store_view *view);
-    /** With `is_held` the view sees the same state from now on; without it, the newest state at each call. */
+    /**
+     * If `is_held`, the view sees the same state of the store from now on. Otherwise each call sees
+     * the newest state.
+     */
     tr_status (*view_hold)(struct store_view *view, bool is_held);
     tr_status (*read_state)(struct store_view *view, tr_bytes name, struct store_state *state);
     tr_status (*read_kv)(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
@@ -112,7 +121,10 @@ struct store_driver {
                                struct store_snapshot *snapshot);
     tr_status (*last_page)(struct store_view *view, tr_bytes name, uint32_t *last);
     tr_status (*read_page)(struct store_view *view, tr_bytes name, uint32_t number, void *bytes);
-    /** `range` has no prefix; the prefix is part of its bounds. */
+    /**
+     * Lists keys of an actor with their values. `range` has no prefix: the caller has made bounds
+     * of the prefix.
+     */
     tr_status (*list_kv)(struct store_view *view, tr_bytes name, const struct store_range *range,
                          store_visit *visit, void *context);
     tr_status (*list_alarms)(struct store_view *view, tr_bytes name, store_visit *visit,

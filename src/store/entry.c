@@ -52,7 +52,7 @@ void tr__store_entries_deinit(struct store *store)
     source_resize(&store->source, store->buckets, 0);
 }
 
-/* Doubles the table. Without memory the table stays as it is, and its chains grow longer. */
+/* Doubles the table. If there is no memory, the table keeps its size. */
 static void entries_grow(struct store *store)
 {
     size_t count = (store->bucket_mask + 1) * 2;
@@ -106,7 +106,7 @@ static void entry_supersede(struct store *store, struct store_entry *entry)
         before->is_in_table = false;
         before->is_refused = !before->is_left;
         atom32_store(
-            &before->is_current, 0, ATOM_RELEASE); /* partner: tr__store_entry_is_current */
+            &before->is_current, 0, ATOM_RELEASE); /* pairs with tr__store_entry_is_current */
         if (!is_drained(before)) {
             before->successor = entry;
             atom32_store(&entry->is_ready, 0, ATOM_RELAXED);
@@ -148,7 +148,7 @@ static tr_status entry_make(struct store *store, const char *kind, tr_bytes key,
     return TR_OK;
 }
 
-/* Gives the entry its generation and puts it into the table. With the lock. */
+/* Gives the entry its generation and puts it into the table. Call with the lock. */
 static void entry_begin(struct store *store, struct store_entry *entry)
 {
     entry->generation =
@@ -194,12 +194,12 @@ tr_status tr__store_enter_alone(struct store *store, const char *kind, tr_bytes 
 
 bool tr__store_entry_is_ready(const struct store_entry *entry)
 {
-    return atom32_load(&entry->is_ready, ATOM_ACQUIRE); /* partner: pass_on */
+    return atom32_load(&entry->is_ready, ATOM_ACQUIRE); /* pairs with pass_on */
 }
 
 bool tr__store_entry_is_current(const struct store_entry *entry)
 {
-    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: entry_supersede */
+    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* pairs with entry_supersede */
 }
 
 struct store_generation tr__store_entry_generation(const struct store_entry *entry)
@@ -207,10 +207,9 @@ struct store_generation tr__store_entry_generation(const struct store_entry *ent
     return entry->generation;
 }
 
-/*
- * Handles a drained entry: makes its successor ready, and if the successor was left, also the entries after it. Frees
- * entries that are no longer used. Returns the entry whose on_ready must be called. Under the lock.
- */
+/* Handles a drained entry: makes its successor ready. If the successor was left and has no batches,
+ * does the same with the entry after it, and so on. Puts entries that can be freed into *garbage.
+ * Returns the entry whose on_ready must be called. Call with the lock. */
 static struct store_entry *pass_on(struct store *store, struct store_entry *entry,
                                    struct store_entry **garbage)
 {
@@ -226,7 +225,7 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
         }
         if (!next)
             return NULL;
-        atom32_store(&next->is_ready, 1, ATOM_RELEASE); /* partner: tr__store_entry_is_ready */
+        atom32_store(&next->is_ready, 1, ATOM_RELEASE); /* pairs with tr__store_entry_is_ready */
         if (!next->is_left)
             return next;
         TR_ASSERT(next->pending == 0);
@@ -234,10 +233,8 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
     }
 }
 
-/*
- * Handles a drained entry: passes its name on, and calls on_ready of the next entry. Called with the lock,
- * which this releases.
- */
+/* Handles a drained entry as pass_on does, and calls on_ready of the next entry. Call with the
+ * lock; releases it. */
 static void entry_drained(struct store *store, struct store_entry *entry)
 {
     struct store_entry *garbage;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Entries: the right to write under a name. Rules 1 to 4 are in store/store.h. */
+/** Entries: the right to write under a name. The rules are in store/store.h. */
 #ifndef STORE_ENTRY_H
 #define STORE_ENTRY_H
 
@@ -9,21 +9,22 @@
  * Enters a name. From now on every earlier entry of the name is stale, whether it was left or not.
  *
  * Batches that an earlier entry submitted before it was left are still committed. Batches of an
- * entry that was not left may also be on their way to the disk. While there are such batches, the
- * new entry is not ready, because what it reads could be outdated. Until it is ready the caller
- * must not submit. `on_ready` is called once, on the committing thread, when it becomes ready. If
+ * entry that was not left may also be on their way to the disk. While any such batch is on its way,
+ * the new entry is not ready: what its owner reads could be outdated, and its owner must not
+ * submit. `on_ready` is called once, on the committing thread, when it becomes ready. If
  * tr__store_entry_is_ready returns true right after this call, on_ready is never called.
  *
- * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NOT_PERMITTED: the store is read only.
- * TR_NO_MEMORY, TR_STORE_FAILED. Any thread.
+ * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NOT_PERMITTED: the store is read
+ * only. TR_NO_MEMORY, TR_STORE_FAILED. Any thread.
  */
 TR_MUST_CHECK tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
                                         void (*on_ready)(void *context, struct store_entry *entry),
                                         void *context, struct store_entry **entry);
 
 /**
- * Enters a name that nobody has entered, and of which no batch is on its way; the entry is ready. TR_STORE_BUSY: there
- * is an entry, which stays as it is. The other statuses are those of tr__store_enter. Any thread.
+ * Enters a name that has no entry and no batch on its way; the new entry is ready at once.
+ * TR_STORE_BUSY: there is an entry, which does not change. The other statuses are those of
+ * tr__store_enter. Any thread.
  */
 TR_MUST_CHECK tr_status tr__store_enter_alone(struct store *store, const char *kind, tr_bytes key,
                                               struct store_entry **entry);
@@ -35,23 +36,24 @@ bool tr__store_entry_is_current(const struct store_entry *entry);
 struct store_generation tr__store_entry_generation(const struct store_entry *entry);
 
 /**
- * Gives an entry back; the caller must not use it any more. Submitted batches are still committed. Batches that were
- * not submitted can only be freed. Any thread, but not while another thread is in on_ready or on_done of this entry.
+ * Gives an entry back; the caller must not use it after that. Its submitted batches are still
+ * committed. Its other batches can only be freed. Any thread, but not while another thread is in
+ * on_ready or on_done of this entry.
  */
 void tr__store_leave(struct store_entry *entry);
 
 /* The rest of this header is only for the files of this directory. */
 
-/** Writes kind, NUL, key, and returns its size; 0 if kind or key is not valid. */
+/** Writes kind, NUL, key to `name` and returns the size, or 0 if kind or key is not valid. */
 size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
 
 /**
- * Notes that a batch of this entry is finished, and lets a waiting successor continue. Call before the on_done of the
- * batch. Committing thread.
+ * Notes that a batch of this entry is finished. If it was the last one, makes a waiting successor
+ * ready. Call before the on_done of the batch. Committing thread.
  */
 void tr__store_entry_batch_done(struct store_entry *entry);
 
-/** Makes the table of entries. TR_NO_MEMORY. */
+/** Makes the table of entries. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);
 void tr__store_entries_deinit(struct store *store);
 

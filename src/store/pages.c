@@ -18,7 +18,7 @@ void tr__pages_init(struct pages *pages, const struct memory_source *source)
     list_init(&pages->leaving);
 }
 
-/* Removes a version from anywhere in its chain, and frees it. */
+/* Removes a version of a page from its chain, and frees it. */
 static void page_free(struct pages *pages, struct page *page)
 {
     struct page **place = &pages->newest[page->number - 1];
@@ -165,7 +165,7 @@ void tr__pages_finish(struct pages *pages)
 
 static tr_status pages_put(struct store_batch *batch, const struct page *page)
 {
-    /* Copy the page: if the batch is submitted later, newer versions may replace this one before that. */
+    /* Copy the page, because a newer version may replace it before the batch is submitted. */
     void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
     if (!bytes)
         return TR_NO_MEMORY;

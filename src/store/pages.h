@@ -2,17 +2,18 @@
 /**
  * Pages of an actor's own database that are not known to be on disk.
  *
- * What a statement writes is staged. When the statement succeeds, its pages are kept. When the part of the turn
- * succeeds but is to be stored later, they are finished. When they are submitted, they are on their way and can no
- * longer be undone. When that batch is on disk, they are removed from here, because the store has them now. A reader of
- * a page looks here first. An undo drops only the later steps: a failed statement drops what is staged, a failed part
- * of a turn drops what is staged and kept.
+ * A page that a statement writes is staged. When the statement succeeds, its pages are kept. When
+ * the part of the turn succeeds but is stored later, its pages are finished. When their batch is
+ * submitted, pages are on their way and can no longer be undone. When that batch is on disk, its
+ * pages are removed from here, because the store has them. A reader of a page looks here first. An
+ * undo drops only the later steps: a failed statement drops what is staged, a failed part of a turn
+ * drops what is staged and kept.
  *
  *     staged --keep--> kept --finish--> finished --submitted--> on their way --stored--> (the store)
  *                           \-----------submitted-----------/
  *
- * In each step there is at most one version of a page, except in the step "on their way", where each commit has its own
- * version. The versions of a page are a chain, the newest first.
+ * In each step there is at most one version of a page, except in the step "on their way", where
+ * each commit has its own version. The versions of a page are a chain, the newest first.
  */
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
@@ -23,9 +24,9 @@
 /** One version of a page. */
 struct page {
     struct list link;    /* link in the list of its step */
-    struct page *before; /* the next older version that still exists */
+    struct page *before; /* the next older version of the page that still exists */
     uint64_t commit;     /* number of the commit that this version was submitted with */
-    uint32_t number;     /* the first is 1 */
+    uint32_t number;     /* number of the page; the first is 1 */
     bool is_staged;
     bool is_kept;
     bool is_finished;
@@ -34,7 +35,7 @@ struct page {
 
 struct pages {
     struct memory_source source;
-    /* newest version of each page, by its number less 1; NULL: only the store has one */
+    /* newest version of each page, by its number less 1; NULL: no version is in memory */
     struct page **newest;
     size_t newest_capacity;
     struct list staged;
@@ -50,16 +51,16 @@ void tr__pages_init(struct pages *pages, const struct memory_source *source);
 /** Frees all pages. None may be on its way. */
 void tr__pages_deinit(struct pages *pages);
 
-/** Sets how many pages the store has. Nothing may be here yet. */
+/** Sets how many pages the store has. No page may be in memory yet. */
 void tr__pages_begin(struct pages *pages, uint32_t count);
 
 /** Returns the newest version of a page; NULL: it is in the store, or does not exist. */
 const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number);
-/** Stages STORE_PAGE_SIZE bytes. TR_NO_MEMORY. */
+/** Stages STORE_PAGE_SIZE bytes. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *bytes);
 /**
- * Cuts the database to `count` pages by removing staged pages. Returns false if kept pages would have to be removed
- * too.
+ * Cuts the database to `count` pages by removing staged pages. Fails, and returns false, if kept
+ * pages would have to be removed too.
  */
 bool tr__pages_cut(struct pages *pages, uint32_t count);
 
@@ -71,9 +72,15 @@ void tr__pages_unstage(struct pages *pages);
 void tr__pages_undo(struct pages *pages);
 /** Finishes what is kept. */
 void tr__pages_finish(struct pages *pages);
-/** Adds copies of what is finished or kept to a batch. Nothing may be staged. TR_NO_MEMORY. */
+/**
+ * Adds copies of what is finished or kept to a batch. Nothing may be staged. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
-/** Notes that finished and kept pages are on their way: their batch was submitted as the commit with this number. */
+/**
+ * Notes that finished and kept pages are on their way, because their batch was submitted with this
+ * number of a commit.
+ */
 void tr__pages_submitted(struct pages *pages, uint64_t commit);
 /** Frees the pages of all commits up to this one, which are on disk and whose batches are freed. */
 void tr__pages_stored(struct pages *pages, uint64_t commit);

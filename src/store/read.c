@@ -125,10 +125,8 @@ static int bytes_compare(tr_bytes a, tr_bytes b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/*
- * Returns the lowest key that is greater than all keys that begin with `prefix`. No bytes: there is none, because every
- * byte of the prefix is 255.
- */
+/* Returns the lowest key that is greater than all keys that begin with `prefix`. Returns no bytes
+ * if there is no such key, because every byte of the prefix is 255. */
 static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
 {
     size_t size = prefix.size;
@@ -228,7 +226,7 @@ tr_status tr__store_list_requests(struct store_reader *reader, const char *kind,
 
 /* A visitor of names that passes the key of each name to another visitor. */
 struct keyed {
-    size_t kind_size; /* with its NUL */
+    size_t kind_size; /* length of the kind, with its NUL */
     store_visit *visit;
     void *context;
 };
@@ -258,7 +256,8 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
     memcpy(to, kind, kind_size);
     if (prefix.size > 0)
         memcpy(to + kind_size, prefix.data, prefix.size);
-    /* The kind ends with a NUL, so there is always a name that sorts after all names with this beginning. */
+    /* The kind ends with a NUL, so this loop ends, and some name sorts after all names that begin
+     * so. */
     size_t to_size = kind_size + prefix.size;
     while (to[to_size - 1] == UINT8_MAX)
         to_size--;
@@ -269,7 +268,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
         memcpy(from + kind_size, start.data, start.size);
     size_t from_size = kind_size + start.size;
     if (!is_first && after.size > 0)
-        from[from_size++] = 0; /* one more NUL makes it the first name after that key */
+        from[from_size++] = 0; /* one more NUL makes `from` the first name after that key */
     struct keyed keyed = {kind_size, visit, context};
     return reader->store->driver->list_names(reader->view,
                                              (tr_bytes){from, from_size},
@@ -293,7 +292,7 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
                               char kind[TR_NAME_MAX + 1])
 {
     static const unsigned char last[] = {UINT8_MAX, UINT8_MAX};
-    /* names that begin with 0 belong to the store itself */
+    /* begin at 1, because names that begin with 0 belong to the store itself */
     unsigned char from[TR_NAME_MAX + 1] = {1};
     size_t size = after ? strnlen(after, TR_NAME_MAX + 1) : 0;
     tr_status status = tr__store_status(reader->store);

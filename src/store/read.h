@@ -8,9 +8,9 @@
 struct store_reader;
 
 /**
- * Makes a reader. It sees everything whose on_done was called before. One thread at a time uses a
- * reader. It keeps its prepared statements, so make one reader for each worker. TR_NO_MEMORY,
- * TR_STORE_FAILED.
+ * Makes a reader. A call of the reader sees all batches whose on_done was called before. One thread
+ * at a time uses a reader. A reader keeps its prepared statements, so make one for each worker.
+ * Fails with TR_NO_MEMORY, TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
 /** Returns the store to which a reader belongs. */
@@ -19,8 +19,9 @@ struct store *tr__store_of(const struct store_reader *reader);
 void tr__store_reader_free(struct store_reader *reader);
 
 /**
- * Lets all following calls of this reader see the same state of the store, until tr__store_reader_release. Meanwhile
- * the log of the store grows, so hold a reader only for milliseconds. TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
+ * Lets all following calls of this reader see the same state of the store, until
+ * tr__store_reader_release. Meanwhile the log of the store grows, so hold a reader only for
+ * milliseconds. Fails with TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
  */
 TR_MUST_CHECK tr_status tr__store_reader_hold(struct store_reader *reader);
 void tr__store_reader_release(struct store_reader *reader);
@@ -32,9 +33,10 @@ void tr__store_reader_release(struct store_reader *reader);
  */
 
 struct store_state {
-    struct store_generation generation; /* generation of the batch that changed the actor last */
-    uint64_t sequence;                  /* The highest number of an event so far; 0: none. */
-    /* False: the actor has other data, but a state was never stored. */
+    /* generation of the batch that has changed the actor last */
+    struct store_generation generation;
+    uint64_t sequence; /* The highest number of an event so far; 0: none. */
+    /* If false, the actor has other data, but its state was never stored. */
     bool has_state;
     bool is_doomed; /* tr__store_doom has marked the actor: it counts as destroyed. */
     uint32_t version;
@@ -62,7 +64,7 @@ struct store_row {
 /** Called for each row, in order. False ends the list. It must not use the reader. */
 typedef bool store_visit(void *context, const struct store_row *row);
 
-/** A range of keys; all zero is all keys. */
+/** A range of keys. A range that is all zero has all keys. */
 struct store_range {
     tr_bytes prefix; /* Only keys that begin with this. */
     tr_bytes from;   /* Only keys from this one on. */
@@ -103,18 +105,19 @@ TR_MUST_CHECK tr_status tr__store_read_request(struct store_reader *reader, cons
                                                tr_bytes key, tr_bytes request,
                                                struct store_row *row);
 /**
- * Lists requests of an actor by their numbers, from `from` on, with `key` (the id of the request),
- * `id` and `bytes`. With `is_last` only the one with the highest number. `limit` 0: no limit.
+ * Lists requests of an actor by their numbers, from `from` on, Rows have `key` (the id of the
+ * request), `id` and `bytes`. With `is_last`, lists only the request with the highest number.
+ * `limit` 0: no limit.
  */
 TR_MUST_CHECK tr_status tr__store_list_requests(struct store_reader *reader, const char *kind,
                                                 tr_bytes key, uint64_t from, bool is_last,
                                                 size_t limit, store_visit *visit, void *context);
 
 /**
- * Lists the keys of a kind that begin with `prefix` and are after `after` (no bytes: from the first on), in the order
- * of their bytes, at most `limit` of them (0: no limit). Actors that are marked to be destroyed, or whose version has
- * the bit STORE_VERSION_HALF, are left out. A row has `key`. The results are not checked against seals, and only an
- * index is read.
+ * Lists the keys of a kind that begin with `prefix` and come after `after` (no bytes: from the
+ * first on) in the order of their bytes; at most `limit` of them (0: no limit). Actors that are
+ * marked to be destroyed, or whose version has the bit STORE_VERSION_HALF, are left out. A row has
+ * `key`. The results are not checked against seals, and only an index is read.
  */
 TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const char *kind,
                                             tr_bytes prefix, tr_bytes after, size_t limit,
@@ -134,8 +137,8 @@ struct store_snapshot {
 };
 /**
  * Reads the latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is no such
- * snapshot. With TR_STORE_CORRUPT, snapshot->sequence is the number of the damaged one, so that the
- * caller can ask for an older one; 0: not known.
+ * snapshot. On TR_STORE_CORRUPT, snapshot->sequence is the number of the damaged snapshot, or 0 if
+ * it is not known. With that number the caller can ask for an older one.
  */
 TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
                                                 tr_bytes key, uint64_t sequence_max,
@@ -144,7 +147,10 @@ TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, con
 /** Returns the number of the last page of an actor's own database in *last; 0: it has none. */
 TR_MUST_CHECK tr_status tr__store_last_page(struct store_reader *reader, const char *kind,
                                             tr_bytes key, uint32_t *last);
-/** Reads a page of an actor's own database, STORE_PAGE_SIZE bytes. TR_NOT_FOUND. */
+/**
+ * Reads a page of an actor's own database, STORE_PAGE_SIZE bytes. TR_NOT_FOUND: there is no such
+ * page.
+ */
 TR_MUST_CHECK tr_status tr__store_read_page(struct store_reader *reader, const char *kind,
                                             tr_bytes key, uint32_t number, void *bytes);
 
@@ -158,7 +164,8 @@ struct store_alarm_place {
 struct store_due {
     const char *kind;
     tr_bytes key;
-    /* The position of this alarm, after which the list can continue. It contains the name and the time of the alarm. */
+    /* The position of this alarm in the list, from which the list can continue. `place` contains
+     * the name and the time of the alarm. */
     struct store_alarm_place place;
     tr_bytes bytes;
     /* The alarm and `bytes` cannot be trusted. `kind` and `key` are NULL if they cannot be trusted either. */
@@ -181,8 +188,9 @@ struct store_queued {
     int64_t actor;
     const char *kind; /* NULL: not known. */
     tr_bytes key;
-    uint32_t version; /* Version of its state, as stored; 0: it has no state. */
-    /* A queue that was asked for has items, and the actor is not marked to be destroyed. */
+    uint32_t version; /* Version of the actor's state, as stored; 0: the actor has no state. */
+    /* One of the queues that the caller asked for has items, and the actor is not marked to be
+     * destroyed. */
     bool has_items;
 };
 typedef bool store_visit_queued(void *context, const struct store_queued *queued);

@@ -23,15 +23,15 @@ enum store_op_kind {
     STORE_ALARM_CLEAR_ALL, /* */
     STORE_QUEUE_PUSH,      /* key: the name of the queue; number: id; value */
     STORE_QUEUE_REMOVE,    /* key: the name of the queue; number: id */
-    STORE_EVENT_APPEND,    /* number: the highest number that is expected in the store; value */
-    STORE_EVENT_TRIM,      /* number */
-    STORE_SNAPSHOT_PUT,    /* number, version, value */
-    STORE_SNAPSHOT_TRIM,   /* number */
-    STORE_PAGE_PUT,        /* number; value */
-    STORE_REQUEST_PUT,     /* key: the id of the request; number; value */
-    STORE_REQUEST_TRIM,    /* number */
-    STORE_DOOM,            /* */
-    STORE_DESTROY,         /* */
+    STORE_EVENT_APPEND, /* number: the highest number of an event that the store must have; value */
+    STORE_EVENT_TRIM,   /* number */
+    STORE_SNAPSHOT_PUT, /* number, version, value */
+    STORE_SNAPSHOT_TRIM, /* number */
+    STORE_PAGE_PUT,      /* number; value */
+    STORE_REQUEST_PUT,   /* key: the id of the request; number; value */
+    STORE_REQUEST_TRIM,  /* number */
+    STORE_DOOM,          /* */
+    STORE_DESTROY,       /* */
 };
 
 struct store_op {
@@ -65,11 +65,11 @@ struct store_batch {
 };
 
 /**
- * What the committing thread knows about an actor's row, so that it need not read the row each
- * time.
+ * What the committing thread knows about an actor's row, so that it need not read the row for each
+ * batch.
  */
 struct store_known {
-    bool is_known; /* False: the other members are not valid. */
+    bool is_known; /* If false, the other members have no values. */
     bool is_there;
     bool has_state;
     bool is_doomed;
@@ -87,12 +87,13 @@ struct store_entry {
     atom32 is_ready;   /* Written under the store's lock, read by any thread. */
     atom32 is_broken;  /* One of its batches failed; written by the committing thread. */
 
-    /* The members up to destroys_pending are used under the store's lock. */
+    /* The members from here to destroys_pending are used under the store's lock. */
     struct store_entry *next;      /* next entry in its bucket */
     struct store_entry *successor; /* the next entry of the same name, which is not ready */
     bool is_in_table;
     bool is_left;
-    /* The next entry was made before this one was left, so waiting batches of this one are not committed. */
+    /* The next entry was made before this one was left, so batches of this one that still wait are
+     * refused. */
     bool is_refused;
     uint32_t pending;          /* batches that were submitted and whose on_done was not called */
     uint32_t destroys_pending; /* how many of the pending batches are in store.destroys */

@@ -39,7 +39,8 @@ void tr__store_sql_free(struct store_sql *sql)
 void tr__store_sql_undo(struct store_sql *sql)
 {
     if (pages_are_kept(&sql->pages))
-        sql->driver->sql_close(sql); /* pages that the engine has read are no longer valid */
+        /* the engine has read pages that are no longer valid, so close it */
+        sql->driver->sql_close(sql);
     tr__pages_undo(&sql->pages);
 }
 

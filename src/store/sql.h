@@ -22,8 +22,8 @@
 #include "store/pages.h"
 
 /**
- * Stack of a statement. By measurement, more than the deepest expressions, views and triggers need within the limits of
- * engine.h.
+ * Stack for a statement. It was measured that the deepest expressions, views and triggers that
+ * engine.h allows need less.
  */
 enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
@@ -33,9 +33,9 @@ struct store_reader;
 struct sql_engine;
 
 struct store_sql_options {
-    /* steps that make the tables, ended by NULL; lent. NULL: there are none */
+    /* steps that make the tables, ended by NULL; borrowed. NULL: there are none */
     const char *const *schema;
-    uint64_t steps_max;    /* most steps of SQLite's virtual machine for one statement */
+    uint64_t steps_max;    /* steps of SQLite's virtual machine that one statement may take */
     bool takes_any_schema; /* the tables stay as they are; `schema` is not used */
 };
 
@@ -65,16 +65,16 @@ struct store_sql_call {
     /* Called before the first row, with the names of the columns, which are borrowed. NULL: not wanted. */
     void (*on_columns)(void *context, const char *const *names, size_t count);
     void *context; /* of both */
-    /* only reading: a statement that would change the tables fails with TR_NOT_PERMITTED */
+    /* the statement may only read: one that would change the tables fails with TR_NOT_PERMITTED */
     bool is_reading;
     /* The results. */
     size_t columns;
     uint64_t changes;
     int64_t id;
-    char error[200]; /* why it failed */
+    char error[200]; /* why the statement has failed */
 };
 
-/** Makes the database of an actor. TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
+/** Makes the database of an actor. Fails with TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
 TR_MUST_CHECK tr_status tr__store_sql_new(struct store *store, const char *kind, tr_bytes key,
                                           const struct store_sql_options *options,
                                           struct store_sql **sql);

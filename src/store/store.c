@@ -3,9 +3,9 @@
  * The store: submitted batches, and the thread that commits them. The thread that tidies the log is
  * in tidy.c.
  *
- * The writer takes all waiting batches and commits them as one group. Meanwhile the next group
- * collects. So the cost of a sync is shared by all batches that arrive during one, and no batch
- * waits for others to arrive.
+ * The writer takes all waiting batches and commits them as one group. Batches that arrive meanwhile
+ * form the next group. So these share the cost of one sync, and no batch waits for others to
+ * arrive.
  */
 #include "store/store.h"
 
@@ -55,7 +55,7 @@ uint64_t tr__store_epoch(const struct store *store)
 void tr__store_fail(struct store *store, const struct store_why *why)
 {
     uint32_t expected = 0;
-    atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* partner: tr__store_status */
+    atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* pairs with tr__store_status */
     if (!atom32_compare_exchange(&store->is_reported, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
         return;
     char text[TR_LOG_MAX];
@@ -82,10 +82,8 @@ struct group {
     size_t pages;
 };
 
-/*
- * Moves batches to the group until the group has `count_max` batches or `pages_max` pages. With the
- * lock.
- */
+/* Moves batches to the group until the group has `count_max` batches or `pages_max` pages. Call
+ * with the lock. */
 static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
                       size_t pages_max)
 {
@@ -99,10 +97,8 @@ static void take_from(struct store_queue *queue, struct group *group, size_t cou
     }
 }
 
-/*
- * Takes waiting batches, up to the limits of a group. The status of refused batches is set. A few batches that destroy
- * are included, but none if commits are slowed down and other batches wait.
- */
+/* Takes waiting batches, up to the limits of a group. Sets the status of batches that are refused.
+ * Takes a few batches that destroy, but none if commits are slowed down and other batches wait. */
 static struct group take_group(struct store *store)
 {
     struct group group = {.count = 0};
@@ -215,7 +211,8 @@ static bool store_bury(struct store *store)
     return store->is_burying;
 }
 
-/* Decides whether the writer polls the next time. `was_soon`: a batch came soon enough for polling to find it. */
+/* Decides whether the writer polls before its next sleep. `was_soon` says that a batch came so soon
+ * that polling found it, or would have. */
 static void store_learn(struct store *store, bool was_soon)
 {
     uint32_t next = store->spin_skips_next * 2 + 1;
@@ -225,7 +222,7 @@ static void store_learn(struct store *store, bool was_soon)
     store->spin_skips = store->spin_skips_next;
 }
 
-/* Polls for work for a short time, and yields the CPU meanwhile. Returns true if there is some. */
+/* Polls for work for a short time, and yields the CPU meanwhile. Returns whether it found some. */
 static bool store_look(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -235,7 +232,7 @@ static bool store_look(struct store *store)
     }
     tr_time deadline = platform->mono_now(platform) + STORE_SPIN_NS;
     do {
-        /* The lock is taken before the value is used. */
+        /* relaxed: the caller takes the lock before it reads the batches. */
         if (atom32_load(&store->has_work, ATOM_RELAXED)) {
             store_learn(store, true);
             return true;
@@ -252,7 +249,7 @@ static void sleep_until_woken(struct store *store, tr_time deadline_ns)
     tr_time begin = platform->mono_now(platform);
     platform->park(platform, store->writer_parker, deadline_ns);
     if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
-        store_learn(store, true); /* Polling would have been worth it. */
+        store_learn(store, true); /* The batch came so soon that polling would have found it. */
 }
 
 static void writer_main(void *context)
@@ -368,7 +365,7 @@ static void stop_threads(struct store *store)
 {
     const tr_platform *platform = store->platform;
     stop_writer(store);
-    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* partner: checkpoint_main */
+    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* pairs with checkpoint_main */
     platform->wake(platform, store->checkpoint_parker);
     platform->thread_join(platform, store->checkpointer);
     platform->parker_free(platform, store->hold_parker);

@@ -2,10 +2,11 @@
 /**
  * The store of durable actors: what they have on disk, and the one thread that writes it.
  *
- * The store knows no actors, only names: a kind and a key. Each name has a state with a version, keys with values,
- * alarms, queues, events, snapshots, and pages of its own database. To write, a caller enters a name, which creates an
- * entry with a generation. All changes of one part of a turn are one batch, which is stored on disk as a whole or not
- * at all. docs/design/store.md explains how. A driver (store/driver.h) does the rest, SQLite by default.
+ * The store knows no actors, only names: a kind and a key. Each name has a state with a version,
+ * keys with values, alarms, queues, events, snapshots, and pages of its own database. To write, a
+ * caller enters a name, which creates an entry with a generation. All changes of one part of a turn
+ * are one batch, which is stored on disk as a whole or not at all. docs/design/store.md explains
+ * how. A driver (store/driver.h) does the rest, SQLite by default.
  *
  *     struct store_entry *entry;
  *     tr__store_enter(store, "cart", key, on_ready, context, &entry);
@@ -16,9 +17,9 @@
  *     tr__store_leave(entry);                                      the actor sleeps
  *
  * Rules:
- * 1. At most one entry of each name is current: the newest. Batches of other entries are refused:
- *    TR_STALE. The row on disk has the generation that wrote it last, which is checked in the
- *    transaction.
+ * 1. At most one entry of each name is current: the newest. Batches of other entries are refused
+ *    with TR_STALE. To enforce this, a row on disk has the generation of its last writer, and each
+ *    transaction compares it.
  * 2. on_done is called exactly once for each submitted batch, after it is on disk or can never be.
  *    The calls come in the order of submission, except for batches that destroy: other batches may
  *    overtake them, so that many destroys delay nothing else. The order within one entry is always
@@ -54,11 +55,14 @@ struct store_why;
 
 /** Orders the starts of an actor; greater is later. All zero is before the first. */
 struct store_generation {
-    uint64_t epoch;   /* How often the store was opened. */
-    uint64_t counter; /* Number of the entry since then, over all actors. */
+    uint64_t epoch;   /* How often the store was opened so far. */
+    uint64_t counter; /* Number of the entry since the store was opened, counted over all actors. */
 };
 
-/** Returns a value below 0, 0 or above 0 if a is before, the same as, or after b. */
+/**
+ * Returns a number below 0 if a is before b, 0 if they are equal, and a number above 0 if a is
+ * after b.
+ */
 static inline int store_generation_compare(struct store_generation a, struct store_generation b)
 {
     if (a.epoch != b.epoch)
@@ -82,9 +86,9 @@ struct store_options {
     /** No threads: tr__store_work commits. For kits and the simulator. */
     bool is_threadless;
     /**
-     * Nothing is written, not even the epoch, and no name can be entered. The store must exist. If
-     * `program` is NULL, it may belong to any program. For inspecting the store of a program that
-     * does not run. Implies is_threadless.
+     * The store is only read: not even its epoch is written, and no name can be entered. It must
+     * exist. If `program` is NULL, it may belong to any program. For inspecting the store of a
+     * program that does not run. Implies is_threadless.
      */
     bool is_read_only;
     /** Only for a threadless store: called by tr__store_submit if no other batch waits. May be NULL. */
@@ -94,28 +98,30 @@ struct store_options {
     void *context; /* passed to on_work and on_failed */
 
     /* For tests. */
-    struct store_disk *disk;           /* Lent: used instead of `path`; see store/disk.h. */
-    const struct store_io_hook *hook;  /* Lent: called for the files in `path`; see store/disk.h. */
+    struct store_disk *disk; /* Borrowed: used instead of `path`; see store/disk.h. */
+    /* Borrowed: called for the files in `path`; see store/disk.h. */
+    const struct store_io_hook *hook;
     const struct store_driver *driver; /* NULL: tr__store_driver_default. */
     /* The log is tidied when it has this many pages or more; 0: the driver's default. */
     unsigned log_pages;
-    /* For the crash tests, which must fail with it: acknowledges batches before the sync. */
+    /* For the crash tests: acknowledges batches before they are synced, which these tests must
+     * detect. */
     bool is_sync_off;
 };
 
 /**
- * Most bytes of the front of a state, a snapshot or an event, which says how to read the rest. They do not count
- * towards the limits.
+ * Bytes that a state, a snapshot or an event may have in front, which say how to read the rest.
+ * They do not count towards the limits.
  */
 #define STORE_FRONT_MAX 8
 
 /** A bit in the version of a state: the first start of the actor has not finished. */
 #define STORE_VERSION_HALF UINT32_C(0x80000000)
 
-/** Most bytes that are stored for a request: its answer and the front of that answer. */
+/** Bytes that are stored for one request at most: its answer and the front of that answer. */
 #define STORE_REQUEST_MAX (TR_REQUEST_ANSWER_MAX + 1024)
 
-/** Most bytes of a name for drivers: kind, NUL, key. */
+/** Bytes of a name that a driver gets at most: kind, NUL, key. */
 #define STORE_NAME_MAX (TR_NAME_MAX + 1 + TR_KEY_MAX)
 
 /** Bytes of a page of an actor's own database. */
@@ -137,19 +143,20 @@ TR_MUST_CHECK tr_status tr__store_open(const struct store_options *options, stru
 /**
  * Commits submitted batches, calls their on_done, ends the threads and frees the store.
  *
- * All readers and entries must be gone, and all batches that were not submitted. One thread calls it.
+ * All readers and entries must be freed before, and all batches that were not submitted. Call it on
+ * one thread.
  */
 void tr__store_close(struct store *store);
 
 /** What was saved of a damaged store. */
 struct store_salvage {
     uint64_t copied; /* Actors that were intact, and are in the new store. */
-    /* How many copied actors came from the database without its log: they may be outdated. */
+    /* Copied actors that came from the database without its log, so that they may be outdated. */
     uint64_t older;
     uint64_t lost; /* Actors that are known by name and were not intact. */
     /* Parts of the table of actors that cannot be read; their contents are not known. */
     uint64_t gaps;
-    bool is_log_whole; /* False: what was committed after the damage in the log is missing. */
+    bool is_log_whole; /* If false, what was committed after the damage in the log is missing. */
 };
 /** Called for an actor that was lost. The key is borrowed for the call. */
 typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
@@ -158,15 +165,16 @@ typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
  * Copies each intact actor from a store that is damaged, or whose log is damaged, cut or missing,
  * into a new store.
  *
- * The damaged store is locked meanwhile and not changed, except that the log of an earlier format is renamed. Of `from`
- * and `into` only the program and the places are used; `from` may have no program: then the store may belong to any
- * program. The new store gets the program of the damaged one. `into` is a directory, or a disk, without a store. An
- * actor is copied if all of its rows match their seals, all pages on the way to them match their sums, and its events
- * have no gaps. `on_lost`, which may be NULL, is called for each actor that is known by name and is not in the new
- * store.
+ * The damaged store is locked meanwhile. It is not changed, except that the log of an earlier
+ * format is renamed. Of `from` and `into` only the program and the places are used. If `from` has
+ * no program, the store may belong to any program. The new store gets the program of the damaged
+ * one. `into` is a directory, or a disk, without a store. An actor is copied if all of its rows
+ * match their seals, all pages on the way to them match their sums, and its events have no gaps.
+ * `on_lost`, which may be NULL, is called for each actor that is known by name and is not in the
+ * new store.
  *
- * TR_OK: `report` says what was copied, which may be nothing. TR_STORE_CORRUPT: the database is
- * missing, or the row with the key of the seals is. TR_INVALID_ARGUMENT: no program, or `into` has
+ * TR_OK: `report` says what was copied, which may be nothing. TR_STORE_CORRUPT: the database, or
+ * its row with the key of the seals, is missing. TR_INVALID_ARGUMENT: no program, or `into` has
  * actors. TR_STORE_BUSY, TR_STORE_FOREIGN, TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY,
  * TR_NOT_SUPPORTED. `error` may be NULL. Any thread.
  */
@@ -178,7 +186,7 @@ TR_MUST_CHECK tr_status tr__store_salvage(const struct store_options *from,
 /** Returns TR_OK, or TR_STORE_FAILED once the store has failed. Any thread. */
 tr_status tr__store_status(const struct store *store);
 
-/** Returns how many batches wait for the commits before them. Any thread. */
+/** Returns how many batches were submitted and are in no group yet. Any thread. */
 size_t tr__store_waiting(struct store *store);
 /**
  * Returns when the commit of the current group began, by the monotonic clock; 0: no commit runs.
@@ -186,13 +194,16 @@ size_t tr__store_waiting(struct store *store);
  */
 tr_time tr__store_writing_since(const struct store *store);
 /**
- * Returns how long a thread with nothing else to do should poll for the result of what it just
- * submitted: recent commits took less. 0: they take so long that it is better to sleep. Any thread.
+ * Returns how long a thread with nothing else to do should poll for the result of a batch that it
+ * has just submitted. Recent commits took less than that. Returns 0 if commits take so long that it
+ * is better to sleep. Any thread.
  */
 tr_time tr__store_await_ns(const struct store *store);
-/** Returns the directory as it was given; NULL: the store is in memory. Any thread. */
+/**
+ * Returns the directory as it was given in the options; NULL: the store is in memory. Any thread.
+ */
 const char *tr__store_directory(const struct store *store);
-/** Returns the epoch of this opening. Any thread. */
+/** Returns the epoch that this opening has set. Any thread. */
 uint64_t tr__store_epoch(const struct store *store);
 
 /**
@@ -202,15 +213,16 @@ uint64_t tr__store_epoch(const struct store *store);
 bool tr__store_work(struct store *store);
 
 /**
- * Submits a batch, which is lent to the store until `on_done` is called with it, once, on the committing thread.
- * on_done may free the batch, and enter, leave and submit others. It must not wait.
+ * Submits a batch, which the store uses until it calls `on_done`, once, on the committing thread.
+ * on_done may free the batch, enter and leave names, and submit other batches. It must not wait.
  *
  * Statuses of on_done: TR_OK: the whole batch is on disk. TR_STORE_FAILED: it is not known whether
  * the whole batch or nothing of it is on disk, until the store is opened again. With any other
  * status nothing of it is on disk: TR_STALE, TR_LIMIT, TR_STORE_FULL (no space on disk; may succeed
  * later), TR_STORE_CORRUPT (this actor's data cannot be trusted), TR_NO_MEMORY.
  *
- * A submit that fails has not taken the batch: TR_STALE, TR_STORE_FAILED. Any thread.
+ * If tr__store_submit itself fails, the batch still belongs to the caller: TR_STALE,
+ * TR_STORE_FAILED. Any thread.
  */
 TR_MUST_CHECK tr_status tr__store_submit(struct store_batch *batch,
                                          void (*on_done)(void *context, struct store_batch *batch,

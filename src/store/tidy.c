@@ -6,23 +6,24 @@
 
 static bool is_tidying(const struct store *store)
 {
-    return atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_FREE; /* partner: tr__tidy_give */
+    return atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_FREE; /* pairs with tr__tidy_give */
 }
 
 /* Takes the turn of rule 6 for this thread. Returns false if the turn is not free. */
 static bool tidy_take(struct store *store, enum tidy_turn turn)
 {
     uint32_t expected = TIDY_FREE;
-    /* partners: tr__tidy_give, tr__tidy_main */
+    /* pairs with tr__tidy_give, tr__tidy_main */
     return atom32_compare_exchange(&store->tidy_turn, &expected, turn, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
-/* Ends a turn. A backup that waits gets the next turn, so that it need not wait for many passes in a row. */
+/* Gives the turn to a backup that waits for it, so that the backup need not wait for many passes in
+ * a row. */
 void tr__tidy_give(struct store *store)
 {
     const tr_platform *platform = store->platform;
     TR_ASSERT(is_tidying(store));
-    /* partners: tidy_take, is_tidying, await_pass, tr__tidy_hold */
+    /* pairs with tidy_take, is_tidying, await_pass, tr__tidy_hold */
     atom32_store(&store->tidy_turn, TIDY_FREE, ATOM_SEQ_CST);
     if (atom32_load(&store->is_hold_wanted, ATOM_SEQ_CST) && tidy_take(store, TIDY_HELD))
         platform->wake(platform, store->hold_parker);
@@ -49,15 +50,14 @@ static bool is_rest_small(const struct store_log *log)
 static void await_pass(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
-    atom32_store(&store->is_writer_waiting, 1, ATOM_SEQ_CST); /* partner: tr__tidy_give */
+    atom32_store(&store->is_writer_waiting, 1, ATOM_SEQ_CST); /* pairs with tr__tidy_give */
     if (atom32_load(&store->tidy_turn, ATOM_SEQ_CST) != TIDY_FREE)
         platform->park(platform, store->writer_parker, deadline_ns);
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
 
-/*
- * Returns how long a group waits by rule 3, so that this thread adds half as many pages as the tidying thread writes.
- */
+/* Returns how long a group waits by rule 3, so that commits add half as many pages as the tidying
+ * thread writes. */
 static tr_time slice_ns(const struct store *store)
 {
     tr_time page_ns = (tr_time)atom64_load(&store->tidy_page_ns, ATOM_RELAXED);
@@ -159,7 +159,8 @@ tr_time tr__tidy_idle(struct store *store)
         store->idle_ns = now_ns;
     if (now_ns - store->idle_ns < TIDY_IDLE_NS)
         return store->idle_ns + TIDY_IDLE_NS;
-    store->idle_ns = now_ns; /* if the log could not be cut now, try again after TIDY_IDLE_NS */
+    /* if the log could not be truncated now, try again after TIDY_IDLE_NS */
+    store->idle_ns = now_ns;
     if (!is_tidying(store)) {
         store->driver->look(store->session, &log);
         bool is_long = log.file_pages > log.soon;
@@ -181,8 +182,8 @@ void tr__tidy_main(void *context)
 {
     struct store *store = context;
     const tr_platform *platform = store->platform;
-    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) {        /* partner: stop_threads */
-        if (atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_PASS) { /* partner: tidy_take */
+    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) { /* pairs with stop_threads */
+        if (atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_PASS) { /* pairs with tidy_take */
             platform->park(platform, store->checkpoint_parker, TR_NEVER);
             continue;
         }
@@ -207,7 +208,7 @@ void tr__tidy_main(void *context)
 void tr__tidy_hold(struct store *store)
 {
     const tr_platform *platform = store->platform;
-    atom32_store(&store->is_hold_wanted, 1, ATOM_SEQ_CST); /* partner: tr__tidy_give */
+    atom32_store(&store->is_hold_wanted, 1, ATOM_SEQ_CST); /* pairs with tr__tidy_give */
     while (atom32_load(&store->tidy_turn, ATOM_SEQ_CST) != TIDY_HELD) {
         if (!tidy_take(store, TIDY_HELD))
             platform->park(platform, store->hold_parker, TR_NEVER);
@@ -218,7 +219,8 @@ void tr__tidy_hold(struct store *store)
 bool tr__tidy_shrink(struct store *store)
 {
     const tr_platform *platform = store->platform;
-    if (!atom32_load(&store->is_shrink_wanted, ATOM_ACQUIRE)) /* partner: tr__store_order_shrink */
+    /* pairs with tr__store_order_shrink */
+    if (!atom32_load(&store->is_shrink_wanted, ATOM_ACQUIRE))
         return false;
     lock_take(&store->lock);
     struct store_shrink *shrink = store->shrink;
@@ -238,7 +240,7 @@ bool tr__tidy_shrink(struct store *store)
         tr__store_fail(store, &shrink->why);
     shrink->status = status;
     tr_parker *parker = shrink->parker;
-    atom32_store(&shrink->is_done, 1, ATOM_RELEASE); /* partner: tr__store_order_shrink */
+    atom32_store(&shrink->is_done, 1, ATOM_RELEASE); /* pairs with tr__store_order_shrink */
     platform->wake(platform, parker);
     return true;
 }
@@ -253,11 +255,11 @@ tr_status tr__store_order_shrink(struct store *store, const atom32 *is_cancelled
     store->shrink = &shrink;
     bool was_idle = store->is_writer_idle;
     store->is_writer_idle = false;
-    atom32_store(&store->is_shrink_wanted, 1, ATOM_RELEASE); /* partner: tr__tidy_shrink */
+    atom32_store(&store->is_shrink_wanted, 1, ATOM_RELEASE); /* pairs with tr__tidy_shrink */
     lock_give(&store->lock);
     if (was_idle)
         platform->wake(platform, store->writer_parker);
-    while (!atom32_load(&shrink.is_done, ATOM_ACQUIRE)) /* partner: tr__tidy_shrink */
+    while (!atom32_load(&shrink.is_done, ATOM_ACQUIRE)) /* pairs with tr__tidy_shrink */
         platform->park(platform, store->hold_parker, TR_NEVER);
     *why = shrink.why;
     return shrink.status;

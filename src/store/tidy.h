@@ -1,55 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keeps the log of the store short. Says when the tidying thread writes the log into the database, and when the
- * committing thread waits for it or does the rest itself.
+ * Keeps the log of the store short. Says when the tidying thread writes the log into the database,
+ * and when the committing thread waits for it or does the rest itself.
  *
- * SQLite restarts its log only if all of it is in the database when a transaction begins. A
- * checkpoint beside commits never gets there while commits come without a pause. So both threads
- * share the work:
+ * SQLite restarts its log only if all of it is in the database when a transaction begins. While
+ * commits come without a pause, a checkpoint beside them never reaches the end of the log. So both
+ * threads share the work:
  *
- * 1. From log.soon pages on the tidying thread makes a pass: it writes the pages of the log into
- *    the database and syncs it. Commits continue meanwhile, so a rest remains: the pages that they
- *    have added.
+ * 1. If the log has log.soon pages or more, the tidying thread makes a pass: it writes the pages of
+ *    the log into the database and syncs it. Commits continue meanwhile, so a rest remains: the
+ *    pages that they have added.
  * 2. If the rest is small (TIDY_REST_PART), the committing thread writes it between two groups, and
  *    the log restarts. Otherwise there is another pass, which is shorter than the previous one.
  * 3. If the log reaches TIDY_HIGH times log.soon, the committing thread waits before each group, at
- *    most TIDY_SLICE_NS. So it adds half as many pages as the tidying thread writes in the same
- *    time. Groups are smaller then, and destroys wait. So passes become shorter, until rule 2
- *    applies.
+ *    most TIDY_SLICE_NS. The time is chosen so that commits add half as many pages as the tidying
+ *    thread writes. Groups are smaller then, and batches that destroy wait. So passes become
+ *    shorter, until rule 2 applies.
  * 4. A group that could make the log longer than log.max waits until the log can restart, at most
- *    TIDY_WAIT_NS. No reader prevents the restart for that long, unless the disk does not respond.
+ *    TIDY_WAIT_NS. Readers do not prevent the restart for that long, unless the disk does not
+ *    respond.
  * 5. If nothing was committed for TIDY_IDLE_NS, a log whose file is longer than log.soon pages is
- *    cut.
- * 6. Only one thread makes a checkpoint at a time: the one that has the turn (enum tidy_turn). A pass
- *    begins only while the log has pages that are not in the database. So the log never restarts while a checkpoint reads it, because
- *    SQLite before 3.51.3 has a bug there ("WAL-reset bug": the checkpoint would treat frames of
- *    the new log as written).
+ *    truncated.
+ * 6. Only one thread makes a checkpoint at a time: the one that has the turn (enum tidy_turn). A
+ *    pass begins only while the log has pages that are not in the database. So the log never
+ *    restarts while a checkpoint reads it, because SQLite before 3.51.3 has a bug there ("WAL-reset
+ *    bug": the checkpoint would treat frames of the new log as written).
  */
 #ifndef STORE_TIDY_H
 #define STORE_TIDY_H
 
 #include "store/core.h"
 
-/** Longest wait of one group so that the tidying thread gets ahead of commits. */
+/** Longest wait of one group that slows commits down (rule 3). */
 #define TIDY_SLICE_NS (10 * TR_MILLISECOND)
 /** Longest wait of a group for the log to restart. */
 #define TIDY_WAIT_NS (1 * TR_SECOND)
 /**
- * How long a group waits for a reader that prevents the log from restarting. The next group tries
- * again.
+ * How long a group waits for a reader that prevents the restart of the log. Later groups try again.
  */
 #define TIDY_READER_NS (200 * TR_MICROSECOND)
-/** After the last commit the log stays as it is for this time. */
+/** Time after the last commit in which the log stays as it is. */
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
 enum {
-    /* A rest up to this part of log.soon is small: 250 pages, a millisecond or two. */
+    /* A rest (rule 1) of at most log.soon divided by this is small: 250 pages, a millisecond or
+     * two. */
     TIDY_REST_PART = 4,
     TIDY_HIGH = 4,
-    /*
-     * The pages of a group are estimated (store_batch.pages); the real number may be this many
-     * times larger.
-     */
+    /* How many times larger the real number of a group's pages may be than its estimate,
+     * store_batch.pages. */
     TIDY_ESTIMATE_OFF = 2,
 };
 
@@ -69,26 +68,30 @@ TR_MUST_CHECK tr_status tr__tidy_before(struct store *store, size_t pages, struc
  */
 TR_MUST_CHECK tr_status tr__tidy_after(struct store *store, struct store_why *why);
 /**
- * Applies rule 5 when there is nothing to commit. Returns when to call it again if nothing is
- * committed until then; TR_NEVER: not at all. On failure the store fails. Committing thread.
+ * Applies rule 5 when there is nothing to commit. If nothing is committed until the returned time,
+ * call it again then; TR_NEVER: there is no need. If this fails, the store fails. Committing
+ * thread.
  */
 tr_time tr__tidy_idle(struct store *store);
 
 /**
- * Takes the turn for a backup, so that no checkpoint runs until tr__tidy_give. Waits for one that runs.
- * Commits continue meanwhile; if the log becomes full, they wait (rule 4). One thread at a time, none
- * of the store's.
+ * Takes the turn for a backup, so that no checkpoint runs until tr__tidy_give. First waits for the
+ * end of a running checkpoint. Commits continue; if the log becomes full, they wait (rule 4). One
+ * thread at a time, which must not be a thread of the store.
  */
 void tr__tidy_hold(struct store *store);
 /** Ends a turn. Call on the thread that has the turn. */
 void tr__tidy_give(struct store *store);
 
 /**
- * Compacts the store if tr__store_order_shrink has asked for it. Returns false otherwise. Committing thread; the thread
- * that asked holds the turn.
+ * If tr__store_order_shrink has asked for it, compacts the store and returns true. Committing
+ * thread, while the thread that asked has the turn.
  */
 bool tr__tidy_shrink(struct store *store);
-/** Lets the committing thread compact the store, and waits for it. The thread has called tr__tidy_hold. */
+/**
+ * Lets the committing thread compact the store, and waits for it. The calling thread must have
+ * called tr__tidy_hold.
+ */
 TR_MUST_CHECK tr_status tr__store_order_shrink(struct store *store, const atom32 *is_cancelled,
                                                struct store_why *why);
 

@@ -3,9 +3,10 @@
  * Buffers: counted blocks of bytes that messages share.
  *
  * Rules:
- * 1. Only a holder of a count may retain, so a retain needs no memory order.
- * 2. What a holder read or wrote happens before its release, and the last release happens after all
- *    others (acquire and release of the same count). So the memory is freed when nothing uses it.
+ * 1. Only a thread that already holds a count may retain, so a retain needs no memory order.
+ * 2. All reads and writes of a holder happen before its release, and the last release happens after
+ *    all others (acquire and release of the same count). So the memory is freed only when nothing
+ *    uses it.
  */
 #include "base/assert.h"
 #include "os/atomic.h"
@@ -15,7 +16,7 @@
 
 struct tr_buffer {
     size_t size;
-    atom32 holders; /* Written by any thread. */
+    atom32 holders; /* Changed by any thread. */
     _Alignas(16) unsigned char data[];
 };
 

@@ -6,8 +6,8 @@
 #include <troupe/message.h>
 
 /**
- * Sets all secret fields of a message, and of the messages in it, to zero. The message must be a block that only the
- * caller uses.
+ * Sets all secret fields of a message to zero, also in the messages inside it. The message must be
+ * in a block that only the caller uses.
  */
 void tr__conceal(const tr_type *type, void *message);
 

@@ -13,7 +13,7 @@
 _Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
                "COPY_ALIGNMENT is enough for every kind of value");
 
-/* Cannot overflow, because sizes stay below TR_PAYLOAD_MAX. */
+/* No overflow is possible, because sizes stay below TR_PAYLOAD_MAX. */
 static size_t copy_aligned(size_t size)
 {
     return (size + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
@@ -31,7 +31,7 @@ static bool copy_grow(size_t *total, size_t count, size_t size)
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
                             size_t *total);
 
-/* Adds the size of what one value points to, to the size of the block. */
+/* Adds the size of the data that one value points to. */
 static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
 {
     if (field->kind == TR_KIND_STR) {
@@ -117,7 +117,7 @@ static char *cursor_take(struct cursor *cursor, size_t count, size_t size)
 
 static void copy_message(struct cursor *cursor, const tr_type *type, const void *from, void *to);
 
-/* Copies one value that holds a pointer, and the data behind the pointer. */
+/* Copies a value that contains a pointer, and the data behind the pointer. */
 static void copy_deep(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     if (field->kind == TR_KIND_STR) {
@@ -177,7 +177,7 @@ static inline void copy_flat(char *to, const char *from, size_t size)
         memcpy(to, from, size);
 }
 
-/* `to` is zero already, so an absent value stays zero. */
+/* The memory at `to` is already zero, so nothing is written for an absent value. */
 static void copy_field(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     char *member = (char *)to + field->offset;
@@ -197,7 +197,7 @@ static void copy_field(struct cursor *cursor, const tr_field *field, const void 
         char *items = cursor_take(cursor, values.count, field->item_size);
         struct list_value list = {items, values.count};
         memcpy(member, &list, sizeof(list));
-        /* Zero deep items first, because the padding between their members is not copied. */
+        /* Set deep items to zero first, because the padding between their members is not copied. */
         if (tr__field_is_deep(field))
             memset(items, 0, values.count * field->item_size);
         copy_values(cursor, field, values, items);

@@ -2,10 +2,10 @@
 /**
  * Deep copies of messages, each in one block.
  *
- * A block has the struct first, then what it points to: items of lists and bytes at multiples of
- * COPY_ALIGNMENT, strings with their NUL anywhere. Measuring and copying walk the message in the
- * same order with the same arithmetic, so exactly the measured bytes are written. Buffers are
- * shared: a copy retains them. Descriptors must be valid (tr__type_is_valid).
+ * A block has the struct first, then the data that it points to. Items of lists and bytes are at
+ * multiples of COPY_ALIGNMENT; strings, with their NUL, are anywhere. Measuring and copying walk
+ * over the message in the same order with the same arithmetic, so the copy has exactly the measured
+ * size. Buffers are shared: a copy retains them. Descriptors must be valid (tr__type_is_valid).
  */
 #ifndef WIRE_COPY_H
 #define WIRE_COPY_H
@@ -18,7 +18,7 @@
 /**
  * Returns the size of the block for a copy of `message`, including its struct. Returns SIZE_MAX if
  * that is above TR_PAYLOAD_MAX, if messages nest deeper than TR_DEPTH_MAX, or if the message is
- * malformed: a list or bytes with a size but NULL data. Any thread.
+ * malformed, because a list or bytes have a size but NULL data. Any thread.
  */
 size_t tr__copy_size(const tr_type *type, const void *message);
 
@@ -29,7 +29,7 @@ size_t tr__copy_size(const tr_type *type, const void *message);
  */
 void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size);
 
-/** Releases the buffers of a copy. The block stays the caller's. Any thread. */
+/** Releases the buffers of a copy. The caller still owns the block. Any thread. */
 void tr__copy_drop(const tr_type *type, void *block);
 
 #endif

@@ -20,10 +20,8 @@ void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const 
     va_end(arguments);
 }
 
-/*
- * Puts a step in front of the path. If the path gets too long, its beginning is cut off, because the end says more. A
- * path that was cut grows no further.
- */
+/* Puts a step in front of the path. If the path becomes too long, cuts off its beginning, because
+ * its end is more useful. A path that was cut does not grow any more. */
 static void fault_prepend(tr_wire_error *error, const char *step)
 {
     size_t length = strlen(error->path);

@@ -6,12 +6,13 @@
 #include "os/memory.h"
 #include "wire/fault.h"
 
-/* Documents up to this size are not measured first: the block is large enough for most of them. */
+/* Documents up to this size are not measured first, because a block of about this size suffices for
+ * most of them. */
 #define UNMEASURED_MAX 1024
-/* Bytes that a block needs in addition to the size of the document, for alignment. */
+/* Bytes that such a block has in addition to the size of the document, for alignment. */
 #define UNMEASURED_EXTRA 64
 
-/* Reads into a new block of this size; size 0: only measures the message. */
+/* Reads into a new block of this size. If the size is 0, only measures the message. */
 static bool read_into(struct fill *fill, size_t size, const tr_type *type,
                       fill_reader *read_message, void *context, tr_wire_error *error)
 {
@@ -47,7 +48,8 @@ tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *r
     return TR_OK;
 }
 
-/* Sets the error of a document with `size` bytes, which is too large. If `size` is 0, an argument is invalid. */
+/* Sets the error for a document that is too large, with `size` bytes. If `size` is 0, sets the
+ * error for an invalid argument. */
 void tr__fill_refuse(size_t size, tr_wire_error *error)
 {
     if (size > 0)

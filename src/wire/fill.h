@@ -2,9 +2,10 @@
 /**
  * The block that a reader of documents fills, and helpers for values of each kind.
  *
- * The layout is the same as that of a copy (wire/copy.h): the struct, then what it points to, in
- * order. If the block is full or there is none, a reader continues to measure: everything after the
- * end has the address NULL and is not written. So one walk serves to measure and to fill.
+ * The layout is the same as that of a copy (wire/copy.h): the struct, then the data that it points
+ * to, in order. If the block is full, or there is none, a reader only measures from there on: it
+ * gets NULL as the address of all further data, which it does not write. So the same code measures
+ * and fills.
  */
 #ifndef WIRE_FILL_H
 #define WIRE_FILL_H
@@ -19,9 +20,9 @@
 #include <string.h>
 
 struct fill {
-    char *block; /* NULL: only measure */
+    char *block; /* NULL: the reader only measures */
     size_t size;
-    size_t used; /* above `size`: the block was too small */
+    size_t used; /* bytes used so far; above `size` if the block is too small */
 };
 
 /** Shape and kind of a field in one number. For single values it is the kind. */
@@ -29,8 +30,8 @@ struct fill {
 _Static_assert(TR_SHAPE_ONE == 0, "so that a switch over forms is a small table");
 
 /**
- * Takes bytes from the block. Returns false above TR_PAYLOAD_MAX. Sets *place to NULL if the bytes are after the end of
- * the block.
+ * Takes bytes from the block. Returns false above TR_PAYLOAD_MAX. If the block has no space for
+ * them, sets *place to NULL and only counts.
  */
 static inline bool fill_take(struct fill *fill, size_t count, size_t size, char **place)
 {
@@ -43,14 +44,14 @@ static inline bool fill_take(struct fill *fill, size_t count, size_t size, char 
 }
 
 /**
- * Fills the block of `fill` with a message, completely or not at all: after a fault the message
- * holds no buffers. Sets fill->used.
+ * Fills the block of `fill` with a message, completely or not at all: after a fault the message has
+ * no buffers. Sets fill->used.
  */
 typedef bool fill_reader(void *context, const tr_type *type, struct fill *fill);
 
 /**
- * Makes a block with what `read` reads from a document of this size. Measures first, unless the
- * document is small. Returns the status of *error on failure. Any thread.
+ * Makes a block, and lets `read` fill it from a document of this size. Unless the document is
+ * small, measures the message first. On failure returns the status of *error. Any thread.
  */
 tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *read, void *context,
                        tr_wire_error *error, void **message);
@@ -71,7 +72,10 @@ static inline bool fill_check(const tr_type *type, const void *document, size_t 
     return false;
 }
 
-/** Moves to the next place for items of a list or bytes. Returns false above TR_PAYLOAD_MAX. */
+/**
+ * Aligns the free end of the block for items of a list or for bytes. Returns false above
+ * TR_PAYLOAD_MAX.
+ */
 static inline bool fill_align(struct fill *fill)
 {
     fill->used = (fill->used + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
@@ -84,11 +88,10 @@ static inline char *fill_inside(char *place, size_t offset)
     return place == NULL ? NULL : place + offset;
 }
 
-/*
- * Copying and zeroing of short memory. Most texts are short and most structs small, so that a call of memcpy or memset
- * would cost more than the work itself.
- */
-/* Two overlapping pieces of one size cover every length between that size and its double. */
+/* Functions that copy and zero few bytes. Most texts and structs are so small that a call of memcpy
+ * or memset would cost more than the work itself. */
+/* Copies `size` bytes as two pieces, one at the beginning and one at the end. They may overlap, so
+ * any size from one piece to two pieces is possible. */
 #define COPY_TWO(piece, to, from, size)                                                            \
     do {                                                                                           \
         char head_[piece];                                                                         \
@@ -99,7 +102,7 @@ static inline char *fill_inside(char *place, size_t offset)
         memcpy((char *)(to) + (size) - (piece), tail_, piece);                                     \
     } while (0)
 
-/** As memcpy. If `size` is 0 the pointers may be anything. */
+/** As memcpy. If `size` is 0, the pointers need not be valid. */
 static inline void copy_short(void *to, const void *from, size_t size)
 {
     if (size > 32)
@@ -129,7 +132,7 @@ static inline void zero_short(char *to, size_t size)
     }
 }
 
-/** The least and the greatest integer of a kind. */
+/** The smallest and the largest integer of a kind. */
 struct integer_range {
     int64_t least;
     uint64_t greatest;
@@ -150,14 +153,16 @@ static inline struct integer_range integer_range_of(unsigned kind)
     return ranges[kind];
 }
 
-/** Whether an integer, `bits` in two's complement when negative, fits into a kind. */
+/**
+ * Whether an integer fits into a kind. `bits` is in two's complement if the integer is negative.
+ */
 static inline bool integer_fits(unsigned kind, uint64_t bits, bool is_negative)
 {
     struct integer_range range = integer_range_of(kind);
     return is_negative ? (int64_t)bits >= range.least : bits <= range.greatest;
 }
 
-/** Stores an integer that fits. */
+/** Stores an integer, which must fit. */
 static inline void integer_store(char *to, size_t size, uint64_t bits)
 {
     if (to == NULL)
@@ -176,7 +181,7 @@ static inline void integer_store(char *to, size_t size, uint64_t bits)
     }
 }
 
-/** Whether values of a kind can be nil by themselves. */
+/** Whether values of a kind can be nil without being optional. */
 static inline bool kind_has_nil(unsigned kind)
 {
     return kind == TR_KIND_STR || kind == TR_KIND_BUFFER || kind == TR_KIND_REF;

@@ -29,7 +29,7 @@ static const char *name_of_value(unsigned byte)
     }
 }
 
-/* Sets the fault "`expected` is expected, and not this byte". For a byte at `at` that begins no value. */
+/* Sets the fault that the byte at `at` is unexpected, and that `expected` should be there. */
 static void expected_byte(struct json_input *in, json_place at, const char *expected)
 {
     size_t offset = json_offset(in, at);
@@ -74,10 +74,8 @@ static unsigned hex_value(unsigned byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : 16;
 }
 
-/*
- * Returns the value of four hexadecimal digits; above 0xffff if they are not hexadecimal. The four
- * bytes exist.
- */
+/* Returns the value of four hexadecimal digits, or more than 0xffff if they are not hexadecimal.
+ * The four bytes must exist. */
 static uint32_t hex_unit(json_place at)
 {
     uint32_t unit = 0;
@@ -100,7 +98,7 @@ static bool is_low_surrogate(uint32_t unit)
     return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/* Scans an escape, whose backslash is at `at`, and adds the size of its character. */
+/* Scans an escape whose backslash is at `at`, and adds the size of its character to *size. */
 static json_place scan_escape(struct json_input *in, json_place at, size_t *size)
 {
     size_t left = (size_t)(in->end - at);
@@ -232,7 +230,7 @@ void tr__json_decode(const struct json_text *text, char *to)
         if (is_escape)
             to += json_encode(character, to);
         else
-            *to++ = (char)character; /* A byte of UTF-8 stays unchanged. */
+            *to++ = (char)character; /* A byte of UTF-8 is copied unchanged. */
     }
 }
 
@@ -277,7 +275,7 @@ json_place tr__json_number(struct json_input *in, json_place at, struct json_num
     return at;
 }
 
-/* Passes the comma or the end of an array or object. *is_last is true at the end. */
+/* Skips the comma after an item, or the end of the array or object. Sets *is_last at the end. */
 static json_place skip_comma(struct json_input *in, json_place at, unsigned char close,
                              bool *is_last)
 {

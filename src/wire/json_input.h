@@ -22,19 +22,19 @@ struct json_input {
     struct fill *fill;
 };
 
-/** A scanned text: what is between its quotes, and the size of its decoded form. */
+/** A scanned text: the place between its quotes, and the size of its decoded form. */
 struct json_text {
     json_place begin;
     json_place end;
     size_t size;   /* size of the decoded text, in bytes */
-    bool is_plain; /* without escapes: the decoded form is the same */
+    bool is_plain; /* the text has no escapes, so that its decoded form is equal */
 };
 
 /** A number that was scanned. */
 struct json_number {
     json_place begin;
     json_place end;
-    bool is_integer; /* has neither fraction nor exponent */
+    bool is_integer; /* the number has neither fraction nor exponent */
 };
 
 static inline size_t json_offset(const struct json_input *in, json_place at)
@@ -42,13 +42,15 @@ static inline size_t json_offset(const struct json_input *in, json_place at)
     return (size_t)(at - in->begin);
 }
 
-/** Returns the byte at a place; 0 at the end of the document. JSON has no 0 bytes. */
+/**
+ * Returns the byte at a place, or 0 at the end of the document. Valid JSON has no bytes that are 0.
+ */
 static inline unsigned json_byte(const struct json_input *in, json_place at)
 {
     return at < in->end ? *at : 0;
 }
 
-/** Returns the next place that is no space. */
+/** Returns the place of the next byte that is no white space. */
 static inline json_place json_space(const struct json_input *in, json_place at)
 {
     if (__builtin_expect(at<in->end && * at> ' ', 1))
@@ -59,9 +61,10 @@ static inline json_place json_space(const struct json_input *in, json_place at)
 }
 
 /**
- * Finds the first byte in a word of eight bytes (the first byte lowest) that is no plain character of a text: a quote,
- * a backslash, a control character or a byte of a longer character. In the result the high bit of that byte is the
- * lowest bit that is set; ignore the bits above it. 0: all bytes are plain.
+ * Finds the first byte in a word of eight bytes (the first byte is the lowest) that is no plain
+ * character: a quote, a backslash, a control character or a byte that is not ASCII. The lowest bit
+ * that is set in the result is the high bit of that byte; higher bits have no meaning. Returns 0 if
+ * all bytes are plain.
  */
 static inline uint64_t json_special(uint64_t word)
 {
@@ -89,25 +92,25 @@ static inline size_t json_plain_span(const unsigned char *text, size_t size)
 
 __attribute__((__cold__)) void tr__json_expected(struct json_input *in, json_place at,
                                                  const char *expected);
-/** Sets the fault that `expected` should be at `at`. Gives NULL. */
+/** Sets the fault that `expected` is missing at `at`. Its value is NULL. */
 #define JSON_EXPECTED(in, at, expected) (tr__json_expected(in, at, expected), NULL)
 
-/** Whether at least four bytes are left at `at`. */
+/** Whether the next four bytes at `at` exist and equal `four`. */
 static inline bool json_has_four(const struct json_input *in, json_place at, const char *four)
 {
     return in->end - at >= 4 && memcmp(at, four, 4) == 0;
 }
 
-/** Passes a word: true, false or null. */
+/** Skips a word: true, false or null. */
 json_place tr__json_word(struct json_input *in, json_place at, const char *word);
 
-/** Scans a text, whose quote is at `at`. */
+/** Scans a text whose opening quote is at `at`. */
 json_place tr__json_text(struct json_input *in, json_place at, struct json_text *text);
 
 /** Decodes the next character of a text. Returns the place after the character. */
 json_place tr__json_character(json_place at, uint32_t *character);
 
-/** Writes the decoded bytes of a text, text->size of them. */
+/** Writes the decoded bytes of a text; there are text->size of them. */
 void tr__json_decode(const struct json_text *text, char *to);
 
 /** Scans a number. */
@@ -116,7 +119,7 @@ json_place tr__json_number(struct json_input *in, json_place at, struct json_num
 /** Skips one value, which may nest up to `depth` levels. */
 json_place tr__json_skip(struct json_input *in, json_place at, unsigned depth);
 
-/** Counts the items of an array, whose bracket is at `at`. Returns the place after the array. */
+/** Counts the items of an array whose bracket is at `at`. Returns the place after the array. */
 json_place tr__json_count(struct json_input *in, json_place at, unsigned depth, size_t *count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads numbers: the common ones in one pass, all others by the scanner of json_input.h. */
+/** Reads numbers: common ones in one pass, all others with the scanner of json_input.h. */
 #include "wire/json_number.h"
 
 #include "wire/fault.h"
@@ -26,7 +26,7 @@ static bool parse_digits(json_place at, json_place end, uint64_t *value)
     return true;
 }
 
-/* Sets the fault that an integer does not fit the field. The text says which integers the field takes. */
+/* Sets the fault that an integer does not fit the field. The text names the range of the field. */
 static json_place out_of_range(struct json_input *in, json_place at, unsigned kind)
 {
     struct integer_range range = integer_range_of(kind);
@@ -42,11 +42,13 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
                                          const tr_field *field, char *to)
 {
     struct json_number number;
-    /* A 64-bit integer may come as a text, from languages whose numbers have fewer bits. */
+    /* A 64-bit integer may come as a text, because the numbers of some languages have fewer
+     * bits. */
     bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
     unsigned first = json_byte(in, at + is_quoted);
     if (first != '-' && (first < '0' || first > '9'))
-        return JSON_EXPECTED(in, at, "an integer"); /* `at` is the text, not the number inside */
+        /* the fault is at the text, not at the number inside it */
+        return JSON_EXPECTED(in, at, "an integer");
     json_place next = tr__json_number(in, at + is_quoted, &number);
     if (next == NULL)
         return NULL;
@@ -69,10 +71,8 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
     return next + is_quoted;
 }
 
-/*
- * strtod uses the decimal point of the locale, so the C locale is set here. The locale of this name
- * is a constant of the C library, which is not allocated and need not be freed.
- */
+/* strtod uses the decimal point of the locale, so the C locale is used here. That locale is a
+ * constant of the C library, which need not be freed. */
 static bool parse_float(const struct json_number *number, double *value)
 {
     char text[TR_JSON_NUMBER_MAX + 1];
@@ -115,7 +115,7 @@ static NO_INLINE json_place read_float(struct json_input *in, json_place at, con
     return next;
 }
 
-/* Reads digits as long as they come, up to `most` of them. */
+/* Reads up to `most` digits. Returns the place after the last digit. */
 static INLINE json_place pass_digits(const struct json_input *in, json_place at, size_t most,
                                      uint64_t *value)
 {
@@ -131,13 +131,15 @@ static INLINE json_place pass_digits(const struct json_input *in, json_place at,
     return at;
 }
 
-/* Whether digits begin as JSON allows: at least one, and no zero in front of other digits. */
+/* Whether the digits before a point are valid in JSON: at least one, and no zero before other
+ * digits. */
 static INLINE bool is_whole_good(json_place digits, json_place end)
 {
     return end > digits && (*digits != '0' || end == digits + 1);
 }
 
-/* Whether a number continues with this byte after its first digits, and so must be scanned. */
+/* Whether this byte continues a number after its first digits, so that the scanner must read the
+ * number. */
 static INLINE bool goes_on(unsigned byte)
 {
     return byte == '.' || (byte | 0x20) == 'e' || (byte >= '0' && byte <= '9');
@@ -159,7 +161,7 @@ json_place tr__json_integer(struct json_input *in, json_place at, const tr_field
     return end;
 }
 
-/* Powers of ten that a double has exactly. */
+/* Powers of ten that a double represents exactly. */
 static const double powers[] = {1e0,
                                 1e1,
                                 1e2,
@@ -180,10 +182,8 @@ static const double powers[] = {1e0,
                                 1e17,
                                 1e18};
 
-/*
- * If the digits are at most 2^53 and the power of ten is exact, their quotient is rounded only once, and so is the
- * nearest double. All other numbers are left to strtod.
- */
+/* If the digits are at most 2^53 and the power of ten is exact, the quotient is rounded only once,
+ * so it is the nearest double. strtod reads all other numbers. */
 json_place tr__json_float(struct json_input *in, json_place at, const tr_field *field, char *to)
 {
     bool has_minus = json_byte(in, at) == '-';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Numbers of JSON, from a document into fields. For json_read.c. */
+/** Reads numbers of JSON into fields. For json_read.c. */
 #ifndef WIRE_JSON_NUMBER_H
 #define WIRE_JSON_NUMBER_H
 

@@ -2,7 +2,7 @@
 /**
  * Reads JSON into messages.
  *
- * Rule: the message in the block is valid at any moment, as in msgpack_read.c.
+ * Rule: the message in the block is valid at any time, as in msgpack_read.c.
  */
 #include "wire/json_input.h"
 
@@ -12,14 +12,13 @@
 
 /* Deepest nesting of a document: an object for each message, an array for each list, and values that are skipped. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
-/*
- * Most fields of a message, so that the bits of one word can say which fields were seen. Descriptors may be made by
- * hand.
- */
+/* Limit of the fields of a message: the bits of one word say which fields have come. A check is
+ * needed, because descriptors may be made by hand. */
 #define FIELDS_MAX 64
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
-/* Lists of documents up to this size, with items up to this size, grow as they are read. */
+/* In documents up to the first size, lists whose items have up to the second size grow as they are
+ * read. */
 #define GROWING_MAX 1024
 #define GROWING_ITEM_MAX 256
 /* First capacity of a list that grows. */
@@ -27,10 +26,10 @@ _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
 /* A list that grows. */
 struct growing {
-    char *items; /* NULL: only measured */
+    char *items; /* NULL: the list is only measured */
     size_t count;
     size_t capacity;
-    size_t end; /* where the capacity of the list ends in the block */
+    size_t end; /* offset in the block at which the capacity of the list ends */
 };
 
 #define TOO_LARGE(in, at)                                                                          \
@@ -78,11 +77,9 @@ static unsigned base64_value(uint32_t character)
     return character == '+' ? 62 : character == '/' ? 63 : 64;
 }
 
-/*
- * Decodes a group of four characters of base64 to 24 bits. Sets how many whole bytes of them count. Strict: refuses
- * incomplete groups, padding before the last group, and unused bits that are set. Returns NULL if the group is not
- * valid.
- */
+/* Decodes a group of four characters of base64 to 24 bits. Sets *whole to the number of bytes in
+ * them. Refuses incomplete groups, padding before the last group, and unused bits that are set.
+ * Returns NULL if the group is not valid. */
 static json_place base64_group(const struct json_text *text, json_place at, uint32_t *bits,
                                size_t *whole)
 {
@@ -124,7 +121,7 @@ static json_place decode_base64(struct json_input *in, const struct json_text *t
     return at;
 }
 
-/* Scans base64 and counts its bytes. */
+/* Scans a text of base64, and counts its bytes. */
 static json_place scan_base64(struct json_input *in, json_place at, struct json_text *text,
                               size_t *size)
 {
@@ -172,7 +169,8 @@ static json_place read_buffer(struct json_input *in, json_place at, char *to)
     return next;
 }
 
-/* Reads "0x" and one to sixteen hexadecimal digits, as tr_json_write and the logs write them. */
+/* Reads a ref in the form of tr_json_write and of logs: "0x" and one to sixteen hexadecimal
+ * digits. */
 static json_place read_ref(struct json_input *in, json_place at, char *to)
 {
     struct json_text text;
@@ -203,7 +201,7 @@ static json_place read_ref(struct json_input *in, json_place at, char *to)
 static json_place read_message(struct json_input *in, json_place at, const tr_type *type, char *to,
                                unsigned depth);
 
-/* Reads a value into `to`, which is zero. If `to` is NULL, only measures. */
+/* Reads a value into `to`, which must be zero. If `to` is NULL, only measures. */
 static json_place read_value(struct json_input *in, json_place at, const tr_field *field, char *to,
                              unsigned depth)
 {
@@ -236,7 +234,7 @@ static json_place read_value(struct json_input *in, json_place at, const tr_fiel
     TR_NOT_REACHED("a field of an unknown kind");
 }
 
-/* Reads exactly `count` items of an array; more or fewer are a fault. */
+/* Reads exactly `count` items of an array. More or fewer items are a fault. */
 static json_place read_items(struct json_input *in, json_place at, const tr_field *field,
                              size_t count, char *items, unsigned depth)
 {
@@ -266,10 +264,8 @@ static json_place read_items(struct json_input *in, json_place at, const tr_fiel
     return at + 1;
 }
 
-/*
- * Doubles the capacity of a list. The list stays where it is if nothing was taken from the block behind it, and
- * otherwise moves. Returns false above TR_PAYLOAD_MAX.
- */
+/* Doubles the capacity of a list. If the list is the last data in the block, it grows in place;
+ * otherwise it moves. Returns false above TR_PAYLOAD_MAX. */
 static bool grow_list(struct fill *fill, const tr_field *field, struct growing *list)
 {
     size_t more = list->capacity == 0 ? LIST_FIRST : list->capacity;
@@ -291,10 +287,8 @@ static bool grow_list(struct fill *fill, const tr_field *field, struct growing *
     return true;
 }
 
-/*
- * Reads a list that grows as its items come, for small documents: counting the items first would scan them twice. The block
- * may keep gaps.
- */
+/* Reads a list that grows as its items come, without counting them first, which would scan them
+ * twice. For small documents. When the list moves, it leaves a gap in the block. */
 static json_place read_growing(struct json_input *in, json_place at, const tr_field *field,
                                char *member, unsigned depth)
 {
@@ -323,19 +317,15 @@ static json_place read_growing(struct json_input *in, json_place at, const tr_fi
             break;
         at = json_space(in, at + 1);
     }
-    /*
-     * Give unused capacity back to the block. Not if the block was too small: then `used` must stay above its size, so
-     * that a larger block is made.
-     */
+    /* Give unused capacity back to the block, unless the block was too small. In that case `used`
+     * must stay above the size of the block, so that a larger one is made. */
     if (list.items != NULL && list.end == in->fill->used)
         in->fill->used -= (list.capacity - list.count) * field->item_size;
     return at + 1;
 }
 
-/*
- * Reads a list after counting its items. If the list has a fault, reading finds the fault again and adds the path to
- * it.
- */
+/* Reads a list after counting its items. If counting finds a fault, the items are read all the
+ * same: that finds the fault again, and adds the path. */
 static json_place read_list(struct json_input *in, json_place at, const tr_field *field,
                             char *member, unsigned depth)
 {
@@ -369,7 +359,7 @@ static json_place read_optional(struct json_input *in, json_place at, const tr_f
     if (byte != '[' || !kind_has_nil(field->kind))
         return read_value(
             in, at, field, fill_inside(member, field->size - field->item_size), depth);
-    /* An optional value that is present and nil is alone in an array. */
+    /* An optional value that is present but nil is an array that contains only null. */
     at = tr__json_word(in, json_space(in, at + 1), "null");
     if (at == NULL)
         return NULL;
@@ -409,7 +399,7 @@ static bool is_name(const struct json_text *text, const char *name)
     return *name == '\0';
 }
 
-/* Returns the index of a field, searched from `expected` on; field_count if there is none. */
+/* Returns the index of a field, searched from `expected` on, or field_count if there is none. */
 static size_t find_field(const tr_type *type, const struct json_text *name, size_t expected)
 {
     for (size_t i = 0; i < type->field_count; i++) {
@@ -420,7 +410,7 @@ static size_t find_field(const tr_type *type, const struct json_text *name, size
     return type->field_count;
 }
 
-/* Passes a name in quotes if it comes next, without escapes. Returns NULL if not. */
+/* If this name comes next, in quotes and without escapes, skips it. Otherwise returns NULL. */
 static inline json_place pass_name(const struct json_input *in, json_place at, const char *name)
 {
     if (json_byte(in, at) != '"')
@@ -432,17 +422,15 @@ static inline json_place pass_name(const struct json_input *in, json_place at, c
     return json_byte(in, at) == '"' ? at + 1 : NULL;
 }
 
-/*
- * Reads one name and its value. *index is the index of the field that is expected next. It is set
- * to the index of the field that was read.
- */
+/* Reads one name and its value. *index is the index of the field that is expected. Sets *index to
+ * that of the field that was read. */
 static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
                               unsigned depth, uint64_t *seen, size_t *index)
 {
     struct json_text name;
     json_place begin = at;
     size_t found = *index;
-    /* Most documents have the fields in their order. */
+    /* Try the next field first, because most documents have the fields in order. */
     json_place next =
         found < type->field_count ? pass_name(in, at, tr__type_field(type, found)->name) : NULL;
     at = next != NULL ? next : tr__json_text(in, at, &name);

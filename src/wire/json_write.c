@@ -22,17 +22,18 @@
 /* Longest text of any number. */
 #define NUMBER_MAX 40
 
-/* The text that is written. When the buffer is full, its length is still counted. */
+/* The text that is being written. When the buffer is full, further text is only counted. */
 struct text {
     char *buffer;
     size_t size;
     size_t length;
-    size_t behind; /* bytes that a copy of the message needs behind its struct, or more */
+    /* upper bound for the bytes that a copy of the message needs behind its struct */
+    size_t behind;
     tr_wire_error *error;
-    bool is_shown; /* to a person: secret values are left out */
+    bool is_shown; /* the text is for a person, so secret values are left out */
 };
 
-/* Returns the place of the next `count` bytes, which the caller writes all; NULL: they do not fit. */
+/* Returns space for `count` bytes, all of which the caller must write; NULL: they do not fit. */
 static INLINE char *json_take(struct text *text, size_t count)
 {
     size_t end = text->length + count;
@@ -66,7 +67,7 @@ static INLINE size_t count_digits(uint64_t value)
     return count + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
-/* Writes a number of so many digits, two at a time from its end. */
+/* Writes a number that has `count` digits, two at a time from its end. */
 static INLINE void write_digits(char *to, uint64_t value, size_t count)
 {
     static const char pairs[] =
@@ -106,10 +107,8 @@ static void put_unsigned(struct text *text, uint64_t value)
     put_number(text, false, value);
 }
 
-/*
- * Writes a number with a point. snprintf writes the decimal point of the locale, which may be any
- * text.
- */
+/* Writes a number with a point in place of the decimal point of the locale, which snprintf uses and
+ * which may be any text. */
 static void put_with_point(struct text *text, const char *number)
 {
     static const char plain[] = "0123456789+-e";
@@ -122,23 +121,22 @@ static void put_with_point(struct text *text, const char *number)
         number += strcspn(number, plain);
         put_string(text, number);
     }
-    /* Without a point, other readers would read an integer, and minus zero would lose its sign. */
+    /* Add a point. Without it other readers would read an integer, and minus zero would lose its
+     * sign. */
     if (!has_point && strchr(number - whole, 'e') == NULL)
         put_string(text, ".0");
 }
 
-/* Powers of ten up to the most places of a short fraction. */
+/* Powers of ten, up to the most decimal places of a short fraction. */
 static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 #define PLACES_MAX (sizeof(powers) / sizeof(*powers) - 1)
 
-/*
- * Writes a number with few decimal places, as most numbers are, without a search. Returns its length; 0: the number has
- * too many decimal places.
+/* Writes a number that has few decimal places, as most numbers have, without searching for its
+ * shortest form. Returns its length, or 0 if it has too many decimal places.
  *
- * A float or a double keeps every decimal number of up to `digits` digits. So such a number is the
- * shortest text that reads back as its nearest float or double. Numerator and power of ten are
- * exact, so a reader gets the same quotient.
- */
+ * Decimal numbers of up to `digits` digits are all different as floats or doubles. So such a number
+ * is the shortest text that reads back as the same value. Numerator and power of ten are exact, so
+ * a reader computes the same quotient. */
 static size_t write_short(char *to, double value, int digits)
 {
     double size = fabs(value);
@@ -162,7 +160,8 @@ static size_t write_short(char *to, double value, int digits)
         write_digits(to + sign, whole, length);
         length += sign;
         to[length++] = '.';
-        /* The digits of (power + fraction) are a 1 and then the digits of the fraction with its leading zeros. */
+        /* power + fraction has the digit 1, then the digits of the fraction with its leading
+         * zeros. */
         char fraction[NUMBER_MAX];
         write_digits(fraction, power + numerator % power, places + 1);
         if (places == 0)
@@ -174,10 +173,8 @@ static size_t write_short(char *to, double value, int digits)
     return 0;
 }
 
-/*
- * Writes the shortest form that reads back as the same number. Returns false, with a fault, for NaN
- * and infinity.
- */
+/* Writes the shortest text that reads back as the same number. For NaN and infinity sets a fault
+ * and returns false. */
 static bool put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -200,7 +197,8 @@ static bool put_float(struct text *text, double value, int digits, int digits_ex
 
 static void put_escaped(struct text *text, unsigned char byte)
 {
-    static const char letters[] = "btn.fr"; /* escape letters of 0x08 to 0x0d; 0x0b has none */
+    /* the letters of the escapes for 0x08 to 0x0d; 0x0b has none */
+    static const char letters[] = "btn.fr";
     char escape[8];
     if (byte == '"' || byte == '\\')
         snprintf(escape, sizeof(escape), "\\%c", byte);
@@ -284,7 +282,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static bool put_message(struct text *text, const tr_type *type, const char *message,
                         unsigned depth);
 
-/* Reads a value of this type at any address. */
+/* A value of this type, which may be at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_integer(struct text *text, const tr_field *field, const char *value)
@@ -386,7 +384,7 @@ static bool put_field(struct text *text, const tr_field *field, const char *mess
     return put_value(text, field, values.items, depth);
 }
 
-/* Writes the name of a field and its colon, with a comma unless it is the first. */
+/* Writes the name of a field and a colon; before it a comma, unless the field is the first. */
 static void put_name(struct text *text, const char *name, bool is_first)
 {
     size_t size = strlen(name);
@@ -435,7 +433,7 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
     if (!put_message(text, type, message, 0))
         return false;
-    /* Measure the message only if it may be too large. */
+    /* Measure the message only if it may be too large, because measuring takes time. */
     bool may_be_large = text->behind + type->size > TR_PAYLOAD_MAX;
     if (text->length > TR_PAYLOAD_MAX || (may_be_large && tr__copy_size(type, message) == SIZE_MAX))
         return FAULT(text->error, TR_TOO_LARGE, text->length, "the message is too large");

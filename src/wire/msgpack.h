@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The first bytes of values in MessagePack, and big-endian numbers.
+ * The first bytes (tags) of values in MessagePack, and big-endian numbers.
  *
  *     https://github.com/msgpack/msgpack/blob/master/spec.md
  */
@@ -66,7 +66,7 @@ static inline uint64_t load64(const unsigned char *from)
     return PACK_SWAP(64, value);
 }
 
-/* These functions store the lowest bits of a value, big-endian. */
+/* These functions store the lowest bits of a value, in big-endian order. */
 static inline void store16(unsigned char *to, uint64_t value)
 {
     uint16_t swapped = PACK_SWAP(16, (uint16_t)value);

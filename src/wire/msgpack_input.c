@@ -64,7 +64,7 @@ pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned wid
     return at + size;
 }
 
-/* Skips what follows a head, including the values inside. */
+/* Skips the content of a value whose head was read, with the values inside it. */
 static pack_place skip_inside(struct pack_input *in, pack_place at, unsigned tag, unsigned depth)
 {
     uint64_t size = 0;

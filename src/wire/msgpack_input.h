@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A MessagePack document that is being read: how to get its next bytes, and faults in the document. For msgpack_read.c.
+ * A MessagePack document that is being read: functions that take its next bytes, and faults. For
+ * msgpack_read.c.
  *
  * Rules:
  * 1. A value is read only after its bytes are known to exist.
- * 2. A count is at most the number of bytes that are left, because each value takes at least one byte.
- * 3. In place: the byte after a text becomes NUL when it is no longer needed, which is after the
- *    first byte of the next value was read.
+ * 2. A count is at most the number of bytes that are left, because each value takes at least one
+ *    byte.
+ * 3. If texts are read in place, the byte after a text is the first byte of the next value. After
+ *    that byte was read, it is replaced by the NUL of the text.
  */
 #ifndef WIRE_MSGPACK_INPUT_H
 #define WIRE_MSGPACK_INPUT_H
@@ -20,10 +22,10 @@ typedef const unsigned char *pack_place;
 struct pack_input {
     pack_place begin;
     pack_place end;
-    unsigned char *text_end; /* the byte that becomes NUL by rule 3; NULL: none */
+    unsigned char *text_end; /* the byte that must become NUL by rule 3; NULL: none */
     tr_wire_error *error;
     struct fill *fill;
-    struct tail *tail; /* gets the fields that were skipped; NULL: not wanted */
+    struct tail *tail; /* gets the unknown fields that were skipped; NULL: they are not needed */
     bool is_in_place;
 };
 
@@ -43,16 +45,21 @@ __attribute__((__cold__)) void tr__pack_wrong_type(struct pack_input *in, pack_p
 __attribute__((__cold__)) void tr__pack_announced(struct pack_input *in, pack_place at,
                                                   uint64_t count, const char *what);
 
-/** Sets the fault that the document ends inside the value at `at`. Gives NULL. */
+/** Sets the fault that the document ends inside the value at `at`. Its value is NULL. */
 #define CUT_SHORT(in, at) (tr__pack_cut_short(in, at), NULL)
-/** Sets the fault that the value at `at`, whose first byte exists, has another type. Gives NULL. */
+/**
+ * Sets the fault that the value at `at` has another type than `expected`. The first byte of the
+ * value must exist. Its value is NULL.
+ */
 #define WRONG_TYPE(in, at, expected) (tr__pack_wrong_type(in, at, expected), NULL)
-/** Sets the fault that a head before `at` announces more than the document has. `what` is "bytes" or "items". */
+/**
+ * Sets the fault that a head before `at` announces more bytes or items than the document has.
+ * `what` is "bytes" or "items". Its value is NULL.
+ */
 #define ANNOUNCED(in, at, count, what) (tr__pack_announced(in, at, count, what), NULL)
 
 /**
- * Skips `count` values of fields that this program does not know, in messages that nest `depth`
- * levels.
+ * Skips `count` values of fields that this program does not know, at a nesting of `depth` messages.
  */
 pack_place tr__pack_skip(struct pack_input *in, pack_place at, uint64_t count, unsigned depth);
 
@@ -74,8 +81,9 @@ pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned wid
                               uint64_t *value);
 
 /**
- * As tr__pack_read_wide, but inline and with a branch for each width. A processor predicts branches and continues with
- * the next value, but it would have to wait for a place that is computed from the width.
+ * As tr__pack_read_wide, but inline and with a branch for each width. The processor predicts a
+ * branch and continues with the next value at once. If the next place were computed from the width,
+ * it would have to wait for that.
  */
 static INLINE pack_place read_wide(struct pack_input *in, pack_place at, unsigned width,
                                    uint64_t *value)
@@ -102,7 +110,7 @@ static INLINE pack_place read_wide(struct pack_input *in, pack_place at, unsigne
     return at + 2;
 }
 
-/** Passes bytes that a head announced. */
+/** Skips the bytes that a head has announced. */
 static INLINE pack_place read_span(struct pack_input *in, pack_place at, uint64_t size)
 {
     if (UNLIKELY(size > left_of(in, at)))

@@ -2,8 +2,8 @@
 /**
  * Reads MessagePack into messages.
  *
- * Rule: the message in the block is valid at any moment: what was not read yet is zero. So after a
- * fault, walking the message finds and frees the buffers made so far.
+ * Rule: the message in the block is valid at any time, because members that were not read yet are
+ * zero. So after a fault, a walk over the message finds the buffers made so far, and frees them.
  */
 #include "wire/msgpack_read.h"
 
@@ -36,7 +36,7 @@ static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, un
     return at;
 }
 
-/* Reads an integer of any form. `bits` is two's complement. `at` is after the tag. */
+/* Reads an integer of any form. *bits is in two's complement. `at` is the place after the tag. */
 static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsigned tag,
                                       uint64_t *bits, bool *is_negative)
 {
@@ -47,7 +47,8 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     }
     if (LIKELY(tag >= PACK_U8 && tag <= PACK_U64))
         return read_wide(in, at, tag - PACK_U8, bits);
-    /* Pass a variable of its own: if the address of `bits` were passed, `bits` would have to be in memory. */
+    /* Pass a separate variable. If the address of `bits` were passed, the compiler could not keep
+     * `bits` in a register. */
     uint64_t signed_bits = 0;
     bool has_sign = false;
     at = read_signed(in, at, tag, &signed_bits, &has_sign);
@@ -56,9 +57,8 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     return at;
 }
 
-/*
- * Reads an integer into a field. `kind` is a constant in each call, so the compiler makes one function for each kind.
- */
+/* Reads an integer into a field. `kind` is a constant in each call, so that the compiler makes
+ * special code for each kind. */
 static INLINE pack_place read_integer_field(struct pack_input *in, pack_place at, tr_kind kind,
                                             unsigned tag, char *to)
 {
@@ -133,15 +133,13 @@ static INLINE pack_place read_float(struct pack_input *in, pack_place at, tr_kin
     at = read_wide(in, at, is_wide ? 3 : 2, &bits);
     if (UNLIKELY(at == NULL))
         return NULL;
-    /* The same width keeps every bit, also the bits of a NaN. */
+    /* If the width is the same, keep every bit, even those of a NaN. */
     integer_store(to, is_wide ? sizeof(double) : sizeof(float), bits);
     return at;
 }
 
-/*
- * Returns the text where it is in the document, which may be changed. A text has at least one byte
- * of head before it.
- */
+/* Returns a text in the document itself, which may be changed. A text has a head of at least one
+ * byte before it. */
 static inline const char *text_in_place(struct pack_input *in, pack_place span, size_t size)
 {
     unsigned char *text = (unsigned char *)(uintptr_t)span;
@@ -159,7 +157,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
     uint64_t size = tag & 0x1f;
     if (UNLIKELY((tag & 0xe0) != PACK_FIX_STR)) {
         if (tag == PACK_NIL)
-            return at; /* The field is NULL already. */
+            return at; /* The field is already NULL. */
         if (tag < PACK_STR8 || tag > PACK_STR32)
             return WRONG_TYPE(in, at - 1, "a str");
         at = read_wide(in, at, tag - PACK_STR8, &size);
@@ -193,7 +191,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
     return next;
 }
 
-/* Reads the head of bin. Returns the place where its bytes begin. */
+/* Reads the head of bytes (bin). Returns the place where the bytes begin. */
 static INLINE pack_place read_bin(struct pack_input *in, pack_place at, unsigned tag, size_t *size)
 {
     uint64_t announced = 0;
@@ -277,7 +275,8 @@ static NO_INLINE pack_place read_ref(struct pack_input *in, pack_place at, unsig
     return next;
 }
 
-/* Reads the head of an array. Refuses a number of items for which the rest of the document is too short. */
+/* Reads the head of an array. Refuses the array if the rest of the document is too short for its
+ * items. */
 static INLINE pack_place read_array_head(struct pack_input *in, pack_place at, unsigned tag,
                                          const char *expected, size_t *count)
 {
@@ -303,10 +302,8 @@ static NO_INLINE pack_place read_optional(struct pack_input *in, pack_place at,
                                           const tr_field *field, unsigned tag, char *member,
                                           unsigned depth);
 
-/*
- * Reads a value, or a field of another shape, into `to`, which is zero. If `to` is NULL, only measures. `at` is after
- * the tag.
- */
+/* Reads a single value, or an optional one, an array or a list, into `to`, which must be zero. If
+ * `to` is NULL, only measures. `at` is the place after the tag. */
 static INLINE pack_place read_form(struct pack_input *in, pack_place at, const tr_field *field,
                                    unsigned form, unsigned tag, char *to, unsigned depth)
 {
@@ -398,7 +395,7 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
 {
     if (tag == PACK_NIL)
         return at;
-    /* An optional value that is present and nil is alone in an array. */
+    /* An optional value that is present but nil is an array that contains only nil. */
     if (kind_has_nil(field->kind) && tag == (PACK_FIX_ARRAY | 1) && left_of(in, at) > 0 &&
         *at == PACK_NIL)
         at = read_tag(in, at, &tag);
@@ -408,11 +405,12 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
     return read_value(in, at, field, tag, value, depth);
 }
 
-/* Reads the first fields of a message in order. */
+/* Reads the first `count` fields of a message in their order. */
 static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const tr_type *type,
                                      size_t count, char *to, unsigned depth)
 {
-    /* Read these members once: the writes below may alias anything, so the compiler would load them again. */
+    /* Read these members only once. Otherwise the compiler would load them again after each write
+     * below, because that may change them. */
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
     unsigned tag = 0;
@@ -454,7 +452,8 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
     if (UNLIKELY(at == NULL))
         return NULL;
     size_t known = count < type->field_count ? count : type->field_count;
-    /* There are two loops, so that the one that fills need not check for each value whether it only measures. */
+    /* Two calls, because the compiler then makes a loop that fills and need not check for each
+     * value whether it only measures. */
     at = LIKELY(to != NULL) ? read_fields(in, at, type, known, to, depth)
                             : read_fields(in, at, type, known, NULL, depth);
     if (UNLIKELY(at == NULL))

@@ -3,9 +3,9 @@
  * Writes messages as MessagePack, each value in its shortest form.
  *
  * Rules:
- * 1. The place never passes `end`. A value is built at the place if there is space for the longest
- *    head, otherwise in `spare`, from where it is copied if it fits.
- * 2. What does not fit is counted in `lost`, so that the total size is right.
+ * 1. The place never passes `end`. If there is space for the longest head, a value is written at
+ *    the place. Otherwise it is written to `spare` first, and copied if it fits.
+ * 2. Bytes that do not fit are counted in `lost`, so that the total size is right.
  */
 #include "wire/msgpack_write.h"
 
@@ -60,7 +60,8 @@ static inline unsigned char *put_byte(struct writer *w, unsigned char *at, unsig
     return put_raw(w, at, &byte, 1);
 }
 
-/* Writes a head of 1, 2, 4 or 8 more bytes. `first` is the tag of the form with one byte. */
+/* Writes a head with a number of 1, 2, 4 or 8 bytes. `first` is the tag of the form with one
+ * byte. */
 static inline size_t head_wide(unsigned char *head, unsigned first, uint64_t value)
 {
     if (value <= UINT8_MAX) {
@@ -199,14 +200,14 @@ static inline unsigned char *put_f64(struct writer *w, unsigned char *at, uint64
 static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_type *type,
                                   const char *message, unsigned depth);
 
-/* Reads a value of this type at any address. */
+/* A value of this type, which may be at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static NO_INLINE unsigned char *put_field(struct writer *w, unsigned char *at,
                                           const tr_field *field, const char *message,
                                           unsigned depth);
 
-/* Writes a value, or a field of another shape; which is at `value`. */
+/* Writes a single value, or an optional one, an array or a list, which is at `value`. */
 static INLINE unsigned char *put_form(struct writer *w, unsigned char *at, const tr_field *field,
                                       unsigned form, const char *value, unsigned depth)
 {
@@ -302,7 +303,8 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
 static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
                                         const char *message, size_t more, unsigned depth)
 {
-    /* Read these members once: the writes below may alias anything, so the compiler would load them again. */
+    /* Read these members only once. Otherwise the compiler would load them again after each write
+     * below, because that may change them. */
     size_t count = type->field_count;
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
@@ -333,10 +335,9 @@ static NO_INLINE unsigned char *put_with_tail(struct writer *w, unsigned char *a
     return at == NULL ? NULL : put_raw(w, at, tail->bytes.data, tail->bytes.size);
 }
 
-/*
- * Whether the message is small enough for a reader. Texts and bytes are in the document too, so only lists can make the
- * message much larger than the document. If lists may have made it too large, the message is measured.
- */
+/* Whether a reader could hold the message. Texts and bytes have the same size in the document, so
+ * only lists can make the message much larger than the document. If the lists are large, measures
+ * the message. */
 static bool is_small(const struct writer *w, size_t size, const tr_type *type, const void *message)
 {
     if (size > TR_PAYLOAD_MAX)
@@ -363,10 +364,8 @@ size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail
         return 0;
     }
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
-    /*
-     * Without a buffer everything goes to w.spare and is only counted (w.lost). begin is never NULL, because a NULL
-     * place means a fault.
-     */
+    /* Without a buffer everything is written to w.spare and only counted in w.lost. `begin` must
+     * not be NULL, because a NULL place means a fault. */
     w.begin = buffer == NULL ? w.spare : buffer;
     w.end = w.begin + (size < TR_PAYLOAD_MAX ? size : TR_PAYLOAD_MAX);
     w.lost = 0;

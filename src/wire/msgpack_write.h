@@ -7,7 +7,7 @@
 
 #include "wire/tail.h"
 
-/** As tr_pack, with the fields of *tail after the fields of the message. */
+/** As tr_pack, with the fields of *tail behind the fields of the message. */
 size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail *tail,
                      void *buffer, size_t size, tr_wire_error *error);
 

@@ -17,7 +17,7 @@
 /* Longest text of any number. */
 #define NUMBER_MAX 40
 
-/* The text that is written. When the buffer is full, its length is still counted. */
+/* The text that is being written. When the buffer is full, further text is only counted. */
 struct text {
     char *buffer;
     size_t size;
@@ -70,9 +70,8 @@ static void put_quoted(struct text *text, const char *string)
     put_string(text, "\"");
 }
 
-/*
- * Writes the shorter of two forms that reads back as the same number, with a point in every locale.
- */
+/* Writes a number in the shorter of two forms if that reads back as the same number, otherwise in
+ * the longer. Writes a point in every locale. */
 static void put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -118,7 +117,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static void put_message(struct text *text, const tr_type *type, const void *message,
                         unsigned depth);
 
-/* Reads a value of this type at any address. */
+/* A value of this type, which may be at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_signed(struct text *text, const void *value, size_t size)

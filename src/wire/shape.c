@@ -133,7 +133,7 @@ static bool shape_take(struct shape_reader *r, char c)
     return is_there;
 }
 
-/* Takes the characters up to the next one that has a meaning in shapes. */
+/* Takes the characters before the next one that has a meaning in shapes. */
 static tr_bytes take_word(struct shape_reader *r)
 {
     const char *begin = r->at;
@@ -143,10 +143,8 @@ static tr_bytes take_word(struct shape_reader *r)
     return (tr_bytes){begin, (size_t)(r->at - begin)};
 }
 
-/*
- * Takes the character `what` from both shapes if it comes next. Sets *is_there if both have it. Returns false if only
- * one has it.
- */
+/* If the character `what` comes next in both shapes, skips it and sets *is_there. Returns false if
+ * only one of them has it. */
 static bool take_both(struct comparison *c, char what, bool *is_there)
 {
     *is_there = shape_take(&c->first, what);
@@ -211,7 +209,8 @@ static bool compare_fields(struct comparison *c, unsigned depth)
         is_good = is_good && take_words(c) && take_both(c, ':', &is_there) && is_there;
         if (is_good && compare_types(c, depth))
             continue;
-        if (!(c->fit & SHAPE_DIFFERENT)) { /* note only the innermost field */
+        if (!(c->fit & SHAPE_DIFFERENT)) {
+            /* note only the first difference, which is in the innermost field */
             c->first = begin.first;
             c->second = begin.second;
         }
@@ -220,7 +219,7 @@ static bool compare_fields(struct comparison *c, unsigned depth)
     }
 }
 
-/* Returns the field that begins here. */
+/* Returns the text of the field that begins here. */
 static tr_bytes field_at(struct shape_reader r)
 {
     const char *begin = r.at;
@@ -254,7 +253,7 @@ unsigned tr__shape_compare(tr_bytes first, tr_bytes second, struct shape_place *
 
 void tr__shape_front_write(unsigned char *to, uint64_t hash)
 {
-    to[0] = PACK_NEVER_USED; /* no document begins with this byte */
+    to[0] = PACK_NEVER_USED; /* a first byte with which no document begins */
     for (int i = 1; i < SHAPE_FRONT; i++, hash >>= 8)
         to[i] = (unsigned char)hash;
 }

@@ -18,7 +18,7 @@ struct reading {
     const char *shape_end;
     const unsigned char *at;
     const unsigned char *end;
-    unsigned hidden; /* > 0: nothing is written */
+    unsigned hidden; /* above 0: the value is read, but not written */
 };
 
 static void put(struct reading *r, const char *text, size_t size)
@@ -44,7 +44,7 @@ static tr_bytes take_word(struct reading *r)
     return (tr_bytes){begin, (size_t)(r->shape - begin)};
 }
 
-/* Passes the shape of one value. */
+/* Skips the shape of one value. */
 static bool skip_shape(struct reading *r)
 {
     size_t depth = 0;
@@ -78,7 +78,7 @@ static bool read_wide(struct reading *r, unsigned width, uint64_t *value)
     return true;
 }
 
-/* Reads the head of an array. Returns false if the value is no array. */
+/* Reads the head of an array. Returns false if the value is not an array. */
 static bool read_array(struct reading *r, uint64_t *count)
 {
     if (!has(r, 1))
@@ -146,7 +146,7 @@ static void put_number(struct reading *r, unsigned tag, uint64_t value)
     put(r, text, (size_t)length);
 }
 
-/* Reads a text, bytes or an ext whose head has `width` bytes for the size. */
+/* Shows a text, bytes or an extension (ext) of `size` bytes, whose head was read. */
 static bool show_span(struct reading *r, unsigned tag, uint64_t size)
 {
     bool is_ext = (tag >= PACK_EXT8 && tag < PACK_EXT8 + 3) ||
@@ -169,7 +169,7 @@ static bool show_span(struct reading *r, unsigned tag, uint64_t size)
     return true;
 }
 
-/* Shows a value that is no array and no map. */
+/* Shows a value that is neither an array nor a map. */
 static bool show_plain(struct reading *r)
 {
     uint64_t value = 0;
@@ -212,7 +212,8 @@ static bool show_message(struct reading *r, const tr_type *known, unsigned depth
 static bool show_value(struct reading *r, const tr_type *known, unsigned depth)
 {
     if (take(r, '?')) {
-        /* An optional value that is present and is nil itself is packed as an array with only nil. */
+        /* An optional value that is present but nil is packed as an array that contains only
+         * nil. */
         bool is_nil = has(r, 2) && r->at[0] == (PACK_FIX_ARRAY | 1) && r->at[1] == PACK_NIL;
         if (is_nil || (has(r, 1) && *r->at == PACK_NIL)) {
             r->at += is_nil ? 2 : 1;
@@ -286,7 +287,7 @@ static bool show_message(struct reading *r, const tr_type *known, unsigned depth
     for (uint64_t i = 0; !take(r, '}'); i++) {
         if (i && !take(r, ','))
             return false;
-        if (i >= count) { /* an earlier program had fewer fields */
+        if (i >= count) { /* the message was packed by an earlier program that had fewer fields */
             (void)take_word(r);
             if (!take(r, ':') || !skip_shape(r))
                 return false;

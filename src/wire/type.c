@@ -55,7 +55,7 @@ static bool field_is_equal(const tr_field *a, const tr_field *b, unsigned depth)
            strcmp(a->name, b->name) == 0 && is_equal(a->message, b->message, depth + 1);
 }
 
-/* The depth limits the walk of a handmade descriptor that contains itself. */
+/* `depth` ends the walk over a handmade descriptor that contains itself. */
 static bool is_equal(const tr_type *a, const tr_type *b, unsigned depth)
 {
     if (a == b)

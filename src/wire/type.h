@@ -2,33 +2,34 @@
 /**
  * Descriptors of messages, as the library reads them.
  *
- * A descriptor is compiled into an application, perhaps with another version of the headers. So its
- * fields are found by the size that it states (tr__type_field), never by plain indexing.
+ * A descriptor is compiled into an application, perhaps with another version of the headers.
+ * Therefore its entries may have another size, and are found by the size that it states
+ * (tr__type_field), never by plain indexing.
  */
 #ifndef WIRE_TYPE_H
 #define WIRE_TYPE_H
 
 #include <troupe/message.h>
 
-/** The layout of list(t) for every t. */
+/** The layout of list(t), which is the same for every t. */
 struct list_value {
     const void *items;
     size_t count;
 };
 
-/** Returns a field by its index. */
+/** Returns the entry of a field by the field's index. */
 static inline const tr_field *tr__type_field(const tr_type *type, size_t index)
 {
     return (const tr_field *)(const void *)((const char *)type->fields + index * type->field_size);
 }
 
-/** Whether a field of this type is secret: TR_SECRET. */
+/** Whether a field of this type is marked as TR_SECRET. */
 bool tr__field_is_secret(const tr_type *type, const tr_field *field);
 
-/** Whether a field of this type, or of a message inside of it, is secret. `type` may be NULL. */
+/** Whether this type, or a message inside it, has a secret field. `type` may be NULL. */
 bool tr__type_has_secrets(const tr_type *type);
 
-/** Returns the field after another one, in a table whose entries have this size. */
+/** Returns the entry after another one in a table whose entries have this size. */
 static inline const tr_field *tr__field_next(const tr_field *field, size_t field_size)
 {
     return (const tr_field *)(const void *)((const char *)field + field_size);
@@ -61,7 +62,7 @@ static inline bool tr__field_is_deep(const tr_field *field)
     return false;
 }
 
-/** Where the values of a field are, in the struct itself or in its list. */
+/** Where the values of a field are: in the struct itself, or in its list. */
 struct field_values {
     const char *items;
     size_t count;
@@ -71,8 +72,9 @@ struct field_values {
 struct field_values tr__field_values(const tr_field *field, const void *message);
 
 /**
- * Whether a descriptor can be trusted: known kinds and shapes, fields inside the struct, sizes that fit. If not, *why
- * (`why` may be NULL) is a constant text. For nested descriptors only size and flatness are checked. Any thread.
+ * Whether a descriptor is valid: it has known kinds and shapes, fields inside the struct, and sizes
+ * that fit. If not, sets *why, unless NULL, to a constant text. Of nested descriptors, checks only
+ * size and flatness. Any thread.
  */
 bool tr__type_is_valid(const tr_type *type, const char **why);
 

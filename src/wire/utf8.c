@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * UTF-8: lengths of characters, by the table of well-formed sequences (Unicode, table 3-7).
+ * UTF-8: finds the lengths of characters, by the table of well-formed sequences (Unicode, table
+ * 3-7).
  */
 #include "wire/utf8.h"
 
@@ -46,11 +47,9 @@ size_t tr__utf8_span_slow(const unsigned char *text, size_t size)
     return at;
 }
 
-/*
- * Which byte may come next inside a character, for each state. In states 1 to 3 that many ordinary bytes are missing.
- * In the others the second byte is missing, which has a narrower range (no overlong forms, no surrogates, nothing above
- * U+10FFFF).
- */
+/* Which byte may come next inside a character, for each state. In the states 1 to 3, that many
+ * ordinary bytes must follow. In the other states the second byte must follow, and it has a
+ * narrower range (no overlong forms, no surrogates, nothing above U+10FFFF). */
 static const struct {
     unsigned char low;
     unsigned char high;
@@ -66,7 +65,8 @@ static const struct {
     {0x80, 0x8f, 2} /* F4 */,
 };
 
-/* Returns the state after the first byte of a character that is not ASCII; 0 if there is no such character. */
+/* Returns the state after the first byte of a character that is not ASCII, or 0 if no character
+ * begins with this byte. */
 static unsigned char first_step(unsigned char byte)
 {
     if (byte < 0xc2 || byte > 0xf4)
@@ -78,7 +78,7 @@ static unsigned char first_step(unsigned char byte)
     return byte == 0xf0 ? 6 : byte == 0xf4 ? 7 : 3;
 }
 
-/* Returns how many bytes at the beginning are ASCII. Looks at 16 and at 8 bytes at once first. */
+/* Returns how many bytes at the beginning are ASCII. Compares 16 bytes at a time, then 8. */
 static size_t ascii_span(const unsigned char *text, size_t size)
 {
     const uint64_t highs = UINT64_C(0x8080808080808080);

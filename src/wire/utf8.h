@@ -9,12 +9,14 @@
 #include <string.h>
 
 /**
- * Returns the size of the character at `text`, which has `size` > 0 bytes; 0 if it is malformed.
+ * Returns the size of the character at `text`, which has `size` > 0 bytes, or 0 if the character is
+ * malformed.
  */
 size_t tr__utf8_character(const unsigned char *text, size_t size);
 
 /**
- * Returns the number of bytes before the first malformed character or NUL; `size` if there is none.
+ * Returns the number of bytes before the first malformed character or NUL, or `size` if there is
+ * none.
  */
 size_t tr__utf8_span_slow(const unsigned char *text, size_t size);
 
@@ -28,7 +30,7 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
     uint64_t odd = 0;
     if (size >= sizeof(word)) {
         size_t at = 0;
-        do { /* most texts have at most 16 bytes, which are two overlapping words */
+        do { /* most texts have at most 16 bytes, which two overlapping words cover */
             memcpy(&word, text + at, sizeof(word));
             odd |= word | (word - ones);
             at += sizeof(word);
@@ -44,8 +46,8 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
 
 /**
  * Checks a text that comes in portions. *state is 0 before the first portion. It is 0 again after
- * each portion that ends with a whole character. NUL is a character like any other here. Returns
- * false at the first byte that is not valid in this place; *state is then undefined.
+ * each portion that ends with a whole character. NUL is allowed here. Returns false at the first
+ * byte that is not valid in this place; *state is then undefined.
  */
 bool tr__utf8_portion(unsigned char *state, const unsigned char *text, size_t size);
 

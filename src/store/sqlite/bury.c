@@ -9,10 +9,8 @@
 /* Size of the name of a destroyed actor's row: a NUL, and the number of the row, big endian. */
 enum { BURIED_NAME = 9 };
 
-/*
- * Actors that one transaction destroys when a store is opened. If each has BURY_AT_ONCE rows, every one on its own
- * page, the transaction takes a sixth of the longest log.
- */
+/* Actors that one transaction destroys when a store is opened. Even if each has BURY_AT_ONCE rows,
+ * and each row is on a page of its own, the transaction needs only a sixth of the longest log. */
 enum { DOOMED_EACH = 64 };
 
 static void buried_name(int64_t id, unsigned char name[BURIED_NAME])
@@ -95,7 +93,8 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     bool is_kept = count > BURY_AT_ONCE;
     if (status == TR_OK)
         status = take_name(link, id, seal, is_kept);
-    /* Delete the alarms at once in any case, because the list of due alarms refers to them. */
+    /* Delete the alarms at once even if other rows are left for later, because the list of due
+     * alarms must not find them. */
     if (status == TR_OK)
         status = bury_run(link, SQL_ALARM_CLEAR_ALL, id);
     session->has_buried |= is_kept;
@@ -164,7 +163,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
         return TR_OK;
     if (status == TR_STORE_FAILED)
         return tr__session_fail(session, link, "deleting what was destroyed", why);
-    /* Try again later: after the next destroy, or when the store is opened. */
+    /* Try again after the next destroy, or when the store is opened again. */
     session->has_buried = false;
     if (!sqlite3_get_autocommit(link->database) && tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return tr__session_fail(session, link, "rolling a transaction back", why);
@@ -173,7 +172,8 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
 
 /* ---- When a store is opened. ---- */
 
-/* Whether the row that the statement is at is marked, with a seal that matches. */
+/* Whether the row at which the statement stands is marked to be destroyed, by a seal that
+ * matches. */
 static bool is_doomed(const struct store_session *session, sqlite3_stmt *statement)
 {
     struct store_generation generation;
@@ -190,7 +190,8 @@ static bool is_doomed(const struct store_session *session, sqlite3_stmt *stateme
     return seal_fits(&seal, sealed);
 }
 
-/* Destroys the next marked actor. Skips the first `*skipped` marked ones, whose seals do not match, and counts them. */
+/* Destroys the next marked actor. The first `*skipped` marked actors are skipped because their
+ * seals do not match. Counts further ones of that kind in `*skipped`. */
 static tr_status bury_next(struct store_session *session, int64_t *skipped, bool *is_over)
 {
     unsigned char sealed[SEAL_SIZE];
@@ -241,6 +242,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return status;
-    /* Ignore a damaged page or a full disk: the mark stays, and a later entry of the name finds it. */
+    /* Ignore a damaged page or a full disk: the mark stays, and a later entry of the name handles
+     * it. */
     return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
 }

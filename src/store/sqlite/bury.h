@@ -3,9 +3,9 @@
  * Destroyed actors: their names become free at once, and their rows are deleted a few at a time.
  *
  * An actor with few rows is deleted with its batch. The row of an actor with many rows is renamed
- * to a name that no actor has: a NUL and its number. So nothing refers to the actor any more, and
- * its number is not reused while the row exists. By that name the remains of the actor are found,
- * even after a crash. The other rows are deleted in slices, and the renamed row last.
+ * to a name that no actor has: a NUL and its number. So nothing finds the actor under its old name,
+ * and its number is not used again while the row exists. The new name also tells, even after a
+ * crash, that rows of the actor are left. These are deleted in slices, and the renamed row last.
  */
 #ifndef STORE_SQLITE_BURY_H
 #define STORE_SQLITE_BURY_H
@@ -13,7 +13,7 @@
 #include "store/sqlite/session.h"
 
 enum {
-    BURY_AT_ONCE = 32, /* rows that a batch deletes directly */
+    BURY_AT_ONCE = 32, /* an actor with at most this many rows is deleted with its batch */
     BURY_SLICE = 128,  /* rows that one transaction deletes: about 0.1 ms */
 };
 
@@ -24,7 +24,8 @@ enum {
 TR_MUST_CHECK tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal);
 
 /**
- * Deletes one slice, within a transaction of the writer. Afterwards session->has_buried says whether there may be more.
+ * Deletes one slice, within a transaction of the writer. Afterwards session->has_buried says
+ * whether there may be more rows to delete.
  */
 TR_MUST_CHECK tr_status tr__bury_slice(struct store_session *session);
 

@@ -2,9 +2,10 @@
 /**
  * Checks a store without changing it.
  *
- * SQLite's integrity_check reads every page of every table and index, through the VFS, which compares each with its
- * sum. A page whose newest version is in the log is read from there. So a page of the database that a power cut has
- * torn is no damage if the log has a newer version. Then each row is compared with its seal.
+ * SQLite's integrity_check reads every page of every table and index through the VFS, which
+ * compares each page with its sum. If the log has a newer version of a page, that version is read.
+ * So a torn page of the database is no damage if the log has a newer version. Then each row is
+ * compared with its seal.
  */
 #include "store/sqlite/check.h"
 
@@ -22,10 +23,9 @@ struct check {
     void *context;
 };
 
-/*
- * The rows of a table, each with the name of its actor: name, key, number, other number, seal, value. Rows of
- * destroyed actors, which have names below x'01', are still to be deleted.
- */
+/* The rows of a table, each with the name of its actor: name, key, number, other number, seal,
+ * value. Leaves out rows of destroyed actors, whose names are below x'01', because they will be
+ * deleted. */
 struct check_table {
     const char *name;
     enum seal_kind kind;
@@ -68,7 +68,8 @@ static const char *text_of(tr_bytes name, char text[TR_NAME_MAX + 64])
     return text;
 }
 
-/* Frees a statement whose last step returned `result`. Reports it as damage if not all rows could be read. */
+/* Frees a statement whose last step returned `result`. If that says that not all rows could be
+ * read, reports damage. */
 static tr_status check_end(struct check *check, sqlite3_stmt *statement, int result,
                            const char *what)
 {
@@ -180,7 +181,8 @@ static tr_status check_rows(struct check *check, const struct check_table *table
     return check_end(check, statement, result, table->table);
 }
 
-/* Finds actors whose events have gaps, or do not reach the number that the actor knows. */
+/* Finds actors whose events have gaps, or do not reach the number of the last event in the actor's
+ * row. */
 static tr_status check_events(struct check *check)
 {
     static const char sql[] = "SELECT a.name FROM event e JOIN actor a ON a.id = e.actor "

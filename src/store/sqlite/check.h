@@ -12,8 +12,8 @@ TR_MUST_CHECK tr_status tr__session_check(const struct store_options *options,
                                           struct store_check *report, store_check_damage *on_damage,
                                           void *context, tr_error *error);
 /**
- * Finds out whether a store exists, so that no new one is made in its place. Returns the bytes of its files.
- * TR_NOT_FOUND, ...
+ * Checks that a store exists, so that the caller does not make a new one. Sets *bytes to the size
+ * of its files. Fails with TR_NOT_FOUND, ...
  */
 TR_MUST_CHECK tr_status tr__check_place(const struct store_options *options, uint64_t *bytes,
                                         tr_error *error);

@@ -3,13 +3,14 @@
  * Group commit: many batches in one transaction, each of them completely or not at all.
  *
  * A batch is checked before it changes anything: whether its generation is the latest of the row,
- * and whether its events follow the stored ones. So the usual refusals cost the other batches
- * nothing, and no savepoints are needed. A later failure (a page that cannot be trusted, too
- * many alarms) rolls the whole transaction back. It is then repeated without that batch.
+ * and whether its events follow the stored ones. So no savepoints are needed: an ordinary refusal
+ * changes nothing. A later failure (a page that cannot be trusted, too many alarms) rolls the whole
+ * transaction back. It is then repeated without that batch.
  *
- * What is known about a row is kept with the entry (struct store_known), and every change of the
- * row names the seal that it expects: a change that finds another seal changes nothing, and is
- * stale. When a transaction is rolled back, everything known about the group is dropped.
+ * What is known about the row of an actor is kept with the entry (struct store_known). Every change
+ * of the row names the seal that it expects; if the row has another seal, nothing changes and the
+ * batch is stale. When a transaction is rolled back, the knowledge about all rows of the group is
+ * dropped.
  */
 #include "store/sqlite/commit.h"
 
@@ -27,14 +28,15 @@ struct work {
     struct store_entry *entry;
     struct store_known *known;
     tr_bytes name;
-    bool has_changed; /* something was changed, so that a failure must roll the transaction back */
+    /* the batch has changed something, so if it fails, the transaction must be rolled back */
+    bool has_changed;
 };
 
-/* The result of a batch for the row of its actor. */
+/* What a batch changes in the row of its actor. */
 struct plan {
-    /* the first write after the last destroy; earlier writes have no effect */
+    /* the first write after the last destroy of the batch; earlier writes have no effect */
     const struct store_op *first;
-    const struct store_op *state; /* the last state put; NULL: none */
+    const struct store_op *state; /* the last write of a state; NULL: none */
     uint64_t sequence;            /* number of the last event after the batch */
     size_t alarms_set;
     bool dooms;
@@ -93,10 +95,8 @@ static tr_status find_row(struct work *work)
     return status;
 }
 
-/*
- * Plans what the batch changes, without changing anything. TR_STALE: its events do not follow the
- * stored ones.
- */
+/* Plans what the batch changes, without changing anything. Fails with TR_STALE if its events do not
+ * follow the stored ones. */
 static tr_status make_plan(const struct work *work, const struct store_batch *batch,
                            struct plan *plan)
 {
@@ -375,7 +375,7 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
         if (op->value.size > 0) {
             tr__link_bind_bytes(statement, 3, op->value);
         } else {
-            /* longer than every key, and therefore after it */
+            /* the end of the range: longer than every key, and so after all of them */
             memset(no_bound, UINT8_MAX, sizeof no_bound);
             tr__link_bind_bytes(statement, 3, (tr_bytes){no_bound, sizeof no_bound});
         }
@@ -428,7 +428,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     return TR_OK;
 }
 
-/* Checks that the actor does not have too many alarms. TR_LIMIT. */
+/* Checks that the actor does not have too many alarms. Fails with TR_LIMIT. */
 static tr_status check_limits(struct work *work, const struct plan *plan)
 {
     tr_status status = TR_OK;
@@ -460,7 +460,7 @@ static tr_status commit_apply(struct work *work, const struct store_batch *batch
     if (status != TR_OK)
         return status;
     if (!plan.first && (plan.destroys || !work->known->is_there))
-        return TR_OK; /* Nothing is left, or nothing ever existed. */
+        return TR_OK; /* Nothing of the actor is left, or nothing ever existed. */
     status = write_row(work, &plan);
     for (const struct store_op *op = plan.first; op && status == TR_OK; op = op->next)
         status = apply_op(work, op);
@@ -473,9 +473,8 @@ static void commit_forget(struct store_batch *first)
         batch->entry->known.is_known = false;
 }
 
-/*
- * Makes a batch fail, and with it later batches of its actor: they assume that this one is on disk, and so are stale.
- */
+/* Makes a batch fail. Later batches of its actor become stale, because they assume that this batch
+ * is on disk. */
 static void fail_batch(struct store_batch *batch, tr_status status)
 {
     batch->status = status;
@@ -500,10 +499,9 @@ static tr_status roll_back(struct link *link)
 
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
-/*
- * Applies every batch that has not failed so far. GROUP_AGAIN: one more has failed, and the transaction must be rolled
- * back. GROUP_FULL: no batch can be applied, for the reason in `*status`.
- */
+/* Applies every batch that has not failed so far. Returns GROUP_AGAIN if one more batch has failed,
+ * so that the transaction must be rolled back, and GROUP_FULL if no batch can be applied, for the
+ * reason in *status. */
 static enum outcome apply_all(struct store_session *session, struct store_batch *first,
                               tr_status *status)
 {
@@ -538,10 +536,9 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
     return GROUP_READY;
 }
 
-/*
- * Makes one attempt. Returns false if a batch failed and the others must be tried again, or if
- * *buries was true and rows of destroyed actors could not be deleted.
- */
+/* Makes one attempt to commit the group. Returns false if the group must be tried again: without a
+ * batch that failed, or, if *buries, without deleting rows of destroyed actors, because that
+ * failed. */
 static bool commit_once(struct store_session *session, struct store_batch *first, bool *buries,
                         struct store_why *why, tr_status *result)
 {
@@ -552,7 +549,8 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         outcome = apply_all(session, first, &status);
     if (outcome == GROUP_READY && status == TR_OK && session->has_buried && *buries &&
         tr__bury_slice(session) != TR_OK) {
-        /* a commit must not fail because rows of destroyed actors cannot be deleted */
+        /* a commit must not fail because rows of destroyed actors cannot be deleted: stop deleting
+         * them */
         session->has_buried = false;
         /* not even if a batch of the group itself destroys an actor with many rows */
         *buries = false;

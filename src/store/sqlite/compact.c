@@ -2,16 +2,20 @@
 /**
  * Compaction: SQLite copies the rows into a new file, which then takes the place of the database.
  *
- * 1. The log is cut, and nothing is committed meanwhile. So the database file alone is the store.
- * 2. VACUUM INTO makes `troupe.db-new`, whose pages get sums and whose first page gets the mark, as all pages do.
+ * 1. The log is cut, and nothing is committed meanwhile. So the whole store is in the database
+ *    file.
+ * 2. VACUUM INTO makes `troupe.db-new`, whose pages get sums and whose first page gets the mark, as
+ *    all pages do.
  * 3. That file is synced, and locked as the database is.
- * 4. Readers are locked out for the moment in which the file gets the name of the database. The index of the log then says
- *    that the database has changed, so each connection drops its cache, and opens the file of the new name (vfs.c).
- * 5. The directory is synced. Not before that is anything committed: after a power cut the name may still be that of the
- *    earlier file, for which the log would be wrong.
+ * 4. Readers are locked out for the moment in which the file gets the name of the database. The
+ *    index of the log then says that the database has changed, so each connection drops its cache,
+ *    and opens the file of the new name (vfs.c).
+ * 5. The directory is synced. Only after that are batches committed. Before, a power cut could
+ *    bring back the earlier file under the name, and a log of the new file would not fit it.
  *
- * So after a crash there is either file under the name, both have the same rows, and the log is empty. The log does not
- * grow. SQLite's VACUUM in place would write the whole store into the log.
+ * So after a crash the name leads to one of the two files, both of which have the same rows, and
+ * the log is empty. The log does not grow, whereas SQLite's VACUUM in place would write the whole
+ * store into the log.
  */
 #include "store/sqlite/compact.h"
 
@@ -27,17 +31,18 @@
 
 #include <stdio.h>
 
-/* How long readers are waited for. Each of them reads a few rows, or what an operator looks at. */
+/* How long a compaction waits for readers. Most of them read a few rows; an operator's view may
+ * take longer. */
 #define COMPACT_READERS_NS (1 * TR_SECOND)
 
-/* Writes what has failed, and returns the status. */
+/* Writes why the compaction has failed, and returns the status. */
 static tr_status compact_refuse(struct store_why *why, tr_status status, const char *text)
 {
     (void)snprintf(why->text, sizeof why->text, "compacting: %.300s", text);
     return status;
 }
 
-/* Locks readers out, and waits for those that read. */
+/* Lets no reader begin, and waits for those that read. */
 static tr_status bar_readers(struct store_session *session, struct store_why *why)
 {
     const tr_platform *platform = session->source.platform;
@@ -50,7 +55,8 @@ static tr_status bar_readers(struct store_session *session, struct store_why *wh
     return TR_OK;
 }
 
-/* Step 1. Most of the log is written before readers are locked out, so that they wait for little. */
+/* Step 1. Most of the log is written before readers are locked out, so that they do not wait
+ * long. */
 static tr_status cut_log(struct store_session *session, struct store_why *why)
 {
     tr_status status = tr__session_restart(session, true, why);
@@ -105,10 +111,8 @@ static tr_status replace(struct store_session *session, struct store_why *why)
     return status;
 }
 
-/*
- * Steps 2 to 4. *fd is the lock of the new file. A failure is that of the new file and not of the store, so it is not
- * TR_STORE_FAILED.
- */
+/* Steps 2 to 4. Sets *fd to the descriptor that locks the new file. Never returns TR_STORE_FAILED,
+ * because a failure concerns only the new file. */
 static tr_status compact(struct store_session *session, const atom32 *is_cancelled, int *fd,
                          struct store_why *why)
 {
@@ -129,10 +133,8 @@ static tr_status compact(struct store_session *session, const atom32 *is_cancell
     return status == TR_STORE_FAILED ? TR_FAILED : status;
 }
 
-/*
- * Step 5. Empties the file that has lost its name: connections that have not read since then still have it open, and its
- * space would not be free.
- */
+/* Step 5. Also empties the file that has lost its name, to free its space: connections that have
+ * not read since then still have it open. */
 static tr_status settle(struct store_session *session, int *fd, struct store_why *why)
 {
     tr_error error;
@@ -140,10 +142,10 @@ static tr_status settle(struct store_session *session, int *fd, struct store_why
     session->database_fd = *fd;
     *fd = before;
     tr_status status = tr__place_sync(session, &error);
-    if (status == TR_OK) /* behind a symbolic link the database is in another directory */
+    if (status == TR_OK) /* if the path is a symbolic link, the database is in another directory */
         status = tr__os_directory_sync_parent(session->vfs.path, &error);
     if (status != TR_OK) {
-        atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+        atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
         return compact_refuse(why, TR_STORE_FAILED, error.text);
     }
     (void)!tr__plain_file_resize(

@@ -4,14 +4,17 @@
  *
  * Only checkpoints write the database file; commits append to the log. So:
  *
- * 1. Rounds copy the database while checkpoints may run. Pages that are written meanwhile are noted (vfs_changes.h),
- *    and the next round copies them again. Rounds end when one had little to do, or after COPY_ROUNDS of them.
- * 2. With checkpoints on hold, the last round copies what is left. Then the database file does not change, and with the
- *    committed frames of the log it is the store as of the last commit. The frames do not change either: a log
- *    restarts only when all of it is in the database.
- * 3. The log is copied up to the last commit, and gets a tail that is no frame (log.c). During the hold the log
- *    restarts only if all of it was in the database before. The header shows that, because a log that restarts gets a
- *    new one before its frames are overwritten. In that case the log is copied again.
+ * 1. Rounds copy the database while checkpoints may run. Pages that are written meanwhile are noted
+ *    (vfs_changes.h), and the next round copies them again. Rounds end when one had little to do,
+ *    or after COPY_ROUNDS of them.
+ * 2. With checkpoints on hold, the last round copies what is left. Then the database file does not
+ *    change. Together with the committed frames of the log it is the store at its last commit.
+ *    These frames do not change either, because a log restarts only when all of it is in the
+ *    database.
+ * 3. The log is copied up to the last commit, and gets a tail that is no frame (log.c). During the
+ *    hold the log can restart only if all of it was in the database before. A log that restarts
+ *    gets a new header before its frames are overwritten. If the header has changed, the log is
+ *    copied again.
  */
 #include "store/sqlite/copy.h"
 
@@ -25,10 +28,11 @@
 #include <stdio.h>
 
 enum {
-    COPY_CHUNK = 64,        /* pages that are read at once */
-    COPY_REST_PAGES = 1000, /* after a round with at most this many pages, the last round follows */
+    COPY_CHUNK = 64,        /* pages that are read together */
+    COPY_REST_PAGES = 1000, /* if a round had at most this many pages, the last round follows */
     COPY_ROUNDS = 16,
-    /* attempts to copy the log: it restarts at most once a second, and copying takes less */
+    /* attempts to copy the log. Few are needed, because the log restarts at most once a second and
+     * copying takes less */
     COPY_LOG_TRIES = 8,
     FRAME = 24 + PAGE_SIZE,
 };
@@ -42,18 +46,16 @@ struct copy {
     uint64_t pages;    /* pages that were copied at least once */
     uint64_t unsynced; /* bytes */
     uint64_t copied;   /* bytes */
-    uint64_t total;    /* bytes of the database */
-    /* checkpoints are on hold: from now on a page that does not fit its sum is damaged */
+    uint64_t total;    /* size of the database in bytes */
+    /* checkpoints are on hold, so from now on a page that does not match its sum is damaged */
     bool is_last;
     char directory[OS_PATH_SIZE]; /* path.part */
-    char name[OS_PATH_SIZE];      /* path of the file that is made */
+    char name[OS_PATH_SIZE];      /* path of the file in the copy that is being written */
     unsigned char chunk[COPY_CHUNK * PAGE_SIZE];
 };
 
-/*
- * Counts bytes that were written. From time to time syncs the new file, so that no sync has much to do, and calls
- * on_step.
- */
+/* Counts bytes that were written. From time to time calls on_step, and syncs the new file, so that
+ * each sync has little to do. */
 static tr_status copy_count(struct copy *copy, size_t size)
 {
     copy->copied += size;
@@ -61,7 +63,7 @@ static tr_status copy_count(struct copy *copy, size_t size)
     if (copy->unsynced < STORE_BACKUP_STEP)
         return TR_OK;
     copy->unsynced = 0;
-    /* Skip the sync during the hold, which should be short; little is left to sync. */
+    /* Skip the sync during the hold, which should be short. Little is left to sync. */
     tr_status status = copy->is_last ? TR_OK : tr__plain_file_sync(&copy->to, copy->error);
     const struct store_backup_progress progress = {copy->copied, copy->total};
     if (status == TR_OK && copy->call->on_step &&
@@ -72,7 +74,8 @@ static tr_status copy_count(struct copy *copy, size_t size)
     return status;
 }
 
-/* Checks pages that were read. A page that does not fit its sum may have been read while it was written. */
+/* Checks the sums of pages that were read. A page that does not match may have been read while it
+ * was written. */
 static tr_status check_pages(struct copy *copy, uint64_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -133,10 +136,8 @@ static tr_status copy_noted(struct copy *copy, const uint64_t *bits, uint64_t *c
     return status;
 }
 
-/*
- * Copies the pages that were written since the previous round; the first round copies all. Sets *count to how many
- * pages.
- */
+/* Copies the pages that were written since the previous round; in the first round, all pages. Sets
+ * *count to their number. */
 static tr_status copy_round(struct copy *copy, uint64_t *count)
 {
     struct memory_source *source = &copy->session->source;
@@ -226,8 +227,10 @@ static tr_status copy_log(struct copy *copy)
         unsigned char before[VFS_LOG_HEADER];
         unsigned char after[VFS_LOG_HEADER];
         tr_status status = read_header(copy, before);
-        /* Read the number of frames after the header: it belongs to the log with this header, or to a later one. */
-        uint64_t frames = atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* partner: tidy.c */
+        /* Read the number of frames after the header, so that it belongs to the log with this
+         * header or to a later one. */
+        uint64_t frames =
+            atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* pairs with tidy.c */
         uint64_t end = VFS_LOG_HEADER + frames * FRAME;
         if (status == TR_OK)
             status = copy_frames(copy, end);
@@ -258,7 +261,7 @@ static tr_status copy_database(struct copy *copy, struct plain_file *database)
     copy->call->hold(copy->call->store);
     copy->is_last = true;
     status = copy_round(copy, &count);
-    if (status == TR_OK) /* the file may have become shorter */
+    if (status == TR_OK) /* the file may have become shorter since the first round */
         status = tr__plain_file_resize(&copy->to, copy->pages * PAGE_SIZE, copy->error);
     *database = copy->to;
     copy->to.fd = -1;
@@ -287,7 +290,7 @@ static tr_status copy_files(struct copy *copy)
     return status;
 }
 
-/* Makes the lock file in the copy. It says that the directory has a store. */
+/* Makes the lock file in the copy, whose text says that the directory has a store. */
 static tr_status copy_sign(struct copy *copy)
 {
     static const char text[] = PLACE_SIGN;
@@ -298,7 +301,7 @@ static tr_status copy_sign(struct copy *copy)
     return status ? status : tr__plain_file_sync(&copy->to, copy->error);
 }
 
-/* Removes what a backup has left, and nothing else. */
+/* Removes what an unfinished backup has left, and nothing else. */
 static tr_status copy_remove(struct copy *copy, tr_error *error)
 {
     static const char *const names[] = {"lock", "troupe.db", "troupe.db-log"};

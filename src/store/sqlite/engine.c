@@ -102,10 +102,8 @@ static int engine_execute(struct sql_engine *engine, const char *text)
     return result;
 }
 
-/*
- * Applies the settings of the connection. No other connection exists, so this one locks the database exclusively, and
- * need not count its changes in page 1.
- */
+/* Applies the settings of the connection. It locks the database exclusively, because no other
+ * connection exists. For the same reason it need not count its changes in page 1. */
 static int engine_settle(struct sql_engine *engine)
 {
     enum { KIB = 1024 };
@@ -239,7 +237,7 @@ static bool is_blank(const char *text)
     return !text[strspn(text, " \t\r\n\f;")];
 }
 
-/* Whether a statement was made from this text. */
+/* Whether a statement was prepared from this text. */
 static bool is_of(sqlite3_stmt *statement, const char *text)
 {
     const char *sql = sqlite3_sql(statement);
@@ -319,10 +317,8 @@ static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *c
     return TR_OK;
 }
 
-/*
- * Returns a column. NULL means NULL, unless memory was short: then SQLite has no bytes for a value
- * that is not empty.
- */
+/* Returns the value of a column. A NULL pointer stands for SQL's NULL, or for a value that is not
+ * empty but for which memory was short. */
 static tr_sql_value take_value(sqlite3_stmt *statement, int column)
 {
     tr_sql_value value = TR_SQL_NULL;
@@ -351,7 +347,7 @@ static tr_sql_value take_value(sqlite3_stmt *statement, int column)
     return value;
 }
 
-/* Passes the names of the columns. */
+/* Passes the names of the columns to on_columns. */
 static void tell_columns(struct store_sql_call *call, sqlite3_stmt *statement)
 {
     const char *names[TR_SQL_COLUMNS_MAX];
@@ -415,7 +411,8 @@ static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *ca
     return status;
 }
 
-/* Returns the memory of the engine: the page cache of the connection, and a constant for the rest. */
+/* Returns how much memory the engine uses: the page cache of the connection, and an estimate for
+ * the rest. */
 static size_t bytes_of(const struct sql_engine *engine)
 {
     int used = 0;

@@ -2,10 +2,10 @@
 /**
  * An actor's own database in SQLite: a connection whose file is the actor's pages.
  *
- * Each statement is a transaction of that connection, which is over when the call returns. The pages that SQLite writes
- * at the end of a transaction are staged (store/pages.h), and kept if the statement succeeds. So if a part of a turn
- * fails, SQLite needs no rollback: the pages of that part are dropped, and the connection is closed, because its cache
- * may contain them.
+ * Each statement is a transaction of that connection, which ends before the call returns. The pages
+ * that SQLite writes at the end of a transaction are staged (store/pages.h), and kept if the
+ * statement succeeds. So if a part of a turn fails, SQLite needs no rollback: the pages of that
+ * part are dropped. The connection is closed too, because its cache may contain these pages.
  */
 #ifndef STORE_SQLITE_ENGINE_H
 #define STORE_SQLITE_ENGINE_H
@@ -15,7 +15,7 @@
 enum {
     ENGINE_CACHE_BYTES = 512 * 1024, /* bytes of a connection's cache */
     ENGINE_BYTES = 96 * 1024,        /* estimate of a connection's other memory */
-    ENGINE_STEPS_AT = 1000,          /* steps between two checks of the limit */
+    ENGINE_STEPS_AT = 1000,          /* steps of SQLite's machine between two checks of the limit */
     /* Limits of the language: far above any use, and far below what the stack allows. */
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,
@@ -26,14 +26,15 @@ enum {
 
 struct sql_engine {
     struct store_sql *sql;
-    struct store_view *view; /* view of the call that runs; pages are read with it */
+    struct store_view *view; /* view of the call that runs; it reads pages */
     sqlite3 *database;
     sqlite3_stmt *prepared[TR_SQL_PREPARED_MAX]; /* the one used last is first */
     uint64_t steps;                              /* steps that the present statement has taken */
-    /* the statement belongs to the runtime, and may do everything */
+    /* the current statement belongs to the runtime, and may do everything */
     bool is_own;
-    const char *refused; /* what the present statement may not do and has tried; NULL: nothing */
-    tr_status io;        /* why a page could not be read or stored */
+    /* what the current statement has tried although it may not; NULL: nothing */
+    const char *refused;
+    tr_status io; /* why a page could not be read or stored */
 };
 
 /** Implement store_driver.sql_run and store_driver.sql_close. */

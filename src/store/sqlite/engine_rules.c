@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What an actor may do with its database, and what SQLite's results mean for it.
- */
+/** What an actor may do with its own database, and which status it gets for a result of SQLite. */
 #include "store/sqlite/engine_rules.h"
 
 /* Whether a PRAGMA only describes tables. All others are refused. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What an actor may do with its own database, and what SQLite's results mean for it.
- */
+/** What an actor may do with its own database, and which status it gets for a result of SQLite. */
 #ifndef STORE_SQLITE_ENGINE_RULES_H
 #define STORE_SQLITE_ENGINE_RULES_H
 

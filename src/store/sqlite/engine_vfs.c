@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of an actor's own database: its pages, first those that are not on disk yet.
+ * The file of an actor's own database: its pages, read from memory if they are not on disk yet,
+ * else from the store.
  *
  * There is one file, one connection and one thread at a time, so nothing is locked. Nothing is
  * synced here: the batch that has the pages makes them durable. Journals are in memory (engine.c),
@@ -14,7 +15,7 @@
 #include <stdio.h>
 
 struct engine_file {
-    sqlite3_file base; /* must be first; for SQLite */
+    sqlite3_file base; /* must be the first member; used by SQLite */
     struct sql_engine *engine;
 };
 
@@ -54,7 +55,7 @@ static int file_read(sqlite3_file *file, void *memory, int size, sqlite3_int64 o
     sqlite3_int64 number = offset / STORE_PAGE_SIZE + 1;
     int within = (int)(offset % STORE_PAGE_SIZE);
     if (within + size > STORE_PAGE_SIZE)
-        /* the database has another page size, so the runtime has not made it */
+        /* the database has another page size, so it was not made by the runtime */
         return SQLITE_IOERR_READ;
     if (number > engine->sql->pages.count) {
         memset(memory, 0, (size_t)size);
@@ -163,7 +164,7 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *opene
 {
     (void)vfs;
     struct engine_file *file = (struct engine_file *)(void *)opened;
-    opened->pMethods = NULL; /* Without methods SQLite does not close it. */
+    opened->pMethods = NULL; /* A file without methods is not closed by SQLite. */
     if (!path || !(flags & SQLITE_OPEN_MAIN_DB))
         return SQLITE_CANTOPEN;
     /* The name contains the engine. Only the engine makes such names, because ATTACH is refused. */
@@ -189,7 +190,7 @@ static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *result
     (void)vfs;
     (void)path;
     (void)flags;
-    *result = 0; /* There are no journals. */
+    *result = 0; /* There are no journals, so no such file exists. */
     return SQLITE_OK;
 }
 

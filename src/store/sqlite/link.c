@@ -22,8 +22,8 @@ tr_status tr__link_status(int result)
     case SQLITE_NOMEM:
     case SQLITE_IOERR_NOMEM:
         return TR_NO_MEMORY;
-    case SQLITE_IOERR_READ:       /* A place that cannot be read counts as corrupt: */
-    case SQLITE_IOERR_SHORT_READ: /* other data may be intact. */
+    case SQLITE_IOERR_READ:       /* A page that cannot be read counts as corrupt, */
+    case SQLITE_IOERR_SHORT_READ: /* because other data may be intact. */
     case SQLITE_IOERR_CORRUPTFS:
     case SQLITE_IOERR_DATA:
         return TR_STORE_CORRUPT;
@@ -37,7 +37,7 @@ tr_status tr__link_status(int result)
         return TR_STORE_FULL;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR: /* The schema is not the schema of a store: the statements are correct. */
+    case SQLITE_ERROR:      /* The statements are correct, so the schema is not that of a store. */
     case SQLITE_CONSTRAINT: /* The statements never insert a row that exists. */
     case SQLITE_MISMATCH:
         return TR_STORE_CORRUPT;
@@ -78,7 +78,7 @@ tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *pa
     int result = sqlite3_open_v2(path, &link->database, flags, vfs->name);
     if (result != SQLITE_OK)
         return tr__link_status(result);
-    int reserved = PAGE_SUM; /* applies to a database that is made later */
+    int reserved = PAGE_SUM; /* a setting that only matters for a database that is made later */
     (void)sqlite3_file_control(link->database, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -145,7 +145,7 @@ tr_status tr__link_do(struct link *link, enum link_statement which)
 
 void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes)
 {
-    /* A NULL pointer would bind SQL's NULL, which is different. */
+    /* A NULL pointer would bind SQL's NULL instead of an empty value. */
     int result = sqlite3_bind_blob64(
         statement, index, bytes.size > 0 ? bytes.data : "", bytes.size, SQLITE_STATIC);
     TR_ASSERT(result == SQLITE_OK);

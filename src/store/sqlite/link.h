@@ -23,7 +23,7 @@
     X(ACTOR_VERSION, /* separate: the version is in an index, and seldom changes */                \
       "UPDATE actor SET version = ?2 WHERE id = ?1")                                               \
     X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
-    X(ACTOR_ROWS, /* counts up to one more than ?2 rows in each table */                           \
+    X(ACTOR_ROWS, /* counts rows in each table, at most ?2 + 1 */                                  \
       "SELECT (SELECT count(*) FROM (SELECT 1 FROM kv WHERE actor = ?1 LIMIT ?2 + 1)) + "          \
       "(SELECT count(*) FROM (SELECT 1 FROM queue WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM event WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
@@ -154,17 +154,20 @@ enum link_statement { LINK_STATEMENTS(LINK_ENUM_) SQL_COUNT };
 
 struct link {
     sqlite3 *database;
-    sqlite3_stmt *statements[SQL_COUNT]; /* NULL: not yet prepared */
+    sqlite3_stmt *statements[SQL_COUNT]; /* NULL: not prepared yet */
 };
 
-/** Opens a connection and does nothing else, because the first one must check what the file is. */
+/**
+ * Opens a connection and does nothing else, because the caller must check what the file is before
+ * it is used.
+ */
 TR_MUST_CHECK tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path);
 /** Applies the settings that all connections have. */
 TR_MUST_CHECK tr_status tr__link_settle(struct link *link, size_t cache_bytes);
 /** Closes a connection, even if opening it failed. */
 void tr__link_close(struct link *link);
 
-/** Returns the status that stands for a result of SQLite. */
+/** Translates a result of SQLite to a status. */
 tr_status tr__link_status(int result);
 
 /** Returns a statement that is reset and ready for binding. NULL: it could not be prepared; `*status` says why. */
@@ -180,10 +183,8 @@ TR_MUST_CHECK tr_status tr__link_execute(struct link *link, const char *text);
 /** Returns the number in the first row of an SQL text. */
 TR_MUST_CHECK tr_status tr__link_number(struct link *link, const char *text, int64_t *number);
 
-/*
- * Bind an argument of a statement. Bytes are lent to the statement until it has run. Only a mistake of the runtime can
- * make these calls fail.
- */
+/* Bind an argument of a statement. Bytes are borrowed until the statement has run. Only a mistake
+ * of the runtime can make these calls fail. */
 void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes);
 void tr__link_bind_number(sqlite3_stmt *statement, int index, int64_t number);
 /**

@@ -2,12 +2,13 @@
 /**
  * The log of SQLite, see https://www.sqlite.org/walformat.html: a header of 32 bytes and frames,
  * each with a header of 24 bytes and a page. The sum of a frame continues the sum of the frame
- * before it. So if two frames fit together, they were written one after the other. What became of
- * the frames before them does not matter.
+ * before it. So if the sum of a frame fits the frame before it, the two were written one after the
+ * other, even if earlier frames are damaged.
  *
- * A transaction is written after the previous one was synced. So if a frame ends a transaction and the frame after it
- * fits, the transaction and all before it were durable. If the log breaks before such a frame, it was damaged. If there
- * is no such frame, the break may be what a power cut left of the last transaction.
+ * A transaction is written after the previous one was synced. So if a frame ends a transaction and
+ * the frame after it fits, the transaction and all before it were durable. If a frame that does not
+ * fit is followed by such a pair of frames, the log was damaged. If not, a power cut may have torn
+ * the last transaction.
  *
  * The header of a frame may lie in two sectors of the disk, of which a power cut may have kept only
  * the second: the salts and the sum of a frame, after older bytes, perhaps the header of an older
@@ -18,8 +19,8 @@
  * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes after its
  * last frame, and makes them durable before the frame is written (vfs.c).
  *
- * A damaged header hides the whole log. It may also be what a power cut left of a log that was restarting; then all of
- * the old log is in the database. So the frames are compared with the database.
+ * With a damaged header no frame can be trusted. If a power cut came while the log was restarting,
+ * all of the old log is in the database. To find out, the frames are compared with the database.
  */
 #include "store/sqlite/log.h"
 
@@ -41,7 +42,7 @@ struct log {
     /* byte order of the words that are summed; the numbers of the format are always big endian */
     bool is_big_endian;
     uint64_t frame_count;
-    /* most pages that the database can have: the bytes of its file, and one for each frame */
+    /* pages that the database can have at most: those in its file, and one for each frame */
     uint64_t pages_max;
     unsigned char salts[8];
     unsigned char frame[FRAME]; /* the last frame that was read */
@@ -78,10 +79,8 @@ static bool read_frame(struct log *log, uint64_t number)
            log->file->pMethods->xRead(log->file, log->frame, FRAME, offset) == SQLITE_OK;
 }
 
-/*
- * Whether the frame that was read has these salts and continues this sum. Returns the frame's own sum in the last
- * argument.
- */
+/* Whether the frame that was read has these salts and continues this sum. Sets *own to the frame's
+ * own sum. */
 static bool frame_fits(const struct log *log, struct sum before, struct sum *own)
 {
     struct sum sum = before;
@@ -114,7 +113,8 @@ static bool read_header(struct log *log, struct sum *sum)
            sum->first == written.first && sum->second == written.second;
 }
 
-/* Whether, in the header of this frame, the field that ends a transaction is in another sector than the sum. */
+/* Whether the header of this frame lies in two sectors, the field that ends a transaction in one
+ * and the sum in the other. */
 static bool header_is_split(uint64_t number)
 {
     enum { SECTOR = 512 };
@@ -122,10 +122,11 @@ static bool header_is_split(uint64_t number)
     return offset / SECTOR != (offset + FRAME_HEADER - 1) / SECTOR;
 }
 
-/* Whether a frame after the break at frame `from` was durable. */
+/* Whether a frame after frame `from`, at which the log breaks, was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    bool ends = false; /* the previous frame ends a transaction, if this one continues its sum */
+    /* the previous frame ends a transaction; valid if this frame continues its sum */
+    bool ends = false;
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
         struct sum own;
@@ -139,10 +140,8 @@ static bool was_more_durable(struct log *log, uint64_t from)
     return false;
 }
 
-/*
- * Whether the database has the same page as the frame that was read. The page is read in two
- * halves, because the VFS would check the sum of a whole one.
- */
+/* Whether the page in the frame that was read is in the database too. The page of the database is
+ * read in two halves, because the VFS would check the sum of a whole page. */
 static bool is_in_database(const struct log *log, sqlite3_file *database)
 {
     enum { HALF = PAGE_SIZE / 2 };
@@ -154,7 +153,8 @@ static bool is_in_database(const struct log *log, sqlite3_file *database)
            memcmp(page, log->frame + FRAME_HEADER, PAGE_SIZE - PAGE_SUM) == 0;
 }
 
-/* Finds the first frame whose sum the next frame continues, and how many frames continue from there. */
+/* Finds the first frame whose sum the next frame continues. Sets *count to the number of frames
+ * that continue each other from there. */
 static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
 {
     *count = 0;
@@ -185,7 +185,7 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
     if (count > 0 && !seen)
         return TR_NO_MEMORY;
     size_t seen_count = 0;
-    bool is_durable = false; /* this frame is durable, and so are all before it */
+    bool is_durable = false; /* this frame and all before it are durable */
     bool is_missing = false;
     for (uint64_t i = first + count; count > 0 && !is_missing; i--) {
         if (!read_frame(log, i))
@@ -198,10 +198,8 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
             is_newest = seen[j] != page;
         if (is_newest)
             seen[seen_count++] = page;
-        /*
-         * Only the newest durable version of a page is compared. A page that a later, unsynced transaction also has
-         * proves nothing.
-         */
+        /* Only the newest durable version of a page is compared. If a later, unsynced transaction
+         * has the page too, the page in the database proves nothing. */
         is_missing = is_durable && is_newest && !is_in_database(log, database);
         if (i == first)
             break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checks the log that a crash left, before SQLite reads it: whether it is torn at its end, as after
- * a power cut, or damaged in the middle.
+ * Checks the log that a crash has left, before SQLite reads it. A log that is torn at its end, as
+ * after a power cut, is good; one that is damaged in the middle is not.
  *
  * SQLite reads the log up to the first frame that does not fit, and ignores the rest without an
- * error. If that rest was acknowledged, it would be lost.
+ * error. So if the log is damaged in the middle, acknowledged transactions would be lost unnoticed.
  */
 #ifndef STORE_SQLITE_LOG_H
 #define STORE_SQLITE_LOG_H
@@ -12,11 +12,11 @@
 #include "store/sqlite/vfs.h"
 
 /**
- * Checks the log. TR_OK: what SQLite will read is everything that was ever acknowledged, except
- * perhaps the last transaction: if the last frame is damaged, nobody can know whether it was
- * synced. TR_OK also if there is no log and the database is not marked as having one.
- * TR_STORE_CORRUPT: acknowledged data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED `*why`
- * is the rest of a sentence that begins with the path of the log. TR_NO_MEMORY.
+ * Checks the log. TR_OK: SQLite will read everything that was ever acknowledged, except perhaps the
+ * last transaction. If the last frame is damaged, it is not known whether it was synced. TR_OK also
+ * if there is no log and the database is not marked as having one. TR_STORE_CORRUPT: acknowledged
+ * data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED `*why` is the rest of a sentence that
+ * begins with the path of the log. TR_NO_MEMORY.
  *
  * Call it after tr__vfs_look. `database` is the file of a connection. The log is closed again; the
  * database is not opened a second time.

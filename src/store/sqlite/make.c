@@ -4,8 +4,7 @@
  *
  * A database is made in steps, and a power cut may come after each of them. First the file gets its
  * application id, outside of any log. Then it gets its tables in one transaction. So a database
- * with a foreign id was never a store, and a database with the store's id and no tables can be
- * completed.
+ * with another id was never a store. A database with the store's id and no tables is completed.
  */
 #include "store/sqlite/make.h"
 
@@ -26,40 +25,39 @@
 static_assert(SESSION_FORMAT == 4, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
-/* Pages of actors' own databases: since format 2. */
+/* Table of the pages of actors' own databases; since format 2. */
 #define PAGE_TABLE                                                                                 \
     "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
     "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
 
-/* Texts for the numbers in the front of states, snapshots and events: since format 3. */
+/* Table of the texts for the numbers in front of states, snapshots and events; since format 3. */
 #define SHAPE_TABLE                                                                                \
     "CREATE TABLE IF NOT EXISTS shape (id INTEGER PRIMARY KEY, seal BLOB NOT NULL, text BLOB NOT " \
     "NULL);"
 
-/* Index of actors to be destroyed, by SEAL_DOOMED in their version: since format 3. */
+/* Index of the actors that are to be destroyed (SEAL_DOOMED in their version); since format 3. */
 #define DOOMED_INDEX                                                                               \
     "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
 static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
 
-/* Answers to requests that have an id, by id and in the order of their numbers: since format 4. */
+/* Table of the answers to requests with an id, by id and in the order of their numbers; since
+ * format 4. */
 #define REQUEST_TABLE                                                                              \
     "CREATE TABLE IF NOT EXISTS request (actor INTEGER NOT NULL, id BLOB NOT NULL,"                \
     " number INTEGER NOT NULL, seal BLOB NOT NULL, bytes BLOB NOT NULL,"                           \
     " PRIMARY KEY (actor, id)) WITHOUT ROWID;"                                                     \
     "CREATE INDEX IF NOT EXISTS request_number ON request (actor, number);"
 
-/*
- * Index of actors that lists of keys leave out, by STORE_VERSION_HALF or SEAL_DOOMED in their
- * version: since format 4.
- */
+/* Index of the actors that lists of keys leave out (STORE_VERSION_HALF or SEAL_DOOMED in their
+ * version); since format 4. */
 #define HALF_INDEX                                                                                 \
     "CREATE INDEX IF NOT EXISTS actor_half ON actor (version) WHERE version >= 2147483648;"
 static_assert(STORE_VERSION_HALF == 2147483648, "HALF_INDEX and ACTOR_NAMES have the same");
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
-    /* One row, number 1. */
+    /* This table has one row, number 1. */
     "CREATE TABLE store (id INTEGER PRIMARY KEY, program BLOB NOT NULL, epoch INTEGER NOT NULL,"
     " key BLOB NOT NULL, seal BLOB NOT NULL);"
     /*
@@ -82,7 +80,7 @@ static const char tables[] =
     " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX
         REQUEST_TABLE HALF_INDEX;
 
-/* From an earlier format to this one. */
+/* Brings a database of an earlier format to this one. */
 static const char more_tables[] =
     "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX REQUEST_TABLE HALF_INDEX
     "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
@@ -148,9 +146,10 @@ static enum look look_at(sqlite3_file *file)
     static const char magic[] = "SQLite format 3";
     unsigned char header[HEADER];
     if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
-        return LOOK_NOTHING; /* Empty, or too short: SQLite reports what it is. */
+        return LOOK_NOTHING; /* The file is empty or too short; SQLite reports which. */
     if (memcmp(header, magic, sizeof magic) != 0)
-        return LOOK_GARBAGE; /* This may also be a page that was torn when the database was made. */
+        /* This may also be a first page that was torn while the database was made. */
+        return LOOK_GARBAGE;
     bool is_ours = header[RESERVED_AT] == PAGE_SUM &&
                    big_endian(header + APPLICATION_AT) == SESSION_APPLICATION;
     return is_ours ? LOOK_OURS : LOOK_FOREIGN;
@@ -167,7 +166,8 @@ static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t ep
         (struct store_generation){0},
         (tr_bytes){NULL, 0},
         epoch,
-        /* the seal of this row has the number of the first format; later formats have the same row */
+        /* the seal of this row uses the number of the first format in all formats, because the row
+         * has not changed */
         1,
         (tr_bytes){NULL, 0});
 }
@@ -237,7 +237,7 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, cha
                 "%s is corrupt: the row with the name of its program does not match its checksum",
                 session->path);
         else if (!name)
-            (void)0; /* the store may belong to any program */
+            (void)0; /* the store may belong to any program: nothing to check */
         else if (owner.size != program.size || memcmp(owner.data, program.data, owner.size) != 0)
             status = tr__make_refuse(error,
                                      TR_STORE_FOREIGN,
@@ -391,10 +391,8 @@ tr_status tr__make_mark(struct store_session *session, tr_error *error)
     struct vfs *vfs = &session->vfs;
     if (vfs->is_marked)
         return TR_OK;
-    /*
-     * The mark is on the first page, which is written as all pages: into the log, and from there to
-     * its place.
-     */
+    /* The mark is on the first page. That page is changed here, because the mark gets to the file
+     * in the way of all pages: through the log. */
     tr_status status = tr__link_execute(link, "PRAGMA user_version = " FORMAT_TEXT);
     vfs->is_marked = status == TR_OK;
     if (status == TR_OK)

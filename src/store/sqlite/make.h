@@ -6,8 +6,8 @@
 #include "store/sqlite/session.h"
 
 /**
- * Makes or checks the database, with the session's writer open. Sets the session's key and epoch.
- * `error` may be NULL.
+ * Makes or checks the database. The session's writer must be open. Sets the session's key and
+ * epoch. `error` may be NULL.
  */
 TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
@@ -20,8 +20,10 @@ TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char 
                                       tr_error *error);
 
 /**
- * Reads the row that names the owner of the store, and sets the session's key and epoch. `program` may be NULL: of any
- * program. owner[TR_NAME_MAX + 1], if not NULL, gets its name. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
+ * Reads the row that names the owner of the store, and sets the session's key and epoch. If
+ * `program` is NULL, the store may belong to any program. `owner`, if not NULL, gets the name of
+ * the owner and has space for TR_NAME_MAX + 1 bytes. Fails with TR_STORE_FOREIGN, TR_STORE_CORRUPT,
+ * ...
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           char *owner, tr_error *error);
@@ -49,8 +51,8 @@ void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size
 
 /**
  * Marks the database file as the file of a store, unless it is already marked. SQLite's tools do
- * not open a marked file. A marked store without its log is refused, so the log is made durable
- * first. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
+ * not open a marked file. The log is made durable before the mark, because a marked store without a
+ * log is refused. Fails with TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);
 

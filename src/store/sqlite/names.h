@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The names of all actors, in their order. */
+/** Lists the names of all actors in their order. */
 #ifndef STORE_SQLITE_NAMES_H
 #define STORE_SQLITE_NAMES_H
 

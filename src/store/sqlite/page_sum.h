@@ -10,11 +10,13 @@
 
 #include <stdbool.h>
 
-enum { PAGE_SIZE = 4096, PAGE_SUM = 8 /* bytes at the end that SQLite does not use */ };
+/* The size of a page, and of the sum at its end, which SQLite does not use. */
+enum { PAGE_SIZE = 4096, PAGE_SUM = 8 };
 
 /**
- * Returns the sum of a page: four running sums and sums of these (as Fletcher's), each of 64 bits, which the processor
- * computes in parallel. The result is mixed with the number of the page. A change of any single word changes the sum.
+ * Returns the sum of a page: four running sums of 64 bits, computed in parallel, and the sums of
+ * these (as Fletcher's checksum). The result is mixed with the number of the page. A change of any
+ * single word changes the sum.
  */
 static inline uint64_t page_sum(const void *page, uint64_t number)
 {
@@ -53,8 +55,8 @@ static inline void page_seal(unsigned char *page, uint64_t number)
 }
 
 /**
- * Whether a page is as it was written. A page of zeros was never written: SQLite reads such a page
- * only where it expects no contents, and refuses it as part of a tree.
+ * Whether a page is as it was written. A page of zeros is sound too: it was never written. SQLite
+ * reads such a page only where it expects no contents, and refuses it as part of a tree.
  */
 static inline bool page_is_sound(const unsigned char *page, uint64_t number)
 {

@@ -2,11 +2,11 @@
 /**
  * Locks and names of the files of a store: see place.h.
  *
- * The directory is locked, because it cannot be replaced unnoticed: a second process that finds the
- * store at the same path locks the same directory. The lock file is locked too, for file systems
- * that cannot lock directories and for earlier versions of Troupe. In the database file, the bytes
- * that SQLite uses for its own locks are locked. So SQLite's tools report a locked database. None
- * of these locks is lost when the process opens the same file again and closes it.
+ * The directory is locked, because a second process that finds the store at the same path finds the
+ * same directory. The lock file is locked too, because there are file systems that cannot lock
+ * directories, and earlier versions of Troupe that lock only this file. In the database file, the
+ * bytes that SQLite uses for its own locks are locked. So SQLite's tools report a locked database.
+ * None of these locks is lost when the process opens the same file again and closes it.
  */
 #include "store/sqlite/place.h"
 
@@ -36,7 +36,7 @@ static tr_status refuse_memory(tr_error *error)
     return tr__make_refuse(error, TR_NO_MEMORY, "no memory for a store");
 }
 
-/* Whether a file exists, even if it is empty; the database counts only if it is not empty. */
+/* Sets *is_there if a file of the store exists. An empty file counts, except for the database. */
 static tr_status has_file(struct store_session *session, const char *suffix, bool *is_there,
                           tr_error *error)
 {
@@ -56,11 +56,10 @@ static tr_status has_file(struct store_session *session, const char *suffix, boo
     return status == TR_NOT_FOUND ? TR_OK : status;
 }
 
-/*
- * Without a database a new one is made, unless something is left of an old one: its actors would lose their data. The
- * log is made after the database is durable, and the lock file is signed after that. So a power cut cannot leave a log
- * or a signed lock file without a database.
- */
+/* If there is no database, a new one is made. But if other files of an old store are left, refuses:
+ * the actors of that store would lose their data. The log is made after the database is durable,
+ * and the lock file is signed after that. So a power cut cannot leave a log or a signed lock file
+ * without a database. */
 static tr_status check_remains(struct store_session *session, tr_error *error)
 {
     static const char *const suffixes[] = {"", "-log", "-wal"};
@@ -148,9 +147,8 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
         status = take_database(session, error);
     if (status == TR_STORE_BUSY)
         return tr__make_refuse(error, status, "the store %s is open in another process", directory);
-    /*
-     * Sync also if the directory existed: the process that made it may have died before its sync.
-     */
+    /* Sync even if the directory existed, because the process that made it may have died before its
+     * own sync. */
     if (status == TR_OK && !session->is_signed)
         status = tr__os_directory_sync_parent(session->directory, error);
     return status;
@@ -200,7 +198,7 @@ tr_status tr__place_adopt_log(struct store_session *session, tr_error *error)
     bool is_old = false;
     bool is_new = false;
     if (session->disk)
-        return TR_OK; /* No disk in memory is from an earlier version. */
+        return TR_OK; /* A disk in memory never has the log of an earlier version. */
     tr_status status = has_file(session, "-wal", &is_old, error);
     if (status != TR_OK || !is_old)
         return status;

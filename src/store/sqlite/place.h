@@ -3,10 +3,11 @@
  * The place of a store, a directory or a disk in memory: taking the place, so that no other process and no other store
  * can use it, and giving it back.
  *
- *     lock locked while the store is open; has a text once the store was made troupe.db the database; a range of it is
- *     locked too, as SQLite's tools would do troupe.db-log the log; exists as long as the store troupe.db-undo SQLite's
- *     journal, while the database is being made troupe.db-wal the log of formats 1 and 2; renamed when such a store is
- *     opened
+ *     lock             locked while the store is open; has a text once the store was made
+ *     troupe.db        the database; a range of it is locked too, as SQLite's tools would do
+ *     troupe.db-log    the log; exists as long as the store
+ *     troupe.db-undo   SQLite's journal, while the database is being made
+ *     troupe.db-wal    the log of formats 1 and 2; renamed when such a store is opened
  */
 #ifndef STORE_SQLITE_PLACE_H
 #define STORE_SQLITE_PLACE_H
@@ -28,7 +29,10 @@ TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struc
                                             tr_error *error);
 void tr__place_give(struct store_session *session);
 
-/** Opens a database, or makes an empty file, and locks in it what SQLite's tools would lock. TR_STORE_BUSY, ... */
+/**
+ * Opens a database, or makes an empty file, and locks in it what SQLite's tools would lock. Fails
+ * with TR_STORE_BUSY, ...
+ */
 TR_MUST_CHECK tr_status tr__place_lock_database(const char *path, int *fd, tr_error *error);
 /** Whether a directory has the database of a store. */
 bool tr__place_has_store(const char *directory);
@@ -36,11 +40,12 @@ bool tr__place_has_store(const char *directory);
 /** Renames the log of an older format. TR_STORE_CORRUPT: both names exist. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__place_adopt_log(struct store_session *session, tr_error *error);
 
-/** Makes durable which files exist. TR_STORE_FAILED. */
+/** Makes durable which files exist. Fails with TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__place_sync(struct store_session *session, tr_error *error);
 
 /**
- * Writes a text to the lock file that says that a store is here. TR_STORE_FULL, TR_STORE_FAILED.
+ * Writes a text to the lock file that says that a store is here. Fails with TR_STORE_FULL,
+ * TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__place_sign(struct store_session *session, tr_error *error);
 

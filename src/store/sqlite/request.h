@@ -2,7 +2,7 @@
 /**
  * The outcomes of requests with an id: one row for each request, found by id.
  *
- * The numbers of an actor's requests increase, so the oldest are found first.
+ * The numbers of an actor's requests increase, so the lowest number is the oldest request.
  */
 #ifndef STORE_SQLITE_REQUEST_H
 #define STORE_SQLITE_REQUEST_H

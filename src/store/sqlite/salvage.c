@@ -7,12 +7,13 @@
  * store gets the key of the old one. Seals contain the actor's name, not the number of its row, so
  * the copy may have other numbers.
  *
- * First the database is read with the valid part of its log. If something is still missing, the
- * database is read again without the log. A page that is damaged in the log may be intact in the
+ * First the database is read with the valid part of its log. If something is missing, the database
+ * is read again without the log, because a page that is damaged in the log may be intact in the
  * database file.
  *
- * Of an actor that is marked to be destroyed only its row with the mark is copied, and the next opening destroys it. So
- * the second run does not copy an earlier state of such an actor. Rows of destroyed actors are left out.
+ * Of an actor that is marked to be destroyed, only its row with the mark is copied; the next
+ * opening destroys it. Because this row is in the new store, the second run does not copy an
+ * earlier state of the actor. Rows that are left of destroyed actors are not copied.
  */
 #include "store/sqlite/salvage.h"
 
@@ -23,10 +24,8 @@
 
 #include <stdio.h>
 
-/*
- * Finds the first actor from a number on. Returns SQLITE_ROW, SQLITE_DONE if there is none, or an
- * error.
- */
+/* Steps to the first actor whose number is not below `id`. Returns SQLITE_ROW, SQLITE_DONE if there
+ * is none, or an error. */
 static int step_from(struct salvage *salvage, int64_t id)
 {
     (void)sqlite3_reset(salvage->next);
@@ -39,12 +38,10 @@ static bool is_readable(int result)
     return result == SQLITE_ROW || result == SQLITE_DONE;
 }
 
-/*
- * Returns the first number after `id` from which the table can be read again; 0 if there is no such
- * number. At `id` itself the table cannot be read. A page of the table has rows with neighbouring
- * numbers. So the next numbers are tried one by one, and then in growing steps. The last step is
- * bisected.
- */
+/* Returns the first number after `id` from which the table can be read again; 0 if there is no such
+ * number. At `id` itself the table cannot be read. An unreadable page has rows with neighbouring
+ * numbers. So this tries the next numbers one by one, then in growing steps, and bisects the last
+ * step. */
 static int64_t find_after_gap(struct salvage *salvage, int64_t id)
 {
     enum { TRIES = 10000 };
@@ -97,9 +94,8 @@ static tr_status copy_actors(struct salvage *salvage)
     }
 }
 
-/*
- * Notes the names in the index of the table: forwards up to the first that cannot be read, then backwards from the end.
- */
+/* Notes the names in the index of the table: forwards until one cannot be read, then backwards from
+ * the end. */
 static tr_status note_names(struct salvage *salvage)
 {
     static const char *const texts[] = {
@@ -250,14 +246,14 @@ static tr_status salvage_all(struct salvage *salvage, const struct store_options
         return tr__make_refuse_by(error, salvage->into, into, counted);
     if (status == TR_OK && missing == 0 && salvage->report->gaps == 0 && !salvage->misses_shapes)
         return TR_OK;
-    /* A run that could not start leaves no names, so everything is copied. */
+    /* A run that could not start has noted no names, so the second run copies everything. */
     salvage->takes_all = status != TR_OK || salvage->report->gaps > 0;
     salvage->is_second = true;
     tr_status second = salvage_run(salvage, options, error);
     return second == TR_OK || status == TR_OK ? TR_OK : second;
 }
 
-/* Checks that a store exists, so that nothing is made in its place. */
+/* Checks that a store exists, so that the caller does not make a new one in its place. */
 static tr_status check_source(const struct store_options *options, tr_error *error)
 {
     struct os_file_id id;

@@ -47,7 +47,8 @@ tr_status tr__salvage_statement(struct store_session *session, const char *text,
     return tr__link_status(sqlite3_prepare_v2(session->writer.database, text, -1, statement, NULL));
 }
 
-/* Prepares a statement. It is NULL if the table does not exist, in a store of an earlier format. */
+/* Prepares a statement. If the table does not exist, because the store has an earlier format, sets
+ * *statement to NULL. */
 static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3_stmt **statement)
 {
     sqlite3 *database = salvage->from->writer.database;
@@ -74,10 +75,8 @@ tr_status tr__salvage_prepare(struct salvage *salvage)
         status = tr__salvage_statement(
             salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
     for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
-        /*
-         * If a table cannot be read, actors with rows in it count as damaged; it is not known
-         * which.
-         */
+        /* If a table cannot be read, all actors count as damaged that may have rows in it, because
+         * it is not known which have. */
         status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
         if (status == TR_OK)
             status =
@@ -266,12 +265,11 @@ tr_status tr__salvage_copy_actor(struct salvage *salvage)
     bool is_copied = false;
     bool is_wanted = true;
     if (name.size > 0 && *(const char *)name.data == '\0')
-        return TR_OK; /* skip what is left of a destroyed actor: bury.h */
+        return TR_OK; /* skip what is left of a destroyed actor; see bury.h */
     tr_status status = is_there(salvage->has, name, &is_copied);
     if (status == TR_OK && salvage->is_second && !salvage->takes_all)
-        /*
-         * Copy only actors whose names the first run has noted: the others were destroyed later.
-         */
+        /* Copy only actors whose names the first run has noted. Any other was destroyed in the log,
+         * later than this state. */
         status = is_there(salvage->miss, name, &is_wanted);
     if (status != TR_OK || is_copied || !is_wanted)
         return status;

@@ -20,12 +20,12 @@ struct salvage {
     sqlite3_stmt *reads[SALVAGE_TABLES];
     sqlite3_stmt *writes[SALVAGE_TABLES];
     sqlite3_stmt *add;  /* adds an actor to the new store */
-    sqlite3_stmt *has;  /* whether the actor is in the new store */
-    sqlite3_stmt *miss; /* whether the name of the actor was noted */
+    sqlite3_stmt *has;  /* finds out whether the actor is in the new store */
+    sqlite3_stmt *miss; /* finds out whether the name of the actor was noted */
     sqlite3_stmt *shapes;
     sqlite3_stmt *add_shape;
     bool is_open;   /* the damaged store could be opened */
-    bool is_second; /* runs without the log */
+    bool is_second; /* this run does not use the log */
     /* in the second run: copy all actors, not only those that the first run has missed */
     bool takes_all;
     bool misses_shapes; /* Not all shapes could be read. */
@@ -42,13 +42,13 @@ TR_MUST_CHECK tr_status tr__salvage_prepare(struct salvage *salvage);
 void tr__salvage_finish(struct salvage *salvage);
 
 /**
- * Copies the shapes that can be read. A shape from the database is as good as one from its log,
- * because the text belongs to the number.
+ * Copies the shapes that can be read. It does not matter whether a shape comes from the database or
+ * from its log, because a number always has the same text.
  */
 TR_MUST_CHECK tr_status tr__salvage_copy_shapes(struct salvage *salvage);
 /**
  * Copies the actor that `next` is at, completely or not at all. TR_STORE_CORRUPT: it is not intact.
- * Any other failure is of the new store, or of memory.
+ * Any other failure concerns the new store, or memory.
  */
 TR_MUST_CHECK tr_status tr__salvage_copy_actor(struct salvage *salvage);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The seal of a row: the generation that wrote the row, and a sum over this generation, the actor,
- * and the contents of the row. A row that was torn, flipped, or belongs to another actor does not
- * match its seal.
+ * and the contents of the row. A row that is torn, has a flipped bit or belongs to another actor
+ * does not match its seal.
  *
- * The sum is SipHash with a key of the store, part by part: the sum so far is half of the key of
- * the next part. It does not protect against people who can read the key, which is in the store.
+ * The sum is SipHash with a key of the store, part by part: the sum of the parts so far becomes
+ * half of the key for the next part. It does not protect against people who can read the key, which
+ * is in the store.
  */
 #ifndef STORE_SQLITE_SEAL_H
 #define STORE_SQLITE_SEAL_H
@@ -16,7 +17,7 @@
 
 enum { SEAL_SIZE = 24 }; /* epoch, counter, sum: 8 bytes each, in the byte order of this machine */
 
-/** The kind of a row, so that the same bytes in another table do not match. */
+/** The kind of a row is part of its seal, so that the same bytes in another table do not match. */
 enum seal_kind {
     SEAL_STORE = 1,
     SEAL_ACTOR,
@@ -64,7 +65,7 @@ static inline void seal_end(const struct seal *seal, struct store_generation gen
     memcpy(out + 16, &seal->key.low, 8);
 }
 
-/** Reads the generation in a seal. Returns false if the bytes are no seal. */
+/** Reads the generation in a seal. Returns false if the bytes do not have the size of a seal. */
 static inline bool seal_generation(tr_bytes bytes, struct store_generation *generation)
 {
     if (bytes.size != SEAL_SIZE)
@@ -91,10 +92,8 @@ static inline uint64_t seal_version(uint32_t version, bool is_doomed)
     return version | (is_doomed ? SEAL_DOOMED : 0);
 }
 
-/*
- * Returns the sum of a state. A state is summed separately, so that a change of the rest of its row need not read the
- * state.
- */
+/* Returns the sum of a state. A state is summed separately, so that a change of other columns of
+ * the row need not read the state. */
 static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
 {
     struct seal seal = {key};

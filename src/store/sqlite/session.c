@@ -36,7 +36,7 @@ tr_status tr__session_link(struct store_session *session, struct link *link)
 static tr_status open_links(struct store_session *session, const struct store_options *options,
                             tr_error *error)
 {
-    /* A compaction that a crash has cut off may have left a file. */
+    /* A crash during a compaction may have left the new file. */
     tr_status status =
         session->disk ? TR_OK : tr__plain_file_remove(session->vfs.new_path, false, error);
     if (status)
@@ -88,8 +88,9 @@ static void close_links(struct store_session *session)
 {
     if (session->has_tidier)
         tr__link_close(&session->tidier);
-    /* No checkpoint on close: after a failed sync, the next sync would prove nothing. */
-    if (atom32_load(&session->is_failed, ATOM_ACQUIRE) || /* partner: tr__session_fail */
+    /* Make no checkpoint on close: after a failed sync, a later sync that succeeds would prove
+     * nothing. */
+    if (atom32_load(&session->is_failed, ATOM_ACQUIRE) || /* pairs with tr__session_fail */
         session->is_read_only)
         (void)sqlite3_db_config(
             session->writer.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -101,7 +102,7 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
 {
     int size = snprintf(why->text, sizeof why->text, "%s: ", what);
     tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
-    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
     return TR_STORE_FAILED;
 }
 
@@ -111,10 +112,8 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
     const char *path = tr__vfs_missing(vfs);
     if (!path)
         return TR_OK;
-    /*
-     * If the log was deleted or replaced, the open file is still complete, and what was acknowledged can be written to
-     * the database.
-     */
+    /* If the log was deleted or replaced, the open file is still complete. Write what was
+     * acknowledged into the database. */
     if (path == vfs->log_path && tr__vfs_is_strange(vfs, path))
         (void)sqlite3_wal_checkpoint_v2(
             session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -122,7 +121,7 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
                    sizeof why->text,
                    "%s was deleted, replaced or truncated while the store was open",
                    path);
-    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
     return TR_STORE_FAILED;
 }
 

@@ -10,14 +10,12 @@
 #include "store/sqlite/link.h"
 
 enum {
-    SESSION_FORMAT = 4,               /* version of the tables; a greater one is refused */
+    SESSION_FORMAT = 4, /* version of the tables; a store with a greater version is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": the application id in the file */
     /* A log of this many pages or more is tidied in the background: SQLite's default. */
     SESSION_LOG_PAGES = 1000,
-    /*
-     * The longest log, as a multiple of log_pages_soon: by default 59 MiB with its headers, below
-     * TR_STORE_LOG_MAX.
-     */
+    /* Limit of the log's length, as a multiple of log_pages_soon. By default it is 59 MiB with all
+     * headers, below TR_STORE_LOG_MAX. */
     SESSION_LOG_MAX = 15,
     /* How much of its file the log keeps when it restarts, as a multiple of log_pages_soon. */
     SESSION_LOG_KEPT = 5,
@@ -26,7 +24,8 @@ enum {
 
 struct store_session {
     struct memory_source source;
-    struct store_disk *disk; /* lent, or owned (owns_disk); NULL: the store is in a directory */
+    /* borrowed, or owned if owns_disk; NULL: the store is in a directory */
+    struct store_disk *disk;
     bool owns_disk;
     int directory_fd; /* these three descriptors hold the locks; -1: none */
     int lock_fd;
@@ -45,8 +44,8 @@ struct store_session {
     /* Committing thread only: rows of destroyed actors may be left; see bury.h. */
     bool has_buried;
     int log_pages;   /* Committing thread only: pages of the log after the last commit. */
-    atom32 log_seen; /* log_pages, for the thread of a backup */
-    /* Committing thread only: most pages of the log since its file was cut. */
+    atom32 log_seen; /* copy of log_pages for the thread of a backup */
+    /* Committing thread only: most pages that the log had since its file was truncated. */
     int file_pages;
     /* Pages of the log that are in the database; written by the thread that made a checkpoint. */
     atom32 done_pages;
@@ -54,7 +53,7 @@ struct store_session {
     bool is_sync_off;       /* see store_options */
     char *path;             /* path of the database */
     char *directory;        /* NULL: none */
-    sqlite3_vfs engine_vfs; /* for the databases of actors: engine_vfs.h */
+    sqlite3_vfs engine_vfs; /* the VFS for the databases of actors; see engine_vfs.h */
     char engine_name[32];
 };
 
@@ -73,8 +72,8 @@ void tr__session_free(struct store_session *session);
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
 /**
- * Makes the store fail: writes why, with the messages of the system and of SQLite, and returns
- * TR_STORE_FAILED.
+ * Makes the store fail: writes the reason, with the messages of the system and of SQLite, and
+ * returns TR_STORE_FAILED.
  */
 tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
                            struct store_why *why);

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* The slots from here on are locked by readers: WAL_READ_LOCK(0) of SQLite. */
+/* The first of the slots that readers lock: WAL_READ_LOCK(0) of SQLite. */
 enum { READERS_AT = 3 };
 
-/* The head of the index of a log, of which it has two copies: see walformat.html of SQLite. */
+/* The head of the index of a log. The index has two copies of it; see walformat.html of SQLite. */
 struct index_head {
     uint32_t version;
     uint32_t unused;
@@ -20,10 +20,10 @@ struct index_head {
     uint8_t is_big_endian;
     uint16_t page_size;
     uint32_t frames;
-    uint32_t pages; /* of the database */
+    uint32_t pages; /* pages of the database */
     uint32_t frame_sum[2];
     uint32_t salt[2];
-    uint32_t sum[2]; /* of all members before */
+    uint32_t sum[2]; /* sum of all members before it */
 };
 _Static_assert(sizeof(struct index_head) == 48, "the size that SQLite's format says");
 enum { INDEX_VERSION = 3007000 };
@@ -50,7 +50,7 @@ void tr__shm_deinit(struct shm *shm)
     free_regions(shm);
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static int raise_level(struct shm *shm, struct shm_user *user, int level)
 {
     if (user->level == SQLITE_LOCK_NONE) {
@@ -66,10 +66,9 @@ static int raise_level(struct shm *shm, struct shm_user *user, int level)
         user->level = SQLITE_LOCK_RESERVED;
     }
     if (level == SQLITE_LOCK_EXCLUSIVE && user->level < SQLITE_LOCK_EXCLUSIVE) {
-        /*
-         * Nobody waits for this lock: a connection that is closed tries it to learn whether it is the last one. So it
-         * must not keep others from opening meanwhile, as SQLite's pending lock does.
-         */
+        /* A connection that is closed tries this lock to find out whether it is the last one. It
+         * does not wait for it. So, unlike SQLite's pending lock, a failed attempt must not keep
+         * other connections out. */
         if (shm->shared > 1)
             return SQLITE_BUSY;
         shm->exclusive = user;
@@ -115,7 +114,7 @@ bool tr__shm_is_reserved(struct shm *shm)
     return is_reserved;
 }
 
-/* Adds regions until there is one with this index. With the lock. */
+/* Adds regions until there is one with this index. Call with the lock. */
 static bool shm_extend(struct shm *shm, size_t index, size_t size)
 {
     void **regions = source_resize(&shm->source, shm->regions, (index + 1) * sizeof *shm->regions);
@@ -151,7 +150,7 @@ int tr__shm_map(struct shm *shm, struct shm_user *user, int index, int size, boo
     return result;
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static int change_slots(struct shm *shm, struct shm_user *user, int first, int count, int flags)
 {
     for (int i = first; i < first + count; i++) {
@@ -193,7 +192,8 @@ int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, i
 
 void tr__shm_barrier(struct shm *shm)
 {
-    /* Taking the lock is the barrier: what was written before is visible to a thread that takes the lock later. */
+    /* Taking the lock is the memory barrier: a thread that takes the lock later sees what was
+     * written before. */
     lock_take(&shm->lock);
     lock_give(&shm->lock);
 }

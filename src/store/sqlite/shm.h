@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the connections of one store share: the index of the log, the locks of the log, and the locks of the database
- * file.
+ * What the connections of one store share: the index of the log, the locks of the log, and the
+ * locks of the database file.
  *
- * SQLite keeps these in a mapped file and in locks of the kernel, because other processes might use the database. A
- * store is locked, so no other process does. Therefore index and locks are memory and counters of this process, and a
- * read needs no system call for them. docs/design/store.md says what keeps foreign tools out.
+ * SQLite keeps these in a mapped file and in locks of the kernel, because other processes might use
+ * the database. A store is locked, so no other process uses it. Therefore the index is memory of
+ * this process and the locks are counters, and a read needs no system call for them.
+ * docs/design/store.md says what keeps foreign tools out.
  */
 #ifndef STORE_SQLITE_SHM_H
 #define STORE_SQLITE_SHM_H
@@ -43,7 +44,7 @@ struct shm {
 
 /** The locks of one connection. */
 struct shm_user {
-    int level; /* its lock of the database file: SQLITE_LOCK_NONE and higher */
+    int level; /* lock of this connection on the database file: SQLITE_LOCK_NONE and higher */
     bool is_mapped;
     uint32_t shared; /* bits of the slots that the connection shares */
     uint32_t exclusive;
@@ -62,12 +63,13 @@ int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, i
 void tr__shm_barrier(struct shm *shm);
 void tr__shm_unmap(struct shm *shm, struct shm_user *user);
 
-/** Lets no reader begin until tr__shm_admit. Returns whether there is none now. */
+/** Lets no reader begin until tr__shm_admit. Returns whether nobody reads now. */
 bool tr__shm_bar(struct shm *shm);
 void tr__shm_admit(struct shm *shm);
 /**
- * Writes to the index of an empty log that the database has changed, and has as many pages as its file. So each connection
- * drops its cache before it reads again. Returns false if the log is not empty. No reader may be there: tr__shm_bar.
+ * Writes to the index of an empty log that the database has changed, and has as many pages as its
+ * file. So each connection drops its cache before it reads again. Returns false if the log is not
+ * empty. Call when tr__shm_bar has returned true.
  */
 bool tr__shm_renew(struct shm *shm);
 

@@ -6,13 +6,13 @@
  * A checkpoint of SQLite that runs beside commits syncs the database only if it has reached the end
  * of the log. Otherwise the written pages stay in the cache of the kernel until the last
  * checkpoint. The sync of that checkpoint would then write all of them, and delay the committing
- * thread for so long. So each pass syncs what it has written.
+ * thread for a long time. Therefore each pass syncs what it has written.
  */
 #include "store/sqlite/tidy.h"
 
 #include <stdio.h>
 
-enum { LOG_FRAME = 24 + STORE_PAGE_SIZE }; /* a page in the log, with its header */
+enum { LOG_FRAME = 24 + STORE_PAGE_SIZE }; /* size of a page in the log, with its header */
 
 static int on_commit(void *context, sqlite3 *database, const char *name, int log_pages)
 {
@@ -22,7 +22,7 @@ static int on_commit(void *context, sqlite3 *database, const char *name, int log
     if (log_pages <= session->log_pages) /* the log has restarted */
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     session->log_pages = log_pages;
-    atom32_store(&session->log_seen, (uint32_t)log_pages, ATOM_RELEASE); /* partner: copy_log */
+    atom32_store(&session->log_seen, (uint32_t)log_pages, ATOM_RELEASE); /* pairs with copy_log */
     if (log_pages > session->file_pages)
         session->file_pages = log_pages;
     return SQLITE_OK;
@@ -56,7 +56,7 @@ void tr__session_look(struct store_session *session, struct store_log *log)
 {
     size_t done = atom32_load(&session->done_pages, ATOM_RELAXED);
     if (done > (size_t)session->log_pages) {
-        /* The log restarted before the pass that completed it had returned. */
+        /* The log has already restarted, before the pass that completed it returned. */
         done = 0;
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     }
@@ -88,10 +88,8 @@ tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
     }
     tr_status status = tr__link_status(result);
     if (status != TR_STORE_FAILED)
-        /*
-         * The disk is full, memory is short, or a reader prevents it: meanwhile everything is in
-         * the log.
-         */
+        /* This is no failure: the disk is full, memory is short, or a reader prevents it.
+         * Everything stays in the log meanwhile. */
         return TR_OK;
     return tr__session_fail(session, &session->tidier, "cleaning up the log", why);
 }
@@ -106,7 +104,7 @@ tr_status tr__session_restart(struct store_session *session, bool is_cut, struct
     tr_status status = tr__link_status(result);
     if (status == TR_OK) {
         session->log_pages = 0;
-        atom32_store(&session->log_seen, 0, ATOM_RELEASE); /* partner: copy_log */
+        atom32_store(&session->log_seen, 0, ATOM_RELEASE); /* pairs with copy_log */
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
         if (is_cut)
             session->file_pages = 0;

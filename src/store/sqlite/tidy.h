@@ -17,8 +17,8 @@ tr_status tr__session_restart(struct store_session *session, bool is_cut, struct
  */
 void tr__session_watch_log(struct store_session *session);
 /**
- * Reads the length of the log's file, and sets which length the file may keep when the log restarts. The database must
- * be open.
+ * Reads the length of the log's file, and sets the length to which SQLite truncates the file when
+ * the log restarts. The database must be open.
  */
 TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
 

@@ -14,32 +14,29 @@
 #include <stdio.h>
 
 struct vfs_file {
-    sqlite3_file base; /* must be first; for SQLite */
+    sqlite3_file base; /* must be the first member; used by SQLite */
     struct vfs *vfs;
     const char *path; /* path in memory of the VFS or of SQLite; "" for a file without a name */
     bool is_database;
     bool is_log;
     bool is_new;       /* the database that a compaction makes, which one connection uses */
-    bool is_closed;    /* the real file could not be opened again */
-    bool is_dirty;     /* written since the last sync, by this opener */
-    int flags;         /* for opening it again */
-    uint32_t replaced; /* vfs.replaced when it was opened */
+    bool is_closed;    /* the real file is closed, because it could not be opened again */
+    bool is_dirty;     /* this opener has written to the file since its last sync */
+    int flags;         /* flags for opening the file again */
+    uint32_t replaced; /* value of vfs.replaced when the file was opened */
     struct shm_user user;
     struct disk_file *virtual;
-    /* The file of the real VFS, of as many bytes as the real VFS requires. SQLite aligns files to 8. */
+    /* The file of the real VFS, with as many bytes as the real VFS requires. SQLite aligns files to
+     * 8. */
     _Alignas(8) unsigned char real[];
 };
 
-/*
- * How much a log grows at once: on disk, and in memory. In memory this has no benefit, and is only large enough to
- * matter in tests.
- */
+/* How much a log grows at once: on disk, and in memory. In memory there is no need to grow in
+ * steps; the small step lets tests reach this code. */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
 
-/*
- * The two bytes in the first page of a database that say whether it has a log. SQLite makes a new one for VACUUM INTO
- * that has none, so they are exchanged on the way to the file and back.
- */
+/* Two bytes in the first page of a database say whether it uses a log. VACUUM INTO makes a database
+ * that uses none, so the VFS replaces these bytes when it writes and reads that page. */
 enum { HEAD_VERSIONS = 18, HEAD_UNDO = 1, HEAD_LOG = 2 };
 
 static const char sqlite_magic[VFS_MAGIC_SIZE] = "SQLite format 3";
@@ -68,10 +65,8 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
     return vfs->hook.on_io(vfs->hook.context, io, path, (uint64_t)offset, (size_t)size);
 }
 
-/*
- * Keeps what failed, for the error text that is made of SQLite's result. `code` is the system's, or
- * 0. If two threads fail at the same time, the last cause is kept.
- */
+/* Notes what failed, for the error text that is made from SQLite's result. `code` is the system's
+ * error number, or 0. If two threads fail at the same time, the last failure is kept. */
 static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
 {
     lock_take(&vfs->shm.lock);
@@ -89,10 +84,8 @@ static int vfs_note(struct vfs *vfs, const char *what, const char *path, int res
                : vfs_fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
 }
 
-/*
- * Returns the result of SQLite for a status. `io_error` is the result for an IO error of this
- * operation.
- */
+/* Returns the result of SQLite for a status. `io_error` is SQLite's result for an IO error of this
+ * operation. */
 static int result_of(tr_status status, int io_error)
 {
     switch (status) {
@@ -116,14 +109,13 @@ static bool is_replaced(const struct vfs_file *file)
            file->replaced != atom32_load(&file->vfs->replaced, ATOM_ACQUIRE);
 }
 
-/*
- * Opens the database again if its path was given to another file. A connection calls this before each use of the real
- * file. In the middle of a transaction of its own there is nothing to do, because its readers are locked out then.
- */
+/* Opens the database again if its path was given to another file. A connection calls this before
+ * each use of the real file. In the middle of a transaction there is nothing to do, because
+ * tr__vfs_replace runs only when no connection is in one. */
 static int file_renew(struct vfs_file *file)
 {
     struct vfs *vfs = file->vfs;
-    uint32_t replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE); /* partner: tr__vfs_replace */
+    uint32_t replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE); /* pairs with tr__vfs_replace */
     if (file->replaced == replaced || !file->is_database || file->is_new || file->virtual)
         return SQLITE_OK;
     if (!file->is_closed)
@@ -164,7 +156,7 @@ static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int
     if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK)
         return SQLITE_IOERR_READ;
     int result;
-    do { /* as in file_size */
+    do { /* loop as in file_size */
         if (file_renew(file) != SQLITE_OK)
             return SQLITE_IOERR_READ;
         result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
@@ -214,7 +206,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     struct vfs_file *file = file_of(base);
     if (!file->virtual) {
         int result;
-        do { /* the old file of a database is emptied after another one has taken its place */
+        do { /* the old file is emptied after another one has taken its place: then read again */
             result = file_renew(file);
             if (result == SQLITE_OK)
                 result = real_of(file)->pMethods->xFileSize(real_of(file), size);
@@ -237,10 +229,8 @@ static int sync_bytes(struct vfs_file *file, int flags)
     return vfs_note(file->vfs, "sync", file->path, result);
 }
 
-/*
- * Fills the log with bytes that look neither like a frame nor like the rest of a partly written
- * frame. The last bytes of a frame are zeros or the sum of a page.
- */
+/* Fills the end of the log with bytes that cannot be taken for a frame, nor for the end of one: the
+ * last bytes of a frame are zeros or the sum of a page. */
 static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 {
     unsigned char *filler = source_resize(&file->vfs->source, NULL, (size_t)size);
@@ -252,14 +242,13 @@ static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
     return result;
 }
 
-/*
- * Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes the new length durable
- * before the write. So a log without such a tail after its last frame was cut (log.c), and not by a power cut.
+/* Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes the
+ * new length durable before the write. So if a log has no such tail after its last frame, it was
+ * truncated by somebody else, and not torn by a power cut (log.c).
  *
- * The log grows by many frames at once, because syncing a file that has become longer takes several times as long: the
- * file system must store the new length too. If the disk has no space for so many frames, it may still have space for
- * those that are written now.
- */
+ * The log grows by many frames at once, because syncing a file that has become longer takes several
+ * times as long: the file system must store the new length too. If the disk has no space for that
+ * many, tries again with only the frames that are written now. */
 static int log_grow(struct vfs_file *file, sqlite3_int64 end)
 {
     struct vfs *vfs = file->vfs;
@@ -268,7 +257,12 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     int result = file_size(&file->base, &size);
     if (result == SQLITE_OK && (uint64_t)size < atom64_load(&vfs->log_end, ATOM_RELAXED))
         return vfs_fail(
-            vfs, "find the end of", file->path, 0, SQLITE_IOERR_WRITE); /* The file was cut. */
+            /* The file was truncated by somebody else. */
+            vfs,
+            "find the end of",
+            file->path,
+            0,
+            SQLITE_IOERR_WRITE);
     sqlite3_int64 missing = end + VFS_LOG_TAIL - size;
     if (result == SQLITE_OK && missing > 0) {
         result = missing > step - PAGE_SIZE ? SQLITE_FULL
@@ -339,18 +333,17 @@ static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
     return vfs_note(file->vfs, "truncate", file->path, result);
 }
 
-/*
- * Shortens the log to `size`, and leaves the tail after it. Everything after `size` is in the database. If no frame is
- * left, first writes and syncs a new header that no old frame matches. Otherwise a power cut during the truncation
- * could leave only the first frames, and they would be taken for the whole log.
- */
+/* Shortens the log to `size`, and leaves the tail after it. Everything after `size` is in the
+ * database. If no frame is left, first writes and syncs a new header that no old frame matches.
+ * Without that, a power cut during the truncation could leave the first frames, and they would be
+ * taken for the whole log. */
 static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 {
     struct vfs *vfs = file->vfs;
     unsigned char header[VFS_LOG_HEADER];
     sqlite3_int64 now = 0;
     int result = file_size(&file->base, &now);
-    /* partner: log_is_cut. The next write finds the end again */
+    /* pairs with log_is_cut. The next write finds the end again */
     atom64_store(&vfs->log_end, 0, ATOM_RELEASE);
     if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
         size = VFS_LOG_HEADER;
@@ -372,12 +365,13 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
     struct vfs_file *file = file_of(base);
     if (file->is_log)
         return log_truncate(file, size);
-    /* Lower the limit before the file is cut, so that a check meanwhile does not take the cut for damage. */
+    /* Lower the limit before the file is truncated, so that a check at that moment does not report
+     * damage. */
     if (file->is_database && !file->is_new &&
         (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
         atom64_store(&file->vfs->database_least,
                      (uint64_t)size,
-                     ATOM_RELEASE); /* partner: tr__vfs_missing */
+                     ATOM_RELEASE); /* pairs with tr__vfs_missing */
     return truncate_bytes(file, size);
 }
 
@@ -387,7 +381,7 @@ static int file_sync(sqlite3_file *base, int flags)
     return sync_bytes(file_of(base), flags);
 }
 
-/* One connection uses a new database, and the locks of the store are not its. */
+/* A new database is used by one connection only, and has no part in the locks of the store. */
 static int file_lock(sqlite3_file *base, int level)
 {
     if (file_of(base)->is_new)
@@ -427,7 +421,8 @@ static int file_sector_size(sqlite3_file *base)
 static int file_device(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
-    /* Virtual files behave as files of Linux do: a torn write does not damage its neighbours. */
+    /* Virtual files behave as files of Linux do: a torn write does not damage the bytes beside
+     * it. */
     return file->virtual || file_renew(file) != SQLITE_OK
                ? SQLITE_IOCAP_POWERSAFE_OVERWRITE
                : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
@@ -457,7 +452,7 @@ static int file_shm_unmap(sqlite3_file *base, int is_deleted)
 }
 
 static const sqlite3_io_methods file_methods = {
-    /* version 2 has no mapped files, in which an error of the disk would be a signal */
+    /* version 2 has no mapped files; in a mapped file an error of the disk would be a signal */
     .iVersion = 2,
     .xClose = file_close,
     .xRead = file_read,
@@ -517,8 +512,9 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
         .flags = flags,
-        /* before the file is opened: so a file that has lost its path to another one meanwhile is opened again */
-        .replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE), /* partner: tr__vfs_replace */
+        /* read this before the file is opened: if the path is given to another file meanwhile, the
+         * file is opened again */
+        .replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE), /* pairs with tr__vfs_replace */
     };
     path = path ? tr__vfs_name_of(vfs, path) : NULL;
     file->is_new = path == vfs->new_path;
@@ -530,7 +526,7 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     file->path = file->is_database && !file->is_new ? vfs->path : path ? path : "";
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
-    /* Without methods SQLite does not close it. */
+    /* A file without methods is not closed by SQLite. */
     opened->pMethods = result == SQLITE_OK ? &file_methods : NULL;
     return result;
 }

@@ -22,7 +22,8 @@
 enum {
     VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which identify it */
     VFS_LOG_HEADER = 32, /* bytes of the header of SQLite's log */
-    /* The log has at least this many bytes after the last synced frame: more than a frame. */
+    /* The log has at least this many bytes after the last synced frame. They are more than a
+     * frame. */
     VFS_LOG_TAIL = 2 * (24 + 4096),
 };
 
@@ -34,15 +35,15 @@ struct vfs_failure {
 };
 
 struct vfs {
-    sqlite3_vfs base;          /* must be first; for SQLite */
+    sqlite3_vfs base;          /* must be the first member; used by SQLite */
     sqlite3_vfs *real;         /* the VFS for files of the system */
-    struct store_disk *disk;   /* used instead of files of the system; lent */
+    struct store_disk *disk;   /* borrowed: used instead of files of the system; NULL: none */
     struct store_io_hook hook; /* called before operations on files of the system */
     /* while *stops is set, each write fails as if the disk were full. NULL: never */
     const atom32 *stops;
     struct memory_source source;
     struct shm shm;
-    char *names; /* one block with the paths below */
+    char *names; /* one block of memory for the paths below */
     const char *path;
     const char *log_path;
     const char *undo_path;
@@ -50,19 +51,19 @@ struct vfs {
         *new_path; /* the database that a compaction makes, until it takes the place of `path` */
     /* The first page is written with the mark of a store. Set before there are threads. */
     bool is_marked;
-    bool is_sync_off;  /* For the crash tests: neither SQLite nor the VFS itself syncs. */
+    bool is_sync_off;  /* For the crash tests: neither SQLite nor the VFS itself syncs anything. */
     bool is_read_only; /* Only files without a name are written. */
-    bool has_no_log;   /* The log is not read; an empty file without a name replaces it. */
+    bool has_no_log;   /* The log is not read: an empty file without a name replaces it. */
     bool is_watched;   /* database_id and log_id are known. Set before there are threads. */
-    /*
-     * Protects database_id and which file `path` names, both of which tr__vfs_replace changes. No other lock is taken
-     * under it. Not needed to read database_id on the thread that calls tr__vfs_replace.
-     */
+    /* Held by tr__vfs_replace while it changes database_id and the file that `path` names. The
+     * thread that calls tr__vfs_replace may read database_id without the lock. No other lock is
+     * taken under it. */
     struct lock place_lock;
     struct os_file_id database_id;
-    atom32 replaced; /* how often `path` was given to another file */
+    atom32 replaced; /* number of times that `path` was given to another file */
     struct os_file_id log_id;
-    /* least size of the database file, unless a connection of the store cuts the file */
+    /* least size of the database file; lowered only when a connection of the store shortens the
+     * file */
     atom64 database_least;
     /*
      * The log is durable up to here; 0: not known. Written by the connection that has SQLite's
@@ -70,13 +71,14 @@ struct vfs {
      */
     atom64 log_end;
     struct vfs_failure failure; /* the last failure; protected by the lock of shm */
-    struct vfs_changes changes; /* pages of the database that were written, while a copy is made */
+    /* notes pages of the database that were written while a copy is made */
+    struct vfs_changes changes;
     char name[40];
 };
 
 /**
- * Registers the VFS for the database with this path. Copies the path. `disk` and `hook` may be NULL. TR_NO_MEMORY,
- * TR_NOT_SUPPORTED.
+ * Registers the VFS for the database with this path. Copies the path. `disk` and `hook` may be
+ * NULL. Fails with TR_NO_MEMORY, TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source,
                                      struct store_disk *disk, const char *path,
@@ -89,7 +91,10 @@ int tr__vfs_sync(sqlite3 *database);
 /** Unregisters the VFS. No connection may use it. */
 void tr__vfs_deinit(struct vfs *vfs);
 
-/** Whether a page of the database, as it is in the file, matches its sum. Pages are counted from 1. */
+/**
+ * Whether a page, with the bytes that the database file has, matches its sum. Pages are counted
+ * from 1.
+ */
 bool tr__vfs_page_is_sound(const unsigned char *page, uint64_t number);
 
 /** What the first bytes of the database file say. */
@@ -101,8 +106,8 @@ enum vfs_look {
 };
 
 /**
- * Reads the first bytes of the file of a connection, bypassing what SQLite sees, and remembers whether the file is
- * marked.
+ * Reads the first bytes of the file of a connection as they are in the file, not as SQLite sees
+ * them. Remembers whether the file is marked.
  */
 enum vfs_look tr__vfs_look(struct vfs *vfs, sqlite3_file *database);
 

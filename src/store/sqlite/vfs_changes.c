@@ -16,7 +16,7 @@ uint64_t *tr__vfs_changes_swap(struct vfs_changes *changes, uint64_t *bits, uint
     uint64_t *before = changes->bits;
     changes->bits = bits;
     changes->pages = bits ? pages : 0;
-    atom32_store(&changes->is_on, bits != NULL, ATOM_RELEASE); /* partner: vfs_changed */
+    atom32_store(&changes->is_on, bits != NULL, ATOM_RELEASE); /* pairs with vfs_changed */
     lock_give(&changes->lock);
     return before;
 }

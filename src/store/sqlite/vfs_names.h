@@ -6,8 +6,8 @@
 #include "store/sqlite/vfs.h"
 
 /**
- * Makes the names of the files, each with the two NULs that SQLite requires after a path. False: out
- * of memory.
+ * Makes the names of the files, each with the two NULs that SQLite requires after a path. Returns
+ * false if out of memory.
  */
 bool tr__vfs_make_names(struct vfs *vfs, const char *path);
 /**

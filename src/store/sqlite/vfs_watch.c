@@ -80,21 +80,19 @@ tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error)
     if (status == TR_OK) {
         vfs->database_id = id;
         atom64_store(&vfs->database_least, id.size, ATOM_RELEASE);
-        /* partners: file_renew, vfs_open */
+        /* pairs with file_renew, vfs_open */
         atom32_store(&vfs->replaced, atom32_load(&vfs->replaced, ATOM_RELAXED) + 1, ATOM_RELEASE);
     }
     lock_give(&vfs->place_lock);
     return status;
 }
 
-/*
- * Whether the log is missing, or shorter than what was made durable of it. A connection of the store sets log_end when
- * it shortens the log, so that this is not reported.
- */
+/* Whether the log is missing, or shorter than its durable part. A connection of the store sets
+ * log_end when it shortens the log, so that this is not reported. */
 static bool log_is_cut(const struct vfs *vfs)
 {
     uint64_t size = 0;
-    uint64_t end = atom64_load(&vfs->log_end, ATOM_ACQUIRE); /* partner: log_truncate */
+    uint64_t end = atom64_load(&vfs->log_end, ATOM_ACQUIRE); /* pairs with log_truncate */
     if (!is_in_place(vfs->log_path, &vfs->log_id, &size))
         return true;
     return !vfs->is_sync_off && size < end && atom64_load(&vfs->log_end, ATOM_ACQUIRE) == end;
@@ -106,7 +104,7 @@ const char *tr__vfs_missing(const struct vfs *vfs)
     if (!vfs->is_watched)
         return NULL;
     if (!is_in_place(vfs->path, &vfs->database_id, &size) ||
-        size < atom64_load(&vfs->database_least, ATOM_ACQUIRE)) /* partner: file_truncate */
+        size < atom64_load(&vfs->database_least, ATOM_ACQUIRE)) /* pairs with file_truncate */
         return vfs->path;
     return log_is_cut(vfs) ? vfs->log_path : NULL;
 }

@@ -22,7 +22,10 @@ tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key,
 tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,
                                  struct store_snapshot *snapshot);
 
-/** Copies bytes to the buffer of the view, where they stay until the next call. TR_NO_MEMORY. */
+/**
+ * Copies bytes to the buffer of the view, where they stay until the next call. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__view_keep(struct store_view *view, tr_bytes bytes, tr_bytes *kept);
 /** Whether a row of an actor matches its seal. */
 bool tr__view_fits(const struct store_view *view, enum seal_kind kind, tr_bytes name, tr_bytes seal,
