@@ -16,8 +16,8 @@ TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
-/** Does what tr_write does, with a head that the caller has made. */
-TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head,
+/** Does what tr_write does, with a head that the caller has made, and a channel that tr__writable has just found. */
+TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, struct channel *channel, tr_bytes head,
                                        tr_bytes bytes);
 /** Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
 size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head);
