@@ -388,6 +388,8 @@
 #define TR_LINGER_NS (5 * TR_SECOND)
 /** Bytes that a closed channel still reads from the other side, and drops. Then it is reset. */
 #define TR_LINGER_BYTES_MAX (1024u * 1024)
+/** Reads of a closed channel, each of at most 64 KiB, before the other channels and actors of its worker have their turn. */
+#define TR_LINGER_READS_MAX 1
 /** Exchanges of a channel under way at once. .in_flight_max replaces it. One more waits. */
 #define TR_IN_FLIGHT_MAX 1024
 /** Filters of a channel, PROXY header and TLS not counted. One more: TR_LIMIT, or it does not compile. */

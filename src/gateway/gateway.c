@@ -19,7 +19,7 @@ static bool serve_client(struct visit *visit)
     struct http_request *request = visit->request;
     const tr_http_response response = {.cache = "max-age=3600"};
     bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
-    if (!is_get || strcmp(request->path.text, "/actors/troupe.js") != 0)
+    if (!is_get || strcmp(request->path->text, "/actors/troupe.js") != 0)
         return false;
     tr__http_answer(request,
                     200,

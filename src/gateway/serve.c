@@ -121,7 +121,8 @@ void tr__serve_message(struct visit *visit)
     const tr_exposed_message *exposed =
         tr__exposed_find(visit->exposed, visit->message, strlen(visit->message));
     if (!exposed) {
-        tr__visit_fail_with(visit, PROBLEM_UNKNOWN_MESSAGE);
+        const char *words = tr_format(self, "no message %s is served here", visit->message);
+        tr__visit_fail(visit, &(struct problem){.id = PROBLEM_UNKNOWN_MESSAGE, .words = words});
         return;
     }
     if (visit->request->head.method_id != METHOD_POST && !exposed->is_by_get) {

@@ -269,7 +269,8 @@ static void handle(struct socket_request *request, const struct socket_above *ab
         return;
     const tr_exposed_message *exposed = tr__exposed_find(above->exposed, name, strlen(name));
     if (!exposed) {
-        answer_problem(request, &(struct problem){.id = PROBLEM_UNKNOWN_MESSAGE});
+        const char *words = tr_format(request->self, "no message %s is served here", name);
+        answer_problem(request, &(struct problem){.id = PROBLEM_UNKNOWN_MESSAGE, .words = words});
         return;
     }
     request->type = exposed->type;

@@ -114,7 +114,9 @@ bool tr__visit_find(struct visit *visit, const tr_exposed *const *kinds)
     if (visit->key)
         visit->exposed = kind ? kind_find(kinds, kind) : kinds[0];
     if (!visit->key || !visit->exposed) {
-        tr__visit_fail_with(visit, PROBLEM_UNKNOWN_KIND);
+        const char *words =
+            visit->key ? tr_format(visit->self, "no kind %s is served here", kind) : NULL;
+        tr__visit_fail(visit, &(struct problem){.id = PROBLEM_UNKNOWN_KIND, .words = words});
         return false;
     }
     if (strlen(visit->key) <= TR_KEY_MAX)

@@ -185,7 +185,8 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
     if (status)
         return status;
     line[method] = '\0';
-    if (strcmp(line, "CONNECT") == 0 || strcmp(line, "TRACE") == 0)
+    if (head->method_id == METHOD_OTHER &&
+        (strcmp(line, "CONNECT") == 0 || strcmp(line, "TRACE") == 0))
         return refuse(head, 501, "the method is not known here");
     return check_target(target, (size_t)(space - target), head);
 }

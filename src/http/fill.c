@@ -18,9 +18,9 @@ const char *tr__http_part(struct http_request *request, uint32_t number)
     for (uint32_t i = 0; i < pattern->count; i++) {
         if (pattern->segments[i].kind == SEGMENT_TEXT || part++ != number)
             continue;
-        const char *at = request->path.text + request->path.segments[i].at;
-        size_t size =
-            pattern->segments[i].kind == SEGMENT_REST ? strlen(at) : request->path.segments[i].size;
+        const char *at = request->path->text + request->path->segments[i].at;
+        size_t size = pattern->segments[i].kind == SEGMENT_REST ? strlen(at)
+                                                                : request->path->segments[i].size;
         char *text = tr_scratch(request->self, size + 1);
         memcpy(text, at, size);
         text[size] = '\0';
@@ -44,7 +44,7 @@ void tr__http_fill_raw(struct http_request *request)
     *raw = (struct tr_http_request){.channel = {channel_bits(request->channel)},
                                     .method = head->method,
                                     .target = head->target,
-                                    .path = request->path.text,
+                                    .path = request->path->text,
                                     .query = head->query,
                                     .host = host,
                                     .headers = {head->fields, head->field_count},

@@ -62,6 +62,16 @@ static uint32_t take_segment(struct http_path *path, uint32_t at, uint32_t size,
     return at + size + 1;
 }
 
+size_t tr__http_path_bytes(const char *raw, size_t size)
+{
+    size_t count = 1;
+    for (size_t i = 1; i < size; i++)
+        count += raw[i] == '/'; /* an escaped one separates nothing */
+    if (count > PATH_SEGMENTS_MAX)
+        count = PATH_SEGMENTS_MAX;
+    return sizeof(struct http_path) + count * sizeof(struct http_path_segment);
+}
+
 bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_path *path)
 {
     const char *end = raw + size;

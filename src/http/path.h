@@ -14,16 +14,23 @@ enum { PATH_SEGMENTS_MAX = 128, PATTERN_SEGMENTS_MAX = 32 };
 struct http_path {
     char *text; /* begins with '/', and ends with a NUL */
     uint32_t count;
-    struct {
+    struct http_path_segment {
         uint32_t at; /* in `text` */
         uint32_t size;
-    } segments[PATH_SEGMENTS_MAX]; /* the parts between the slashes, not counting escaped slashes */
+    } segments
+        []; /* the parts between the slashes, not counting escaped slashes; at most PATH_SEGMENTS_MAX */
 };
 
 /**
- * Decodes a path that begins with '/'. `text` has memory for size + 2 bytes. Returns false if an
- * escape is malformed or stands for a control character, if the text is not UTF-8, or if there are
- * too many segments.
+ * Returns the bytes of a struct http_path for this path. They are few for nearly every path: a request is memory that is
+ * cleared, and PATH_SEGMENTS_MAX segments would be the largest part of it.
+ */
+size_t tr__http_path_bytes(const char *raw, size_t size);
+
+/**
+ * Decodes a path that begins with '/'. `text` has memory for size + 2 bytes, `path` has
+ * tr__http_path_bytes. Returns false if an escape is malformed or stands for a control character, if the text is not UTF-8, or
+ * if there are too many segments.
  */
 bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_path *path);
 

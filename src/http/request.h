@@ -30,7 +30,7 @@ struct http_request {
     const struct http_site *site;
     const struct http_route *route; /* row of the request; NULL: none, or not looked for yet */
     struct http_head head;
-    struct http_path path;
+    struct http_path *path; /* NULL: not decoded yet */
     tr_time since_ns;
     bool reads_body;             /* a turn waits for the next piece of the body */
     struct tr_http_request *raw; /* message of a raw row; NULL: the row is typed */

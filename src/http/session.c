@@ -2,6 +2,7 @@
 #include "http/session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "actor/cell/system.h"
@@ -29,6 +30,8 @@
 TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
 static_assert(sizeof(struct tr_http_piece_) == sizeof(struct tr_received),
               "net fills in a struct tr_received");
+
+enum { NOWHERE_MAX = 256 /* bytes of the text of a 404; longer paths are cut */ };
 
 static const struct http_site *site_of(const struct channel *channel)
 {
@@ -203,13 +206,13 @@ static bool is_ready(const struct http_request *request)
 static bool answer_health(struct http_request *request)
 {
     bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
-    if (!request->site->options.has_health || !is_get || request->path.count != 1 ||
-        request->path.segments[0].size > sizeof "healthz")
+    if (!request->site->options.has_health || !is_get || request->path->count != 1 ||
+        request->path->segments[0].size > sizeof "healthz")
         return false;
     bool is_good = true;
-    if (strcmp(request->path.text, "/readyz") == 0)
+    if (strcmp(request->path->text, "/readyz") == 0)
         is_good = is_ready(request);
-    else if (strcmp(request->path.text, "/healthz") != 0)
+    else if (strcmp(request->path->text, "/healthz") != 0)
         return false;
     tr_bytes body = is_good ? TR_BYTES("ok\n") : TR_BYTES("not ready\n");
     tr__http_answer(request, is_good ? 200 : 503, "text/plain; charset=utf-8", body, NULL);
@@ -226,7 +229,7 @@ static bool answer_openapi(struct http_request *request)
 {
     bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
     if (!request->site->options.openapi || !is_get ||
-        strcmp(request->path.text, "/openapi.json") != 0)
+        strcmp(request->path->text, "/openapi.json") != 0)
         return false;
     struct net_buffer *text = tr_scratch(request->self, sizeof *text);
     *text = NET_BUFFER(&request->self->worker->system->source);
@@ -254,10 +257,10 @@ static const struct http_route *find(struct http_request *request, bool *is_ther
     const struct http_site *site = request->site;
     const struct http_route *route = NULL;
     if (site->has_websockets && tr__ws_is_upgrade(request))
-        route = tr__http_site_find(site, METHOD_WEBSOCKET, &request->path, is_there, allow);
+        route = tr__http_site_find(site, METHOD_WEBSOCKET, request->path, is_there, allow);
     if (route)
         return route;
-    return tr__http_site_find(site, request->head.method_id, &request->path, is_there, allow);
+    return tr__http_site_find(site, request->head.method_id, request->path, is_there, allow);
 }
 
 /* Makes the message that the row needs, and calls its handler. */
@@ -277,14 +280,25 @@ static tr_next take(struct http_request *request, const tr_handler *row, void *s
     return call_row(request, row, state);
 }
 
+/* Answers 404 with the path as it came, because a proxy or the program of the client may have changed it. */
+static void answer_nowhere(struct http_request *request)
+{
+    const struct http_head *head = &request->head;
+    char text[NOWHERE_MAX];
+    snprintf(text, sizeof text, "nothing is served at %.*s", (int)head->path_size, head->path);
+    tr__http_answer_error(request, 404, text, NULL);
+}
+
 /* Finds the row of the request, and calls its handler. */
 static tr_next route(struct http_request *request, void *state)
 {
     struct http_head *head = &request->head;
     char allow[HTTP_ALLOW_MAX];
     bool is_there;
-    char *text = tr_scratch(request->self, head->path_size + 2);
-    if (!tr__http_path_decode(head->path, head->path_size, text, &request->path)) {
+    size_t bytes = tr__http_path_bytes(head->path, head->path_size);
+    request->path = tr_scratch(request->self, bytes + head->path_size + 2);
+    char *text = (char *)request->path + bytes;
+    if (!tr__http_path_decode(head->path, head->path_size, text, request->path)) {
         tr__http_answer_error(request, 400, "the path is malformed", NULL);
         return TR_SAME;
     }
@@ -311,7 +325,7 @@ static tr_next route(struct http_request *request, void *state)
     } else if (is_there) {
         tr__http_answer_error(request, 405, "this method is not served here", allow);
     } else {
-        tr__http_answer_error(request, 404, "nothing is served here", NULL);
+        answer_nowhere(request);
     }
     return TR_SAME;
 }
@@ -354,7 +368,7 @@ static void answer_finish(struct http_request *request, tr_next next)
     if (request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED &&
         !request->self->is_cancelled) {
         if (next.code == TR_NEXT_UNHANDLED) {
-            tr__http_answer_error(request, 404, "nothing is served here", NULL);
+            answer_nowhere(request);
         } else {
             tr_log_warn(request->self,
                         "no answer to %s %.*s: the handler has ended without one",

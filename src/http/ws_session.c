@@ -126,7 +126,7 @@ static tr_status append(struct channel *channel, enum ws_opcode opcode, tr_bytes
     return status;
 }
 
-/* Writes a frame whose payload is in memory of the library, which a client masks in place. */
+/* Writes a frame to a channel that is writable. The payload of a client is memory of the library, and is masked in place. */
 static tr_status write_frame(struct tr_self *self, struct channel *channel, enum ws_opcode opcode,
                              tr_bytes payload, bool is_deflated)
 {
@@ -140,8 +140,7 @@ static tr_status write_frame(struct tr_self *self, struct channel *channel, enum
     size_t size = tr__ws_write_header(&frame, head);
     if (is_masked)
         tr__ws_mask((unsigned char *)(uintptr_t)payload.data, payload.size, mask);
-    return tr__write_with(
-        self, (tr_channel){channel_bits(channel)}, (tr_bytes){head, size}, payload);
+    return tr__write_with(self, channel, (tr_bytes){head, size}, payload);
 }
 
 /*
@@ -377,11 +376,14 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     struct ws_session *session = ws_session_of(channel);
     struct tr_ws_message message = {.channel = {channel_bits(channel)}, .is_text = event->is_text};
     if (event->is_first && event->is_last) {
-        /* Make space for a NUL: move the payload one byte to the front, where the header was. */
-        char *bytes = (char *)(uintptr_t)event->bytes.data - 1;
-        memmove(bytes, bytes + 1, event->bytes.size);
-        bytes[event->bytes.size] = '\0';
-        message.bytes = (tr_bytes){bytes, event->bytes.size};
+        message.bytes = event->bytes;
+        if (event->is_text) {
+            /* Make space for a NUL: move the payload one byte to the front, where the header was. */
+            char *bytes = (char *)(uintptr_t)event->bytes.data - 1;
+            memmove(bytes, bytes + 1, event->bytes.size);
+            bytes[event->bytes.size] = '\0';
+            message.bytes.data = bytes;
+        }
         return deliver(self, channel, state, event, &message);
     }
     if (join(session, event) != TR_OK) {
@@ -415,7 +417,8 @@ tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
     case WS_DATA:
         return on_data(self, channel, state, &event);
     case WS_PING:
-        (void)!write_frame(self, channel, WS_OP_PONG, event.bytes, false);
+        if (tr__writable(self, piece->channel, &channel) == TR_OK)
+            (void)!write_frame(self, channel, WS_OP_PONG, event.bytes, false);
         break;
     case WS_CLOSE:
         end(channel, event.code, event.bytes);

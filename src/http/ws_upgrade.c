@@ -57,7 +57,7 @@ bool tr__ws_answer_upgrade(struct http_request *request)
     char allow[HTTP_ALLOW_MAX];
     bool is_there;
     if (!request->site->has_websockets || request->head.method_id != METHOD_GET ||
-        !tr__http_site_find(request->site, METHOD_WEBSOCKET, &request->path, &is_there, allow))
+        !tr__http_site_find(request->site, METHOD_WEBSOCKET, request->path, &is_there, allow))
         return false;
     if (request->stream) {
         (void)refuse(request, 400, "WebSockets are served over HTTP/1.1");

@@ -9,6 +9,7 @@
 #include "net/channel.h"
 #include "net/channel_timers.h"
 #include "net/deadline.h"
+#include "net/event.h"
 #include "net/exchange.h"
 #include "net/filters.h"
 #include "net/input.h"
@@ -80,7 +81,13 @@ void tr__channel_linger(struct channel *channel)
         return;
     if (channel->work->input.borrower)
         return; /* a turn uses bytes of the channel; its end calls this function again */
-    while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
+    for (int reads = 0;
+         channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER);
+         reads++) {
+        if (reads == TR_LINGER_READS_MAX) {
+            tr__channel_again(channel);
+            return;
+        }
         size_t before = net_buffer_size(&channel->work->input.buffer);
         tr_status status = tr__input_peek(channel);
         size_t got = net_buffer_size(&channel->work->input.buffer) - before;

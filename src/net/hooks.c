@@ -69,7 +69,10 @@ static bool on_round(struct worker *worker, tr_time now_ns)
         struct channel *channel = LIST_OWNER(link, struct channel, listed);
         channel->flags &= ~(uint32_t)CHANNEL_STARVED;
         tr__channel_arm(channel);
-        tr__channel_call(channel);
+        if (channel->state == CHANNEL_LINGERING)
+            tr__channel_linger(channel);
+        else
+            tr__channel_call(channel);
     }
     bool shakes = tr__shakes_round(worker);
     return shakes || net->has_more;

@@ -70,6 +70,13 @@ static bool is_full(struct channel *channel)
     return channel->work->output.size >= max;
 }
 
+/* Whether a write need not wait. False may be wrong: tr__write_capacity sends first, and then looks. */
+static bool has_capacity(const struct tr_self *self, const struct channel *channel)
+{
+    return !channel_has(channel, CHANNEL_FILE) && !holds_much(self, channel) &&
+           channel->work->output.size < channel->endpoint->options.output_max;
+}
+
 tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                              struct channel **found)
 {
@@ -176,11 +183,14 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     return status == TR_OK ? TR_OK : written(self, handle, status);
 }
 
-tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head, tr_bytes bytes)
+tr_status tr__write_with(struct tr_self *self, struct channel *channel, tr_bytes head,
+                         tr_bytes bytes)
 {
-    TR_ASSERT_SLOW(turn_is_mine(self));
-    struct channel *channel;
-    tr_status status = tr__write_capacity(self, handle, head.size + bytes.size, &channel);
+    TR_ASSERT_SLOW(turn_is_mine(self) && channel_is_mine(channel));
+    tr_channel handle = {channel_bits(channel)};
+    tr_status status = TR_OK;
+    if (!has_capacity(self, channel))
+        status = tr__write_capacity(self, handle, head.size + bytes.size, &channel);
     if (status == TR_OK)
         status = put_with(self, channel, head.data, head.size, bytes);
     return status == TR_OK ? TR_OK : written(self, handle, status);

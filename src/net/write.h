@@ -17,8 +17,8 @@ TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
-/** Implements tr_write for a piece whose head the caller has made. */
-TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head,
+/** Implements tr_write for a piece whose head the caller has made, on a channel that tr__writable has just found. */
+TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, struct channel *channel, tr_bytes head,
                                        tr_bytes bytes);
 /**
  * Makes the bytes that the framing puts before a piece. Returns their number, or SIZE_MAX if the

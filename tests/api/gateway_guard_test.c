@@ -73,10 +73,11 @@ TEST(a_guard_is_asked_for_each_message_of_a_socket, "H-07")
     ASKS(peer, "{\"id\":2,\"ask\":\"look\"}", "T\"{'id':2,'reply':{'value':0,'who':'viewer'}}\"");
     SAID("guard desk/a/look; cookie a=1");
     /* The name is what the client says: no client gets to know which ones there are before the guard has replied. */
-    ASKS(peer,
-         "{\"id\":3,\"ask\":\"hidden\"}",
-         "T\"{'id':3,'error':{'code':'actor/unknown_message','message':'no such message is served "
-         "here','status':404}}\"");
+    ASKS(
+        peer,
+        "{\"id\":3,\"ask\":\"hidden\"}",
+        "T\"{'id':3,'error':{'code':'actor/unknown_message','message':'no message hidden is served "
+        "here','status':404}}\"");
     SAID("guard desk/a/hidden; cookie a=1");
     /* A guard that says so is asked once. */
     tr_kit_peer *other = peer_new();
@@ -101,7 +102,7 @@ TEST(the_path_of_a_socket_says_whether_a_client_may_connect, "H-07")
              PROBLEM(403, "Forbidden", "request/forbidden", "this is not for you"));
     DESK_ASK(peer,
              "GET /actors/none/a?token=anna" H "\r\n",
-             PROBLEM(404, "Not Found", "actor/unknown_kind", "no such kind is served here"));
+             PROBLEM(404, "Not Found", "actor/unknown_kind", "no kind none is served here"));
     DESK_ASK(peer,
              "GET /actors/desk/a?token=anna" H "\r\n",
              "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n\r\n{\"error\":{\"code\":"

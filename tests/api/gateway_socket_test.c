@@ -17,10 +17,11 @@ TEST(a_socket_asks_and_gets_answers_and_events_in_order, "H-01", "H-05")
     ASKS(peer, "{\"id\":3,\"ask\":\"look\"}", TOLD(3, 5));
     /* Without an id there is no answer. */
     ASKS(peer, "{\"ask\":\"add\",\"with\":{\"by\":1}}", RANG(3, 6));
-    ASKS(peer,
-         "{\"id\":4,\"ask\":\"hidden\"}",
-         "T\"{'id':4,'error':{'code':'actor/unknown_message','message':'no such message is served "
-         "here','status':404}}\"");
+    ASKS(
+        peer,
+        "{\"id\":4,\"ask\":\"hidden\"}",
+        "T\"{'id':4,'error':{'code':'actor/unknown_message','message':'no message hidden is served "
+        "here','status':404}}\"");
     ASKS(peer,
          "{\"id\":5,\"ask\":\"add\",\"with\":{\"by\":\"x\"}}",
          "T\"{'id':5,'error':{'code':'request/bad_json','message':'by: an integer is expected, not "

@@ -63,15 +63,19 @@ TEST(get_is_for_messages_that_say_so, "H-01")
 TEST(only_what_is_exposed_can_be_asked, "H-01", "H-06")
 {
     begin(open_plain);
-    DESK_ASK(peer,
-             POST("hidden", "", "{}"),
-             PROBLEM(404, "Not Found", "actor/unknown_message", "no such message is served here"));
+    DESK_ASK(
+        peer,
+        POST("hidden", "", "{}"),
+        PROBLEM(404, "Not Found", "actor/unknown_message", "no message hidden is served here"));
     DESK_ASK(peer,
              POST("tr_durable_remove", "", "{}"),
-             PROBLEM(404, "Not Found", "actor/unknown_message", "no such message is served here"));
+             PROBLEM(404,
+                     "Not Found",
+                     "actor/unknown_message",
+                     "no message tr_durable_remove is served here"));
     DESK_ASK(peer,
              desks_post("/actors/chair/a/add", "", "{}", 2),
-             PROBLEM(404, "Not Found", "actor/unknown_kind", "no such kind is served here"));
+             PROBLEM(404, "Not Found", "actor/unknown_kind", "no kind chair is served here"));
     DESK_ASK(peer,
              "GET /actors/desk" H "\r\n",
              PROBLEM(404, "Not Found", "actor/unknown_kind", "no such kind is served here"));

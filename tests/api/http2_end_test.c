@@ -89,5 +89,35 @@ TEST(a_client_that_sends_fast_lets_others_have_their_turn, "W-11", "W-05")
     kit_close();
 }
 
+TEST(what_a_closed_connection_still_sends_lets_others_have_their_turn, "W-04", "C-09")
+{
+    enum { SPACE = 4 << 20, STEPS = 6 };
+    static char bytes[SPACE];
+    const tr_kit_network wide = {.window = SPACE};
+    kit_open(1, 1);
+    tr_kit_set_network(kit, &wide);
+    HOST(host, open_site);
+    tr_kit_peer *greedy = tr_kit_connect(kit, SERVER);
+    tr_kit_settle(kit);
+    memset(
+        bytes,
+        'x',
+        sizeof bytes); /* a first line that is too long: 414, and what comes behind it is dropped */
+    is_busy = true;
+    TELL_RUN(test, host, work);
+    const tr_bytes many = {bytes, TR_LINGER_BYTES_MAX - 200 * 1024};
+    ck_assert_uint_eq(tr_kit_send(greedy, many), many.size);
+    for (int i = 0; i < STEPS; i++)
+        ck_assert(tr_kit_step(kit));
+    size_t read = tr_kit_send(greedy, (tr_bytes){bytes, SPACE}) - (SPACE - many.size);
+    ck_assert_uint_gt(read, 0);
+    ck_assert_uint_le(read, (1 + STEPS * TR_LINGER_READS_MAX) * 65536);
+    is_busy = false;
+    tr_kit_close(greedy);
+    tr_kit_settle(kit);
+    kit_close();
+}
+
 SUITE("ends of http/2", a_send_that_fails_while_a_session_ends_frees_nothing_twice,
-      a_client_that_sends_fast_lets_others_have_their_turn)
+      a_client_that_sends_fast_lets_others_have_their_turn,
+      what_a_closed_connection_still_sends_lets_others_have_their_turn)

@@ -252,7 +252,7 @@ static void play_nowhere(void)
     HTTP_ASK(peer,
              "GET /nowhere" H "\r\n",
              "HTTP/1.1 404 Not Found\r\n\r\n"
-             "{\"error\":{\"code\":404,\"message\":\"nothing is served here\"}}");
+             "{\"error\":{\"code\":404,\"message\":\"nothing is served at /nowhere\"}}");
     HTTP_ASK(peer,
              "PUT /notes/1" H "\r\n",
              "HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD, DELETE, OPTIONS\r\n\r\n"

@@ -54,7 +54,7 @@ static void check_head(const struct http_head *head)
 static void check_path(const struct http_head *head)
 {
     char *text = malloc(head->path_size + 2);
-    struct http_path *path = malloc(sizeof *path);
+    struct http_path *path = malloc(tr__http_path_bytes(head->path, head->path_size));
     require(text && path);
     if (head->path_size && tr__http_path_decode(head->path, head->path_size, text, path)) {
         require(path->text[0] == '/' && path->count > 0);

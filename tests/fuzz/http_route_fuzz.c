@@ -127,7 +127,7 @@ static void play(const char *target, size_t path_size, const char *query, tr_byt
     struct row_ask message = {0};
     void *block = NULL;
     tr_wire_error error;
-    struct http_path *path = malloc(sizeof *path);
+    struct http_path *path = malloc(tr__http_path_bytes(target, path_size));
     char *decoded = malloc(path_size + 2);
     require(path && decoded);
     const struct http_route *route = NULL;
