@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "bank.h"
@@ -151,31 +152,35 @@ static void say_where(const char *address)
     fflush(stdout);
 }
 
-/* Listens where the last process did: a browser that comes back finds the bank at the same port. */
-static void open_doors(tr_self *self)
+/* Listens where the last process did: a browser that comes back finds the bank at the same port. Returns whether it can. */
+static bool open_doors(tr_self *self)
 {
     struct shared *shared = program.shared;
     bool is_inherited = strncmp(program.listen, "fd:", 3) == 0;
     const char *at = shared->address[0] && !is_inherited ? shared->address : program.listen;
     tr_listener_ref listener;
     tr_status status = tr_try_listen(self, &listener, site, TR_HTTP(at));
-    if (status != TR_OK)
-        tr_crash(self,
-                 status,
-                 "cannot listen at %s: %s; %schoose another address: --listen 127.0.0.1:0",
-                 at,
-                 tr_status_text(status),
-                 status == TR_ADDRESS_IN_USE ? "end the other program, or " : "");
+    if (status != TR_OK) {
+        fprintf(stderr,
+                "42_bank_online: cannot listen at %s: %s; %schoose another address: --listen "
+                "127.0.0.1:0\n",
+                at,
+                tr_status_text(status),
+                status == TR_ADDRESS_IN_USE ? "end the other program, or " : "");
+        return false;
+    }
     const char *address = tr_address_text(self, tr_listener_address(self, listener));
     snprintf(shared->address, sizeof shared->address, "%s", address);
     say_where(address);
+    return true;
 }
 
 static tr_next on_args(tr_self *self)
 {
     auditor_ref auditor = tr_spawn(self, auditor, "auditor");
     audit(self, auditor);
-    open_doors(self);
+    if (!open_doors(self))
+        return tr_app_exit(self, 1);
     last.is_open = true;
     last.is_exact = true;
     for (int i = 0; program.rate > 0 && i < CUSTOMERS; i++)
@@ -214,6 +219,8 @@ int main(int argc, char **argv)
         if (status >= 0)
             return status;
     }
+    /* Letters that a shutdown leaves unread are for those who ask: TROUPE_LOG=debug make run. */
+    setenv("TROUPE_LOG", "info", 0);
     int status = tr_app_main(
         argc,
         argv,
