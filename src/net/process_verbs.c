@@ -174,27 +174,36 @@ static tr_process_spec spec_of(const tr_process *options, const char **arguments
 
 /* A call of process_start on a helper thread. */
 struct birth {
-    const tr_platform *platform;
+    struct tr_system *system;
     const tr_process_spec *spec;
-    tr_process_handle *handle;
+    struct process *process;
     tr_status status;
 };
 
 static void give_birth(void *argument)
 {
     struct birth *birth = argument;
-    birth->status = birth->platform->process_start(birth->platform, birth->spec, birth->handle);
+    const tr_platform *platform = birth->system->platform;
+    birth->status = platform->process_start(platform, birth->spec, &birth->process->handle);
+}
+
+/* Ends the process whose turn was abandoned while its program was loaded. */
+static void lose(void *argument)
+{
+    struct birth *birth = argument;
+    tr__process_drop(birth->system->platform, &birth->process->handle);
+    tr__process_free(birth->system, birth->process);
 }
 
 /* Starts the process on a helper thread, because loading a program may take 20 ms. The turn of
  * tr_pre_start must not wait, so it starts the process on its worker. After TR_CANCELLED the
  * process may still have been started. */
 static tr_status start_process(struct tr_self *self, const tr_process_spec *spec,
-                               tr_process_handle *handle)
+                               struct process *process)
 {
-    struct birth birth = {self->worker->system->platform, spec, handle, TR_OK};
-    *handle = (tr_process_handle){.fd = -1, .io = -1, .errors = -1, .why = ""};
-    tr_status status = tr__blocking_run(self, give_birth, &birth);
+    struct birth birth = {self->worker->system, spec, process, TR_OK};
+    process->handle = (tr_process_handle){.fd = -1, .io = -1, .errors = -1, .why = ""};
+    tr_status status = tr__blocking_run(self, give_birth, lose, &birth);
     if (status == TR_NOT_IN_A_TURN) {
         give_birth(&birth);
         status = TR_OK;
@@ -252,7 +261,7 @@ tr_status tr_try_process_start(tr_self *self, const tr_process *process, tr_chan
     status = tr__process_new(self->worker->system, &start.process);
     if (status != TR_OK)
         return status;
-    status = start_process(self, &spec, &start.process->handle);
+    status = start_process(self, &spec, start.process);
     *why = start.process->handle.why;
     start.process->grace_ns = options.grace_ns ? options.grace_ns : TR_GRACE_NS;
     start.worker = self->worker;

@@ -35,7 +35,10 @@
 #define SYS_close_range 436 /* of Linux 5.9 */
 #endif
 
-enum { STACK_SIZE = 16 * 1024 }; /* bytes of the stack of a child, until its program is loaded */
+enum {
+    STACK_SIZE = 16 * 1024,   /* bytes of the stack of a child, until its program is loaded */
+    DESCRIPTORS_MAX = 1 << 20 /* what the kernel allows unless it was told otherwise: fs.nr_open */
+};
 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
@@ -108,8 +111,9 @@ struct birth {
     const char *path; /* the directories to look in; NULL: the program has a '/' */
     pid_t parent;
     long error;               /* why the program was not loaded */
-    unsigned descriptors_max; /* for kernels without close_range */
-    char file[PATH_MAX];      /* path of the program in one of the directories of PATH */
+    unsigned descriptors_max; /* for kernels without close_range, without /proc */
+    /* Entries of /proc/self/fd; then a directory of the path, and the program. */
+    _Alignas(8) char file[PATH_MAX];
     _Alignas(16) char stack[STACK_SIZE];
 };
 
@@ -134,10 +138,54 @@ IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
     return 0;
 }
 
-/* Closes all descriptors but 0, 1 and 2: those of libraries may not be close-on-exec. */
-IN_CHILD static void others_close(const struct birth *birth)
+/* An entry of a directory, as the kernel gives it. */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t size;
+    unsigned char type;
+    char name[];
+};
+
+/* The number in the name of an entry. One that is no number is 0. */
+IN_CHILD static long number_of(const struct entry *entry)
 {
-    if (os_call(SYS_close_range, STDERR_FILENO + 1, (long)~0U, 0, 0, 0, 0) == 0)
+    long number = 0;
+    for (const char *at = entry->name; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (*at - '0');
+    return number;
+}
+
+/* Closes all descriptors behind the three that /proc lists. Returns false if it does not list them. */
+IN_CHILD static bool listed_close(struct birth *birth)
+{
+    long size;
+    long list = os_call(
+        SYS_openat, AT_FDCWD, (long)"/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+    if (list < 0)
+        return false;
+    while ((size = os_call(SYS_getdents64, list, (long)birth->file, sizeof birth->file, 0, 0, 0)) >
+           0) {
+        const struct entry *entry;
+        for (long at = 0; at < size; at += entry->size) {
+            entry = (const struct entry *)(const void *)(birth->file + at);
+            long fd = number_of(entry);
+            if (fd > STDERR_FILENO && fd != list)
+                (void)os_call(SYS_close, fd, 0, 0, 0, 0, 0);
+        }
+    }
+    (void)os_call(SYS_close, list, 0, 0, 0, 0, 0);
+    return size == 0;
+}
+
+/*
+ * Closes the descriptors that are not its three: those of libraries may not be close-on-exec. Kernels before 5.9, and some
+ * containers, have no close_range.
+ */
+IN_CHILD static void others_close(struct birth *birth)
+{
+    if (os_call(SYS_close_range, STDERR_FILENO + 1, (long)~0U, 0, 0, 0, 0) == 0 ||
+        listed_close(birth))
         return;
     for (unsigned fd = STDERR_FILENO + 1; fd < birth->descriptors_max; fd++)
         (void)os_call(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -259,9 +307,10 @@ static void birth_fill(struct birth *birth, const tr_process_spec *spec, const s
     birth->ends = *ends;
     birth->environment = spec->environment ? (char *const *)(uintptr_t)spec->environment : environ;
     birth->parent = getpid();
-    birth->descriptors_max = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < UINT_MAX
-                                 ? (unsigned)limit.rlim_cur
-                                 : UINT_MAX;
+    birth->descriptors_max =
+        getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS_MAX
+            ? (unsigned)limit.rlim_cur
+            : DESCRIPTORS_MAX;
     if (strchr(spec->program, '/'))
         return;
     birth->path = getenv("PATH");

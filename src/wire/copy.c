@@ -13,6 +13,9 @@
 _Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
                "COPY_ALIGNMENT is enough for every kind of value");
 
+/* How deep in messages a drop looks for buffers before it visits a list of them. */
+enum { BUFFERS_DEPTH = 2 };
+
 /* No overflow is possible, because sizes stay below TR_PAYLOAD_MAX. */
 static size_t copy_aligned(size_t size)
 {
@@ -26,6 +29,12 @@ static bool copy_grow(size_t *total, size_t count, size_t size)
         return false;
     *total += count * size;
     return true;
+}
+
+/* Whether a field is one value without pointers, as most fields are. */
+static inline bool is_single(const tr_field *field)
+{
+    return field->shape == TR_SHAPE_ONE && !tr__kind_may_be_deep(field->kind);
 }
 
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
@@ -80,9 +89,11 @@ static bool measure_message(const tr_type *type, const void *message, unsigned d
         return depth <= TR_DEPTH_MAX;
     if (depth > TR_DEPTH_MAX)
         return false;
+    const tr_field *field = type->fields;
     for (size_t i = 0; i < type->field_count; i++) {
-        if (!measure_field(tr__type_field(type, i), message, depth, total))
+        if (!is_single(field) && !measure_field(field, message, depth, total))
             return false;
+        field = tr__field_next(field, type->field_size);
     }
     return true;
 }
@@ -164,29 +175,13 @@ static void copy_values(struct cursor *cursor, const tr_field *field, struct fie
     }
 }
 
-/*
- * Copies one value without a pointer. Nearly all values have one of two sizes, for which memcpy becomes a plain move.
- */
-static inline void copy_flat(char *to, const char *from, size_t size)
-{
-    if (size == sizeof(uint64_t))
-        memcpy(to, from, sizeof(uint64_t));
-    else if (size == sizeof(uint32_t))
-        memcpy(to, from, sizeof(uint32_t));
-    else
-        memcpy(to, from, size);
-}
-
-/* The memory at `to` is already zero, so nothing is written for an absent value. */
+/* Copies a field that is not a single value. The memory at `to` is already zero, so nothing is written for an absent value. */
 static void copy_field(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     char *member = (char *)to + field->offset;
     if (field->shape == TR_SHAPE_ONE) {
         const char *value = (const char *)from + field->offset;
-        if (tr__field_is_deep(field))
-            copy_deep(cursor, field, value, member);
-        else
-            copy_flat(member, value, field->item_size);
+        copy_deep(cursor, field, value, member);
         return;
     }
     struct field_values values = tr__field_values(field, from);
@@ -210,14 +205,34 @@ static void copy_field(struct cursor *cursor, const tr_field *field, const void 
     }
 }
 
+/*
+ * Copies one value without a pointer. Nearly all values have one of two sizes, for which memcpy becomes a plain move.
+ */
+static inline void copy_flat(char *to, const char *from, size_t size)
+{
+    if (size == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else if (size == sizeof(uint32_t))
+        memcpy(to, from, sizeof(uint32_t));
+    else
+        memcpy(to, from, size);
+}
+
 static void copy_message(struct cursor *cursor, const tr_type *type, const void *from, void *to)
 {
     if (type->is_flat) {
         memcpy(to, from, type->size);
         return;
     }
-    for (size_t i = 0; i < type->field_count; i++)
-        copy_field(cursor, tr__type_field(type, i), from, to);
+    const tr_field *field = type->fields;
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (is_single(field))
+            copy_flat(
+                (char *)to + field->offset, (const char *)from + field->offset, field->item_size);
+        else
+            copy_field(cursor, field, from, to);
+        field = tr__field_next(field, type->field_size);
+    }
 }
 
 void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size)
@@ -231,25 +246,48 @@ void tr__copy_into(const tr_type *type, const void *message, void *block, size_t
     TR_ASSERT_SLOW(cursor.used == size);
 }
 
+/* Whether messages of a type may have buffers. One that nests deeper than is looked for may have some. */
+static bool may_have_buffers(const tr_type *type, unsigned depth)
+{
+    const tr_field *field = type->fields;
+    for (size_t i = 0; i < type->field_count && !type->is_flat; i++) {
+        if (field->kind == TR_KIND_BUFFER)
+            return true;
+        if (field->kind == TR_KIND_MESSAGE &&
+            (depth == BUFFERS_DEPTH || may_have_buffers(field->message, depth + 1)))
+            return true;
+        field = tr__field_next(field, type->field_size);
+    }
+    return false;
+}
+
+/* Releases the buffers of the values of one field. */
+static void drop_field(const tr_field *field, const void *block)
+{
+    struct field_values values = tr__field_values(field, block);
+    if (field->kind == TR_KIND_MESSAGE && values.count > 1 && !may_have_buffers(field->message, 0))
+        return;
+    for (size_t k = 0; k < values.count; k++) {
+        const char *value = values.items + k * field->item_size;
+        if (field->kind == TR_KIND_MESSAGE) {
+            tr__copy_drop(field->message, (void *)(uintptr_t)value);
+            continue;
+        }
+        tr_buffer *buffer;
+        memcpy(&buffer, value, sizeof(buffer));
+        tr_buffer_release(buffer);
+    }
+}
+
 void tr__copy_drop(const tr_type *type, void *block)
 {
     if (type->is_flat)
         return;
+    const tr_field *field = type->fields;
     for (size_t i = 0; i < type->field_count; i++) {
-        const tr_field *field = tr__type_field(type, i);
-        if (field->kind != TR_KIND_BUFFER && field->kind != TR_KIND_MESSAGE)
-            continue;
-        struct field_values values = tr__field_values(field, block);
-        for (size_t k = 0; k < values.count; k++) {
-            const char *value = values.items + k * field->item_size;
-            if (field->kind == TR_KIND_MESSAGE) {
-                tr__copy_drop(field->message, (void *)(uintptr_t)value);
-                continue;
-            }
-            tr_buffer *buffer;
-            memcpy(&buffer, value, sizeof(buffer));
-            tr_buffer_release(buffer);
-        }
+        if (field->kind == TR_KIND_BUFFER || field->kind == TR_KIND_MESSAGE)
+            drop_field(field, block);
+        field = tr__field_next(field, type->field_size);
     }
 }
 

@@ -35,31 +35,21 @@ static inline const tr_field *tr__field_next(const tr_field *field, size_t field
     return (const tr_field *)(const void *)((const char *)field + field_size);
 }
 
+_Static_assert(TR_KIND_BYTES == TR_KIND_STR + 1 && TR_KIND_BUFFER == TR_KIND_STR + 2 &&
+                   TR_KIND_MESSAGE > TR_KIND_BUFFER,
+               "kinds with pointers are beside each other");
+
+/** Whether values of this kind contain pointers. Messages may contain some. */
+static inline bool tr__kind_may_be_deep(uint8_t kind)
+{
+    return (kind >= TR_KIND_STR && kind <= TR_KIND_BUFFER) || kind == TR_KIND_MESSAGE;
+}
+
 /** Whether values of this field contain pointers, which a copy must follow. */
 static inline bool tr__field_is_deep(const tr_field *field)
 {
-    switch ((tr_kind)field->kind) {
-    case TR_KIND_STR:
-    case TR_KIND_BYTES:
-    case TR_KIND_BUFFER:
-        return true;
-    case TR_KIND_MESSAGE:
-        return !field->message->is_flat;
-    case TR_KIND_BOOL:
-    case TR_KIND_I8:
-    case TR_KIND_I16:
-    case TR_KIND_I32:
-    case TR_KIND_I64:
-    case TR_KIND_U8:
-    case TR_KIND_U16:
-    case TR_KIND_U32:
-    case TR_KIND_U64:
-    case TR_KIND_F32:
-    case TR_KIND_F64:
-    case TR_KIND_REF:
-        return false;
-    }
-    return false;
+    return tr__kind_may_be_deep(field->kind) &&
+           (field->kind != TR_KIND_MESSAGE || !field->message->is_flat);
 }
 
 /** Where the values of a field are: in the struct itself, or in its list. */

@@ -29,6 +29,12 @@ TR_MESSAGE(text, (str, text));
 TR_MESSAGE(bag, (list(u64), numbers));
 TR_MESSAGE(raw, (bytes, data));
 TR_MESSAGE(shared, (buffer, data));
+TR_MESSAGE(row, (str, name), (i64, number));
+TR_MESSAGE(rows, (list(message(row)), rows));
+TR_MESSAGE(page, (list(message(item)), items), (list(message(rows)), rows));
+TR_MESSAGE(chapter, (list(message(page)), pages));
+TR_MESSAGE(book, (list(message(chapter)), chapters));
+TR_MESSAGE(shelf, (list(message(book)), books));
 
 struct described {
     int number;
@@ -370,6 +376,25 @@ TEST(a_copy_retains_its_buffers_and_drop_releases_them, "B-06")
     tr_message_free(&tr_type_everything, NULL);
 }
 
+/* ASan sees a buffer that is not released. */
+TEST(a_drop_finds_the_buffers_of_lists_in_lists, "B-06")
+{
+    tr_buffer *buffer = tr_buffer_new(4);
+    struct row row = {"a", 1};
+    struct rows rows[2] = {{{&row, 1}}, {{&row, 1}}};
+    struct item items[2] = {{.picture = NULL}, {.picture = buffer}};
+    struct page pages[2] = {{{items, 2}, {rows, 2}}, {{NULL, 0}, {rows, 2}}};
+    struct chapter chapters[2] = {{{pages, 2}}, {{NULL, 0}}};
+    struct book books[2] = {{{NULL, 0}}, {{chapters, 2}}};
+    struct shelf shelf = {{books, 2}};
+    struct shelf *copy = tr_message_copy(&tr_type_shelf, &shelf);
+    tr_buffer_release(buffer);
+    const struct page *last = &copy->books.items[1].chapters.items[0].pages.items[0];
+    ck_assert_ptr_eq(last->items.items[1].picture, buffer);
+    ck_assert_str_eq(last->rows.items[1].rows.items[0].name, "a");
+    tr_message_free(&tr_type_shelf, copy);
+}
+
 TEST(members_that_are_not_described_do_not_travel, "B-06")
 {
     struct described message = {
@@ -389,5 +414,5 @@ SUITE("wire copy", a_flat_message_is_its_bytes,
       a_message_of_the_largest_size_is_copied_and_one_byte_more_is_not,
       sizes_that_would_overflow_are_refused_before_anything_is_read,
       some_items_at_null_are_malformed, messages_nest_as_deep_as_the_limit_and_no_deeper,
-      a_copy_retains_its_buffers_and_drop_releases_them,
+      a_copy_retains_its_buffers_and_drop_releases_them, a_drop_finds_the_buffers_of_lists_in_lists,
       members_that_are_not_described_do_not_travel)

@@ -504,11 +504,28 @@ static tr_status run_and_wait(struct tr_self *self, struct blocking_job *job)
     return status;
 }
 
-tr_status tr__blocking_run(struct tr_self *self, void (*function)(void *argument), void *argument)
+tr_status tr__blocking_run(struct tr_self *self, void (*function)(void *argument),
+                           void (*on_abandoned)(void *argument), void *argument)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    struct blocking_job job = {.function = function, .argument = argument, .keeps_helper = true};
+    struct blocking_job job = {.function = function,
+                               .argument = argument,
+                               .on_abandoned = on_abandoned,
+                               .keeps_helper = true};
     return run_and_wait(self, &job);
+}
+
+void tr__blocking_abandoned(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    TR_ASSERT(!self->job);
+    struct envelope *envelope = self->sender.held;
+    if (!envelope || envelope->kind != ENVELOPE_RETURNED)
+        return;
+    const struct tr_returned *returned = envelope_data(envelope);
+    const struct blocking_job *job = (const struct blocking_job *)(uintptr_t)returned->job;
+    if (job->on_abandoned)
+        job->on_abandoned(job->argument);
 }
 
 tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void *argument)

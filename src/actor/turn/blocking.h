@@ -52,6 +52,8 @@ struct blocking_job {
      */
     struct shared_job *shared;
     bool is_submitted; /* for a turn that awaits a shared job: the turn was parked to wait for it */
+    /* Called in place of the rest of the turn if the turn is abandoned after a trapped fault. NULL: nothing. */
+    void (*on_abandoned)(void *argument);
     bool keeps_helper; /* the thread of its helper must not end before the pool: tr__blocking_run */
 };
 
@@ -81,10 +83,13 @@ TR_MUST_CHECK tr_status tr__blocking_prepare(struct tr_self *self, struct blocki
 void tr__blocking_leave(struct tr_self *self, struct blocking_job *job);
 /**
  * Does what tr_try_blocking does, on a helper whose thread ends with the pool and not before: the kernel kills child processes
- * with the thread that has started them. Owner only.
+ * with the thread that has started them. If the turn is abandoned after a trapped fault, calls on_abandoned(argument) when
+ * the function has returned, or will not be called. Owner only.
  */
 TR_MUST_CHECK tr_status tr__blocking_run(struct tr_self *self, void (*function)(void *argument),
-                                         void *argument);
+                                         void (*on_abandoned)(void *argument), void *argument);
+/** Does what the job of a turn wants if the turn is abandoned. The job is over, and its stack still there. Owner only. */
+void tr__blocking_abandoned(struct tr_self *self);
 /**
  * Queues a job for the helpers. Returns TR_OK. TR_LIMIT, TR_NO_MEMORY, TR_NOT_SUPPORTED: the job is
  * not queued. Any thread.

@@ -450,6 +450,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
     list_remove(&self->wait.link);
     if (!--extra->parked.count)
         tr__idle_resume(worker, self->cell);
+    tr__blocking_abandoned(self); /* it needs the stack of the turn */
     tr__fiber_discard(self->wait.fiber);
     /* Do what the verb in which the turn waits would have done after the wait. */
     if (self->sender.held)
