@@ -30,7 +30,7 @@ void tr__durable_skipped(struct worker *worker, struct cell *cell);
 tr_next tr__durable_skip(struct tr_self *self);
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
-/** Arms the timer of the actor for the earliest of its three deadlines. */
+/** Arms the timer of the actor for the earliest of the actor's three deadlines. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 
 #endif

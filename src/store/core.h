@@ -74,7 +74,7 @@ struct store {
     void (*on_failed)(void *context, const char *why);
     void *context;
 
-    atom32 is_failed;   /* Set once, by the committing thread or the thread of the checkpoints. */
+    atom32 is_failed; /* Set once, by the committing thread or the thread that makes checkpoints. */
     atom32 is_reported; /* on_failed was called, or is being called. */
 
     /* Protects the members below. No other lock is taken under this one; memory is allocated under it. */
@@ -125,9 +125,9 @@ struct store {
     /* The next members are for the committing thread only. */
     bool is_burying;    /* the last search for rows of destroyed actors has found some */
     size_t log_pages;   /* pages of the log after the last commit */
-    size_t group_pages; /* by how much the last commit made the log longer */
+    size_t group_pages; /* how many pages the last commit has added to the log */
     bool is_tidy; /* nothing was committed since the log was truncated, or was found to be short */
-    tr_time idle_ns; /* since when nothing was committed; 0: not known */
+    tr_time idle_ns; /* time since which nothing was committed; 0: not known */
 };
 
 struct store_reader {
