@@ -40,7 +40,7 @@ struct http_events {
 
 /** Returns a token for a stream of events that will be the answer to this request. */
 uint64_t tr__http_events_token(const struct http_request *request);
-/** Finds a stream of the actor of this turn; NULL: it has ended. */
+/** Finds a stream of events of this turn's actor by its token; NULL: it has ended. */
 struct http_events *tr__http_events_find(const struct tr_self *self, uint64_t token);
 
 /**

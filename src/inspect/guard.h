@@ -19,8 +19,7 @@ enum { GUARD_TOKEN_SIZE = 32 };
 enum { GUARD_NAME_MAX = 253 };
 
 /**
- * The two subprotocols that a page offers for its WebSocket: this one, and "token." with the token
- * behind it.
+ * A page offers two subprotocols for its WebSocket: this one, and "token." followed by the token.
  */
 #define GUARD_PROTOCOL "troupe-inspect-1"
 #define GUARD_TOKEN_PREFIX "token."

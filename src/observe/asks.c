@@ -65,7 +65,8 @@ static void wait_write(struct visitor *visitor, const tr_reason *oldest)
     tr__json_string(line, "why", oldest->text);
 }
 
-/* Asks the worker of an actor, and writes a row if the actor waits for an answer or owes one. */
+/* Asks the worker of an actor about it, and writes a row if the actor waits for an answer or owes
+ * one. */
 static void actor_look(struct visitor *visitor, struct asks *asks,
                        const struct actor_glance *glance)
 {

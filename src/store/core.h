@@ -26,8 +26,8 @@ enum {
     /* The limit of pages while commits are slowed down: small groups, so that each wait is
      * short. */
     STORE_GROUP_PAGES_BEHIND = 500,
-    /* How many batches of one group may destroy actors: if the group has no other batches, and if
-     * it has. A batch that destroys changes as many pages as several others, anywhere in the
+    /* How many batches of one group may destroy actors. The first number is for a group without other
+     * batches, the second for one that has others. A batch that destroys changes as many pages as several others, anywhere in the
      * tables, and 300,000 may come at once. */
     STORE_GROUP_DESTROYS_MAX = 64,
     STORE_GROUP_DESTROYS_SHARED = 16,

@@ -64,13 +64,13 @@ TR_MUST_CHECK tr_status tr__pages_stage(struct pages *pages, uint32_t number, co
  */
 bool tr__pages_cut(struct pages *pages, uint32_t count);
 
-/** Keeps what is staged. */
+/** Keeps the staged pages: they survive a failure of the next statement. */
 void tr__pages_keep(struct pages *pages);
-/** Drops what is staged. */
+/** Drops the staged pages. */
 void tr__pages_unstage(struct pages *pages);
 /** Drops staged pages and kept pages. */
 void tr__pages_undo(struct pages *pages);
-/** Finishes what is kept. */
+/** Finishes the kept pages: they survive a failure of the next part of a turn. */
 void tr__pages_finish(struct pages *pages);
 /**
  * Adds copies of what is finished or kept to a batch. Nothing may be staged. Fails with

@@ -35,7 +35,9 @@ static inline const tr_field *tr__field_next(const tr_field *field, size_t field
     return (const tr_field *)(const void *)((const char *)field + field_size);
 }
 
-/** Whether values of this field contain pointers, which a copy must follow. */
+/**
+ * Whether values of this field contain pointers, so that a copy must also copy what they point to.
+ */
 static inline bool tr__field_is_deep(const tr_field *field)
 {
     switch ((tr_kind)field->kind) {

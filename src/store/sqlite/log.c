@@ -125,7 +125,7 @@ static bool header_is_split(uint64_t number)
 /* Whether a frame after frame `from`, at which the log breaks, was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    /* the previous frame ends a transaction; valid if this frame continues its sum */
+    /* the previous frame ends a transaction; counts only if this frame continues its sum */
     bool ends = false;
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
