@@ -355,7 +355,7 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         drive_terminated(worker, actor);
         break;
     case STEP_KEEP_ALARMS:
-        /* Alarms that became due meanwhile wake the next generation. */
+        /* The clock wakes the next generation when the next alarm is due. */
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
         if (actor->queues.row_ns < TR_NEVER)

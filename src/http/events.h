@@ -74,7 +74,7 @@ static inline struct http_events *http_events_of(const struct channel *channel)
 
 /** Starts the timer for the next comment. */
 void tr__http_events_wait(struct channel *channel);
-/** Called when that timer has fired: sends a comment. */
+/** Called when the timer for the next comment has fired: sends a comment. */
 void tr__http_events_deadline(struct channel *channel);
 /** Implement on_close and on_free of the protocol. */
 void tr__http_events_on_close(struct channel *channel, bool has_failed);

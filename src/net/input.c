@@ -156,7 +156,7 @@ static bool filter_has_more(const struct channel_filter *filter)
     return filter->table->has_more && filter->table->has_more(filter->state);
 }
 
-/* Call when a handshake that began on the open channel has ended. Notes that. */
+/* Notes that a handshake which began on the open channel has ended. */
 static void note_shaken(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_SHAKES;

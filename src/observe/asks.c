@@ -14,7 +14,7 @@
 enum {
     ASKS_SLOTS = 4096, /* slots that one step reads */
     ASKS_ASKED = 16,   /* actors about which workers are asked in one step */
-    /* actors about which workers are asked in all, over many steps: a second of work */
+    /* limit of the actors about which workers are asked, over all steps: a second of work */
     ASKS_MOST = 20000,
     ASKS_LISTED = 1000, /* rows of an answer, if the request has no limit */
 };
