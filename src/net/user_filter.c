@@ -8,7 +8,7 @@
 
 enum {
     TEXT_SIZE = 128,
-    /* bytes of the actor that a function gets in one call; its output for them fits into
+    /* bytes of the actor that a function gets in one call: few, so that its output fits into
      * TR_FILTER_PUT_MAX */
     SLICE = 16 * 1024
 };

@@ -36,7 +36,7 @@ static bool row_fill(struct visitor *visitor, uint32_t slot, tr_ref actor, struc
     if (!tr__channel_glance(system, slot, &row->glance) || row->glance.kind == CHANNEL_ATTEMPT ||
         (actor.bits && row->glance.owner != actor.bits))
         return false;
-    /* On another platform the numbers are not descriptors of this process. */
+    /* On another platform, `fd` is not a descriptor of this process. */
     bool is_real = system->platform == tr_platform_real();
     row->has_info = is_real && row->glance.fd >= 0 && tr__socket_info(row->glance.fd, &row->info);
     row->has_actor =

@@ -147,8 +147,8 @@ TR_MUST_CHECK tr_status tr__store_open(const struct store_options *options, stru
 /**
  * Commits submitted batches, calls their on_done, ends the threads and frees the store.
  *
- * All readers and entries must be freed before, and all batches that were not submitted. Call it on
- * one thread.
+ * All readers and entries must be freed before, and all batches that were not submitted. Only one
+ * thread may call this.
  */
 void tr__store_close(struct store *store);
 
