@@ -10,11 +10,12 @@
  *     events      [1 ... 40] 41 42 ... 97      first 41, highest 97
  *     snapshots   40  80                       events up to 40 may be gone
  *
- * Rule 1: `highest` never decreases, whatever is deleted. So no number is used twice. Rule 2:
- * events are deleted up to the oldest snapshot that is kept, and never beyond. So the state can be
- * recovered from each snapshot that is kept, even if the newest is damaged. Rule 3: a snapshot is
- * on disk before an event that it replaces is deleted. Rule 4: recovery is complete or an error. A
- * gap between a snapshot and the events is never skipped.
+ * Rules
+ *     1. `highest` never decreases, whatever is deleted. So no number is used twice.
+ *     2. Events are deleted up to the oldest snapshot that is kept, and never beyond. So the state
+ *        can be recovered from each snapshot that is kept, even if the newest is damaged.
+ *     3. A snapshot is on disk before an event that it replaces is deleted.
+ *     4. Recovery is complete or an error. A gap between a snapshot and the events is never skipped.
  */
 #ifndef DURABLE_JOURNAL_H
 #define DURABLE_JOURNAL_H

@@ -104,8 +104,8 @@ TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
  *
  * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs,
  * or somebody has read for more than a second. TR_STORE_FULL, TR_NO_MEMORY, TR_CANCELLED, TR_FAILED
- * (the new file could not be made): nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: the
- * store has no thread, or is in memory.
+ * (the new file could not be made): nothing has changed. TR_STORE_FAILED: the store has failed.
+ * TR_NOT_SUPPORTED: the store has no thread, or is in memory.
  */
 TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
                                          struct store_compact *report, tr_error *error);
