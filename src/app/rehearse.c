@@ -86,7 +86,7 @@ static tr_status kind_load(struct rehearsing *rehearsing, const tr_durable_kind 
 static bool store_load(const char *program, const char *app, const struct tr_durables *durables,
                        const char *copy)
 {
-    static struct rehearsing rehearsing; /* static, because it has a page of keys and is large */
+    static struct rehearsing rehearsing; /* static, because it is large: it has a page of keys */
     const tr_kit_options options = {.size = sizeof options,
                                     .durable = durables,
                                     .store = copy,

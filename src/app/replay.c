@@ -41,7 +41,7 @@ static void on_stored(void *context, struct store_batch *batch, tr_status status
     tr__store_batch_free(batch);
 }
 
-/* Stores the state from which the turn began. */
+/* Stores the state with which the turn of the record began. */
 static tr_status state_store(struct store *store, const struct tr_record *record)
 {
     struct store_entry *entry;

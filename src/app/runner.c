@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The runner: tr_app_run. The main thread starts the workers and then only waits, for a signal or for the end of the
- * system. Both wake the parker on which it waits.
+ * The runner: tr_app_run. The main thread starts the workers, and then only waits on a parker. A
+ * signal or the end of the system wakes it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ struct runner {
     tr_system *system;
     tr_client *client;
     struct signals *signals;
-    int signal; /* the first signal that came; 0: none */
+    int signal; /* the first signal that has come; 0: none */
     tr_ref root;
     struct tr_args args;
     struct control *control; /* NULL: none */

@@ -18,7 +18,7 @@
  * twice; here it is one more, because a busy machine may be late. */
 enum { TICKS = 3 };
 
-/* Bits of system->user.unready: what the app waits for before it is ready. */
+/* Bits of system->user.unready: each stands for something that the app still needs to be ready. */
 enum { UNREADY_RUNNER = 1, UNREADY_ROOT = 2, UNREADY_APP = 4 };
 
 /* Notifies systemd. If that fails, only logs it, because the app can run without it. */

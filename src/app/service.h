@@ -25,8 +25,9 @@ struct service {
 };
 
 /**
- * Prepares the notifications to systemd, after the system was made. `says_ready`: the app calls tr_app_ready. Returns
- * the behavior to spawn the root with; NULL: out of memory. One thread. Does not wait.
+ * Prepares the notifications to systemd, after the system was made. `says_ready` says that the app
+ * will call tr_app_ready. Returns the behavior for spawning the root; NULL: out of memory. One
+ * thread. Does not wait.
  */
 const tr_behavior *tr__service_open(struct service *service, tr_system *system,
                                     const tr_behavior *root, bool says_ready);

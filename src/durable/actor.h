@@ -31,7 +31,7 @@
  *     changed         calls tr_state_changed
  *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file
  *     work            tells the sleep machine about mail, owed replies and items
- *     clock           wakes actors whose alarms are due; hints: sent so far       -> host
+ *     clock           wakes actors whose alarms are due; hints: sent so far        -> host
  *     waker           wakes actors that have items in their queues
  *     retry_backoff   delays the next generation of a key after a failure        -> host, clock
  *     overlay         keys that a commit has changed and that are not on disk
@@ -81,7 +81,8 @@ struct durable_call {
 struct durable_actor {
     struct durable durable; /* must be the first member */
     struct durable_kind *kind;
-    struct store_entry *entry; /* NULL: the actor is not in the store, or not any more */
+    /* entry in the store; NULL: the actor has none, or has none any more */
+    struct store_entry *entry;
     struct sleep_machine machine;
     /* the actor's end of its exchange with the authority; see sleep/authority.h */
     struct note_end end;
@@ -93,13 +94,14 @@ struct durable_actor {
     bool is_leaving;    /* the actor is in durable_host.leaving; under the host's lock */
     bool is_destroying; /* with is_leaving: the actor is being destroyed; under the host's lock */
 
-    /* The open commit, submitted commits, and what the actor has in the store; see durable/commit.h. */
+    /* Commits of the actor, and its data in the store; see durable/commit.h. */
     struct outbox outbox;
     /* batch of the open commit; NULL: the open commit has changed nothing yet */
     struct store_batch *batch;
     struct list commits;
-    struct list overlays;                /* keys that are not on disk yet; see durable/overlay.h */
-    struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
+    struct list overlays; /* keys that are not on disk yet; see durable/overlay.h */
+    /* hash table of `overlays`; NULL: there are only a few overlays */
+    struct overlay_table *overlay_table;
     size_t overlay_count;
     struct requests *requests; /* requests with an id; NULL: none has come. See durable/request.h */
     /* NULL: the actor has had no connection and no event for connections. See
@@ -134,7 +136,7 @@ struct durable_actor {
     bool is_drive_posted;   /* a tr_durable_driven message is on its way */
     bool is_aborted;        /* the sleep machine has performed FIRE_ABORT: the soft signal */
     bool is_deadline_over;  /* the sleep machine has performed FIRE_DEADLINE: the hard signal */
-    bool is_settling;       /* the connections are to be closed when no commit is on its way */
+    bool is_settling;       /* the connections must be closed once no commit is on its way */
     bool is_stored_awaited; /* the sleep machine waits for the last submitted commit */
     /* finished commits are not submitted yet (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND); see `finished` */
     bool is_dirty;
@@ -149,7 +151,7 @@ struct durable_actor {
     tr_time due_ns;  /* when the sleep machine must look again */
     tr_time look_ns; /* when tr__work_look must look again; see durable/work.c */
     uint64_t hold_last;
-    unsigned char *stored; /* the packed state as it was submitted last */
+    unsigned char *stored; /* the packed state that was submitted last */
     size_t stored_size;
     size_t stored_capacity;
     /* While is_dirty: the actor as its finished commits have left it. If the open commit fails, the
@@ -158,7 +160,8 @@ struct durable_actor {
         unsigned char *state;
         size_t size;
         size_t capacity;
-        struct store_batch_mark batch; /* where the changes of finished commits end in `batch` */
+        /* position in `batch` at which the changes of finished commits end */
+        struct store_batch_mark batch;
         tr_time alarm_ns; /* the earliest alarm that a finished commit has set, or TR_NEVER */
         uint64_t event;   /* sequence number of the last event of a finished commit */
     } finished;
@@ -170,9 +173,9 @@ struct durable_actor {
     struct state_block block;
     struct event_log *events; /* NULL: the kind has no events; see durable/events.h */
     size_t weight;            /* bytes of this actor that worker_context.awake_bytes counts */
-    char *warning;            /* which wake locks outlasted the grace; for the log */
+    char *warning; /* for the log: text that names the wake locks that outlasted the grace */
     size_t key_size;
-    char key[]; /* followed by a NUL that key_size does not count */
+    char key[]; /* the key; a NUL follows it, which key_size does not count */
 };
 
 /** Returns the durable actor of a turn, or NULL if the turn belongs to another actor. */

@@ -250,10 +250,8 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
 
 /* ---- Firing. ---- */
 
-/*
- * Stores the end of an alarm, or its next time. Does nothing if the handler has set the alarm again, because the alarm
- * then has another plan.
- */
+/* Stores the end of an alarm, or its next time. If the handler has set the alarm again, does
+ * nothing, because the alarm has another plan then. */
 static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor, const char *name,
                               struct alarm_mark mark)
 {
@@ -344,7 +342,7 @@ static tr_status alarm_fail(struct worker *worker, struct durable_actor *actor, 
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame)
 {
-    /* the commit failed, so what the handler did to the alarm does not count */
+    /* the commit failed, so the changes of the handler to the alarm do not count */
     struct alarm *alarm = frame->kept;
     bool has_ended;
     if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
@@ -426,7 +424,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
 }
 
-/* Stores an alarm that has moved, because the clock of the host finds alarms by what is stored. */
+/* Stores an alarm that has moved, because the clock of the host looks only at stored alarms. */
 static tr_next keep_moved(tr_self *self, struct durable_actor *actor, struct alarm *alarm)
 {
     tr_status status = alarm_store(actor, alarm);

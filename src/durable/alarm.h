@@ -2,10 +2,10 @@
 /**
  * The alarms of an awake actor.
  *
- * Alarms are in the store, and in durable_actor.alarms while the actor is awake. The clock of the host
- * (durable/clock.c) finds in the store which alarms are due and tells the actor their names. That is only a hint: the
- * actor checks the plan of the alarm itself. The end of an alarm, or its retry, is stored with what its handler
- * changed.
+ * Alarms are in the store, and in durable_actor.alarms while the actor is awake. The clock of the
+ * host (durable/clock.c) finds due alarms in the store, and sends their names to the actor. This is
+ * only a hint: the actor itself checks the plan of the alarm. The end of an alarm, or its retry, is
+ * stored together with the changes that its handler made.
  */
 #ifndef DURABLE_ALARM_H
 #define DURABLE_ALARM_H

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Alarms after the wall clock was set back: which of them must fire at another time.
- */
+/** Decides which alarms must fire at another time after the wall clock was set back. */
 #include "durable/alarm_move.h"
 
 #include "calendar/alarm_bytes.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_state_changed: whether the state at the end of a turn differs from the one that the application knows.
+ * tr_state_changed: whether the state at the end of a turn differs from the one that the
+ * application has seen last.
  *
- * Only kinds with a handler for tr_state_changed pay for this: their state is packed once more at the end of each turn.
- * What the handler does belongs to the last commit of the turn, so its messages leave together with the change.
+ * Only kinds with a handler for tr_state_changed pay for this: their state is packed once more at
+ * the end of each turn. Changes and messages of the handler belong to the last commit of the turn,
+ * so they are stored together with the change of the state.
  */
 #include "durable/changed.h"
 

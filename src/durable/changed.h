@@ -5,7 +5,10 @@
 
 #include "durable/actor.h"
 
-/** Notes the present state as the one that the application knows. Returns false if there is no memory. */
+/**
+ * Notes the present state as the one that the application has seen last. Returns false if there is
+ * no memory.
+ */
 TR_MUST_CHECK bool tr__durable_show(struct worker *worker, struct durable_actor *actor);
 /**
  * Call when the handler of a turn has returned `next` and the last commit of the turn is still open. Calls the handler

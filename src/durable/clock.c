@@ -61,7 +61,8 @@ struct clock_state {
 struct page {
     tr_self *self;
     struct clock_state *clock;
-    struct hint_kind *behind; /* the kind whose walk this is; NULL: the common walk */
+    /* the kind for which this walk is; NULL: the common walk for all kinds */
+    struct hint_kind *behind;
     uint32_t count;
     tr_time next_ns; /* time of the first alarm that is not due yet */
     tr_time now_ns;
@@ -92,10 +93,8 @@ static void name_late(tr_self *self, const struct store_due *due)
                 (const char *)due->key.data);
 }
 
-/*
- * Sends the hint of an alarm to its actor, unless it was sent before. Returns false if its kind has no free place for
- * an actor to wake.
- */
+/* Sends the hint of an alarm to its actor, unless it was sent before. Returns false if the actor
+ * must be woken and its kind has no free place. */
 static bool clock_tell_due(struct page *page, const struct store_due *due, int number,
                            bool is_again)
 {
@@ -127,7 +126,7 @@ static bool clock_tell_due(struct page *page, const struct store_due *due, int n
     return true;
 }
 
-/* Returns the number of the alarm's kind, or -1 if no hint is to be sent. */
+/* Returns the number of the alarm's kind, or -1 if the alarm gets no hint. */
 static int kind_of(struct page *page, const struct store_due *due)
 {
     if (!due->is_corrupt && due->kind)
@@ -184,7 +183,7 @@ static void begin_pass(tr_self *self, struct clock_state *clock)
     clock->has_moved = false;
 }
 
-/* Walks one page of the alarms after the clock was set back. */
+/* Called after the clock was set back: walks one page of all alarms. */
 static void clock_look_back(tr_self *self, struct clock_state *clock)
 {
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};

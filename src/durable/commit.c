@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Commits: what a part of a turn has changed, and how it gets to the disk. See durable/commit.h.
- */
+/** Commits: how the changes of a part of a turn get to the disk. See durable/commit.h. */
 #include "durable/connections.h"
 #include "durable/commit.h"
 
@@ -54,7 +52,7 @@ struct store_batch *tr__commit_batch(struct durable_actor *actor)
     return actor->batch;
 }
 
-/* ---- The way to the disk. ---- */
+/* ---- Submitting commits to the store. ---- */
 
 /* Called by the store's thread. */
 static void on_done(void *context, struct store_batch *batch, tr_status status)
@@ -79,10 +77,8 @@ static tr_status state_put(struct durable_actor *actor, tr_bytes packed)
     return tr__store_put_state(batch, version, bytes);
 }
 
-/*
- * Keeps the actor awake while a submitted commit has messages to the actor itself. Otherwise the actor might sleep
- * before they arrive, and no sender would learn that those messages are lost.
- */
+/* Keeps the actor awake while a submitted commit has messages to the actor itself. Otherwise the
+ * actor might sleep before these messages arrive, and they would be lost unnoticed. */
 static void hold_own_mail(struct worker *worker, struct durable_actor *actor, struct commit *commit)
 {
     const struct outbox *outbox = &commit->outbox;
@@ -188,7 +184,7 @@ static tr_status outbox_join(struct worker *worker, struct outbox *to, struct ou
     return TR_OK;
 }
 
-/* Returns whether the changes must be stored now, by the durability that the kind has chosen. */
+/* Returns whether the durability of the kind demands that the changes are stored now. */
 static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 {
     switch (actor->kind->declared->options.durability) {
@@ -394,7 +390,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
         if (commit->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, commit->alarm_ns);
     } else {
-        /* A commit after one that failed fails too. Report the status of the first. */
+        /* After a commit has failed, all later ones fail too. Report the status of the first. */
         tr__outbox_drop(worker, &commit->outbox, actor->broken != TR_OK ? actor->broken : status);
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);

@@ -2,20 +2,24 @@
 /**
  * Commits: what a durable actor stores, and when.
  *
- * A *commit* is what one part of a turn stores. A part lasts from the beginning of the turn, or from the end of a wait,
- * to the next wait or to the end of the turn. A commit has at most one batch of the store: the state if it has changed,
- * and the keys, alarms, queue items, events and tables that this part of the turn has changed.
+ * A *commit* has all that one part of a turn stores. A part lasts from the beginning of the turn,
+ * or from the end of a wait, to the next wait or to the end of the turn. A commit has at most one
+ * batch of the store: the state if it has changed, and the keys, alarms, queue items, events and
+ * tables that this part of the turn has changed.
  *
- * The *open commit* belongs to the part of a turn that runs now. It has no record of its own. Its batch is
- * durable_actor.batch, and its messages are held back in durable_actor.outbox. An actor has at most one, because it
- * runs at most one turn at a time. tr__commit_end closes it: it is submitted to the store, or finished and stored later
- * (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND), or has nothing to store.
+ * The *open commit* belongs to the part of a turn that runs now. It has no record of its own. Its
+ * batch is durable_actor.batch, and its messages are held back in durable_actor.outbox. An actor
+ * has at most one, because it runs at most one turn at a time. tr__commit_end closes it: it is
+ * submitted to the store, or finished and stored later (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND), or
+ * has nothing to store.
  *
- * A *submitted commit* is a struct commit. It waits until the store's thread has synced its batch, or has failed to.
+ * A *submitted commit* is a struct commit. It waits until the store's thread has synced its batch,
+ * or has failed to.
  *
- * 1. Submitted commits are in durable_actor.commits, oldest first. The store answers in this order, each with one
- *    ENVELOPE_STORED (tr__commit_stored).
- * 2. The messages of a commit leave after its batch is on disk. If the batch fails they are dropped.
+ * 1. Submitted commits are in durable_actor.commits, oldest first. The store answers in this order,
+ *    each with one ENVELOPE_STORED (tr__commit_stored).
+ * 2. The messages of a commit leave after its batch is on disk. If the batch fails they are
+ *    dropped.
  * 3. While an actor has submitted commits, its cell neither ends nor restarts.
  */
 #ifndef DURABLE_COMMIT_H
@@ -50,17 +54,21 @@ struct commit {
 /** Returns the batch of the open commit. The first call makes it. NULL: no memory. */
 struct store_batch *tr__commit_batch(struct durable_actor *actor);
 /**
- * Closes the open commit. If it has changed something, and the durability of the kind or `must` wants it stored now,
- * submits it. Otherwise its changes, if any, become finished and are stored later. Messages of the commit wait for the
- * last submitted commit, or leave now if there is none. If this returns another status than TR_OK, no message leaves.
+ * Closes the open commit. If it has changes that must be stored now, because of `must` or the
+ * durability of the kind, submits it. Otherwise its changes, if any, become finished and are stored
+ * later. Messages of the commit wait for the last submitted commit, or leave now if there is none.
+ * If this returns another status than TR_OK, no message leaves.
  */
 TR_MUST_CHECK tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor,
                                        bool must);
 /** Submits the batch of the open commit, with the messages in the outbox. */
 TR_MUST_CHECK tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor);
-/** Drops the open commit, which has failed, and submits the finished ones. The actor will restart. */
+/**
+ * Drops the open commit, which has failed, and submits the finished commits. The actor will
+ * restart.
+ */
 void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
-/** Drops the open commit and the finished ones. */
+/** Drops the open commit and the finished commits. */
 void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** Makes the actor restart with this status. */
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is stored of connections and their events. They are rows of the table of queues, under names
+ * The stored rows of connections and their events. They are in the table of queues, under names
  * that no queue of an application has.
  *
  *     name     id       bytes
  *     \001c    0        version (1), the highest number that a connection has had (8)
  *     \001c    number   version (1), epoch, session, channel (8 each), size of the caller (2), the caller, size of the
- *                       type (1), the type, what is kept: the packed message. No caller: the size is 65535
+ *                       type (1), the type, the kept message, packed. No caller: the size is 65535
  *     \001e    number   an event, as a gateway sends it
  * Numbers have their low byte first.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a handler of a durable actor can do with its connections: the verbs of troupe/gateway.h. */
+/** The verbs of troupe/gateway.h: what a handler of a durable actor can do with its connections. */
 #include <stdio.h>
 #include <string.h>
 #include <troupe/gateway.h>

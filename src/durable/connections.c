@@ -66,10 +66,8 @@ tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *
     call->caller = memcpy(copy, caller, size + 1);
     if (!connection || !id->size)
         return TR_OK;
-    /*
-     * Put the caller before the id, so that no caller gets the answer to a request of another. gateway/serve.c does the
-     * same.
-     */
+    /* Put the caller before the id, so that no caller gets the answer to a request of another
+     * caller. gateway/serve.c does the same. */
     char *scoped = memcpy(copy + size + 1, caller, size + 1);
     scoped[size] = '\n';
     memcpy(scoped + size + 1, id->data, id->size);
@@ -230,7 +228,8 @@ tr_status tr__connections_load(struct worker *worker, struct durable_actor *acto
         return row->id ? load_connection(worker, actor, row)
                        : tr__connection_last_read(row->bytes, &connections->last);
     if (!connections->event_first)
-        connections->event_first = row->id; /* rows are read in the order of their ids */
+        /* rows are read in the order of their ids, so this is the first */
+        connections->event_first = row->id;
     connections->event_last = row->id;
     return TR_OK;
 }
@@ -522,7 +521,7 @@ tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
     TR_ASSERT_SLOW(turn_is_mine(self));
     tr_next next = TR_SAME;
     while (next.code == TR_NEXT_SAME && !self->is_cancelled && connections_are_lost(actor)) {
-        /* Lost connections belong to earlier processes, and are first in the list. */
+        /* Lost connections belong to earlier processes. They are first in the list. */
         struct list *first = list_first(&actor->connections->all);
         const struct connection *connection = LIST_OWNER(first, struct connection, link);
         next = disconnect(self, verb, actor, state, connection->number, CODE_LOST);

@@ -2,18 +2,22 @@
 /**
  * Connections of a durable actor: browsers and others that a gateway has connected to it.
  *
- * The socket belongs to a session, an actor of the gateway on any worker. It stays there while the durable actor sleeps.
- * The durable actor has a record of each connection, and a row in its store (durable/connection_row.h).
+ * The socket belongs to a session, an actor of the gateway on any worker. It stays there while the
+ * durable actor sleeps. The durable actor has a record of each connection, and a row in its store
+ * (durable/connection_row.h).
  *
- * 1. A connection begins with a tr_durable_connect of its session. Its row is stored with the first part of the turn of
- *    tr_connected, so each tr_connected that has stored something is followed by a tr_disconnected.
- * 2. It ends with a tr_durable_disconnect. Its row is removed with the last part of the turn of tr_disconnected. So
- *    after a crash in between, the handler of tr_disconnected runs again.
- * 3. The row of an earlier process belongs to a connection that is lost: its tr_disconnected comes in the first turn of
- *    the next generation, before other mail.
- * 4. What is sent to a connection is a message to its session, and waits for the commit in the outbox as all messages
- *    do. What is sent while tr_connected is handled waits until the session has its reply.
- * 5. If a turn fails, the generation ends, and the next one reads the rows. So nothing here has to be undone.
+ * 1. A connection begins with a tr_durable_connect of its session. Its row is stored with the first
+ *    part of the turn of tr_connected. So if that turn has stored anything, a tr_disconnected will
+ *    follow.
+ * 2. It ends with a tr_durable_disconnect. Its row is removed with the last part of the turn of
+ *    tr_disconnected. So after a crash in between, the handler of tr_disconnected runs again.
+ * 3. The row of an earlier process belongs to a connection that is lost: its tr_disconnected comes
+ *    in the first turn of the next generation, before other mail.
+ * 4. An event for a connection is a message to its session, and waits for the commit in the outbox
+ *    as all messages do. An event that is sent while tr_connected is handled also waits until the
+ *    session has its reply.
+ * 5. If a turn fails, the generation ends, and the next one reads the rows. So nothing here has to
+ *    be undone.
  *
  * Owner only.
  */
@@ -34,8 +38,8 @@ TR_MESSAGE(tr_durable_connection, (u64, number), (u64, event), (bool, has_gap));
 TR_REQUEST(tr_durable_connect, tr_durable_connection, (u64, channel), (str, caller), (str, query),
            (bool, has_last), (u64, last));
 /**
- * To a durable actor: this connection has ended. A sender that does not know its number, because the reply to its
- * tr_durable_connect came too late, gives session and channel instead.
+ * To a durable actor: this connection has ended. A sender that does not know its number, because
+ * the reply to its tr_durable_connect came too late, sends session and channel instead.
  */
 TR_MESSAGE(tr_durable_disconnect, (u64, number), (i32, code), (u64, session), (u64, channel));
 
@@ -68,7 +72,7 @@ struct connections {
     struct list all; /* list of struct connection, oldest first */
     size_t count;
     size_t lost_count;
-    uint64_t last;        /* highest number that a connection has had */
+    uint64_t last;        /* highest number that any connection of the actor has had */
     uint64_t event_first; /* number of the oldest stored event; 0: none */
     uint64_t event_last;  /* number of the last event; 0: there was none */
 };

@@ -48,7 +48,8 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
     due_ns = due_ns < actor->end.resend_at ? due_ns : actor->end.resend_at;
     due_ns = due_ns < actor->authority.end.resend_at ? due_ns : actor->authority.end.resend_at;
-    /* If the timer is armed for an earlier time, leave it: it is armed again when it fires. */
+    /* A timer that is armed for an earlier time stays as it is: when it fires, it is armed
+     * again. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
     tr__wheel_cancel(&worker->timers.wake_timers, wake_timer);
@@ -214,7 +215,7 @@ static void drive_erase(struct worker *worker, struct durable_actor *actor)
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     atom64_fetch_add(&actor->kind->host->destroyed, 1, ATOM_RELAXED);
     if (status == TR_OK) {
-        /* Submit only the removal: the state need not be stored any more. */
+        /* Submit only the removal, because the state need not be stored any more. */
         actor->is_new = false;
         status = tr__commit_submit(worker, actor);
     }
@@ -354,7 +355,7 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         drive_terminated(worker, actor);
         break;
     case STEP_KEEP_ALARMS:
-        /* Alarms that became due meanwhile wake the next generation. */
+        /* The clock wakes the next generation when the next alarm is due. */
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
         if (actor->queues.row_ns < TR_NEVER)

@@ -18,8 +18,8 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor);
 /** Applies an answer of the authority: its receipt, and its command to stop, if it has one. */
 void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
                              const struct authority_answer *answer);
-/* The next two, tr__durable_skip, tr__durable_wake_timer and tr__durable_end are members of
- * durable_hooks; see actor/cell/durable.h. */
+/* The next three, tr__durable_wake_timer and tr__durable_end are members of durable_hooks; see
+ * actor/cell/durable.h. */
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);
@@ -30,7 +30,7 @@ void tr__durable_skipped(struct worker *worker, struct cell *cell);
 tr_next tr__durable_skip(struct tr_self *self);
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
-/** Arms the timer of the actor for the earliest of its three deadlines. */
+/** Arms the timer of the actor for the earliest of the actor's three deadlines. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How the state of an actor with events is recovered: from the newest snapshot that can be read, and the events after
- * it. durable/journal.h decides which these are; this file reads and applies them.
+ * How the state of an actor with events is recovered: from the newest snapshot that can be read,
+ * and the events after it. durable/journal.h decides which ones; this file reads and applies them.
  */
 #include "durable/event_load.h"
 
@@ -164,7 +164,8 @@ static struct event_log *event_log_new(struct worker *worker, const struct durab
     return log;
 }
 
-/* A state that was stored before the kind had events is the base of its first event. */
+/* If a state was stored before the kind had events, it is the base to which the first event is
+ * applied. */
 static tr_status events_load_base(struct loading *loading, const struct store_state *stored)
 {
     struct durable_actor *actor = loading->actor;

@@ -9,7 +9,10 @@
 
 struct store_state;
 
-/** Makes the state of a generation from what is stored. `stored` is NULL if the store has nothing of the actor. */
+/**
+ * Makes the state of a generation from the stored data. `stored` is NULL if the store has nothing
+ * of the actor.
+ */
 tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
                         const struct store_state *stored);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of apply functions. In a turn they use the memory of the actor, and their tr_memory is the tr_self. A look at
- * the past (durable/event_past.h) has no turn: its tr_memory is the address of a loose_memory with the lowest bit set.
+ * Memory of apply functions. In a turn, apply functions use the memory of the actor, and their
+ * tr_memory is the tr_self. A look at the past (durable/event_past.h) has no turn: its tr_memory is
+ * the address of a loose_memory with the lowest bit set.
  */
 #ifndef DURABLE_EVENT_MEMORY_H
 #define DURABLE_EVENT_MEMORY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events that are on disk, page by page. A page is copied, so that the reader of the store is free again when its
- * events are used.
+ * Events that are on disk, page by page. A page is a copy, so that the reader of the store can be
+ * used for something else while the events are handled.
  */
 #include "durable/event_page.h"
 

@@ -18,8 +18,8 @@ struct event_page {
 };
 
 /**
- * Reads events from `from` to `to` that are on disk, at most a page of them. Fails only if the first event cannot be
- * read: an error behind it ends the page early.
+ * Reads events from `from` to `to` that are on disk, at most a page of them. Fails only if the
+ * first event cannot be read. An error in a later event ends the page before that event.
  */
 TR_MUST_CHECK tr_status tr__event_page_fill(struct worker *worker,
                                             const struct durable_actor *actor,

@@ -14,7 +14,7 @@ struct event_past {
     const struct durable_kind *kind;
     const struct memory_source *source;
     const tr_type *type;
-    void *block; /* memory that the state was read into; NULL: the state is in `zero` */
+    void *block; /* memory into which the state was read; NULL: the state is in `zero` */
     void *zero;  /* memory for a state that begins with zeros */
     bool is_known;
     struct loose_memory memory;

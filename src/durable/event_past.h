@@ -44,7 +44,7 @@ struct event_head {
     uint32_t version;
     tr_bytes rest; /* what follows the head: the hash of the shape, and the event */
 };
-/** Reads the head of a stored event. Returns false if the bytes are no event. */
+/** Reads the head of a stored event. Returns false if the bytes are not an event. */
 bool tr__event_head_read(tr_bytes event, struct event_head *head);
 /**
  * Returns the entry (row) of a kind for an event. NULL: the kind has no such event, or the event

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One event: its row in the kind, and its migrations. */
+/** Reads one event: finds its row in the kind, and migrates it. */
 #include "durable/event_read.h"
 
 #include <stdio.h>
@@ -90,7 +90,8 @@ static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
     return TR_OK;
 }
 
-/* Unpacks the document of an event as the type that its first migration, or the code, expects. */
+/* Unpacks the document of an event, as the type that its first migration expects, or, without
+ * migrations, as the type in the code. */
 static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
                               tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
 {

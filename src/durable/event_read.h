@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * One event: from its stored bytes to a value of the type that the code knows.
- */
+/** Reads one event: converts its stored bytes to a value of the type in the code. */
 #ifndef DURABLE_EVENT_READ_H
 #define DURABLE_EVENT_READ_H
 
@@ -9,7 +7,7 @@
 
 #include "durable/actor.h"
 
-/** An event in memory: the block that it was read into, and the results of its migrations. */
+/** An event in memory: the block into which it was read, and the results of its migrations. */
 struct event_read {
     void *block;
     const tr_type *block_type;

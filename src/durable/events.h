@@ -57,14 +57,14 @@ struct event_log {
     struct wake_lock wake_lock; /* raised while hooks are still to be called */
     struct event_page page;     /* page of the reader */
     struct event_read event;    /* the event that was read last */
-    struct state_block block;   /* block of the snapshot that the state was read from */
+    struct state_block block;   /* block of the snapshot from which the state was read */
     void *base;                 /* during the start: the state before the first event */
 };
 
 /** To a durable actor: call the next hook, or submit the finished commits that a hook waits for. */
 TR_MESSAGE(tr_durable_happened);
 
-/** Returns what is wrong with the events of a kind, or NULL. */
+/** Returns an error text for the events of a kind, or NULL if they are valid. */
 const char *tr__events_fault(const tr_durable_kind *kind);
 
 /* ---- Notifications from commits. ---- */

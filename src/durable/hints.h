@@ -35,7 +35,8 @@ struct hint_kind {
     struct list waiting;
     uint32_t waking_count;
     uint32_t waiting_count;
-    /* If hints were forgotten: when the clock sends hints again for alarms that have no hint here. */
+    /* If hints were forgotten: when the clock sends hints again for alarms that are not in this
+     * table. */
     tr_time again_ns;
     bool is_named; /* the log has said that alarms of this kind wait */
     /* All places are taken: hints for alarms after `place` are sent later, by a walk of this kind alone. */
@@ -60,9 +61,12 @@ uint64_t tr__hints_ticket(const struct worker *worker, const struct store_alarm_
 
 enum hint_verdict {
     HINT_TELL,
-    HINT_SKIP, /* a hint was sent before, and it is too early to send another */
+    HINT_SKIP, /* a hint was sent before, and it is too early for another one */
 };
-/** Returns whether a hint for an alarm is to be sent now. `is_again` says that one may have been sent before. */
+/**
+ * Returns whether a hint for an alarm must be sent now. `is_again` says that a hint may have been
+ * sent before.
+ */
 enum hint_verdict tr__hints_decide(const struct hints *hints, uint64_t ticket, size_t kind,
                                    bool is_again, tr_time now_ns);
 static inline bool hints_is_full(const struct hints *hints, size_t kind)
@@ -79,8 +83,8 @@ TR_MUST_CHECK tr_status tr__hints_add(struct hints *hints, struct worker *worker
                                       size_t kind, uint64_t ref, bool is_awake, tr_time now_ns,
                                       bool *is_late);
 /**
- * Notes the answer of an actor that has looked at its alarm. Returns the number of the actor's kind, or -1 if no such
- * hint is known.
+ * Notes the answer of an actor that has checked its alarm. Returns the number of the actor's kind,
+ * or -1 if no such hint is known.
  */
 int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket);
 /** Frees the places of actors that are gone or did not answer in time. */

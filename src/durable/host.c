@@ -102,7 +102,8 @@ struct arrival {
     tr_bytes key;
 };
 
-/* Returns whether an earlier generation of the key is still ending. If so, that generation begins `cell` at its end. */
+/* Returns whether an earlier generation of the key is still ending. If so, `cell` begins when that
+ * generation has ended. */
 static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
 {
     struct durable_host *host = arrival->kind->host;

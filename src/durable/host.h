@@ -30,13 +30,13 @@ struct message_shapes {
     uint32_t stored_count; /* number of items at the front that are on disk */
 };
 
-/** What the durable actors of one worker share. */
+/** The data that the durable actors of one worker share. */
 struct worker_context {
     struct store_reader *reader;
-    void *bytes; /* buffer that states are packed into */
+    void *bytes; /* buffer into which states are packed */
     size_t size;
     struct durable_frame *spare; /* record for the next turn; NULL: allocate one */
-    /* list of struct durable_actor, the one that has been idle for longest first */
+    /* list of struct durable_actor; first the actor that has been idle for longest */
     struct list awake;
     uint32_t awake_count;
     size_t awake_bytes; /* memory of the actors in `awake`, if the system has a limit for it */
@@ -107,23 +107,23 @@ struct durable_host {
     atom64 destroyed;     /* actors that were destroyed so far; counted by any worker */
     /* lists of struct backoff, by the hash of their keys; see durable/retry_backoff.h */
     struct list backoffs[LEAVING_PARTS];
-    atom32 backoff_count;                /* read without the lock */
-    bool is_backoff_over;                /* the system stops: no backoff begins any more */
-    bool has_limits;                     /* awake_max or awake_bytes_max is set */
-    atom32 line_count;                   /* cells that wait in all contexts; read by any thread */
-    atom32 has_work;                     /* in a test kit: a batch was submitted */
-    struct lock clients_lock;            /* protects clients_reader; held while a client reads */
+    atom32 backoff_count;     /* read without the lock */
+    bool is_backoff_over;     /* the system stops: no backoff begins any more */
+    bool has_limits;          /* awake_max or awake_bytes_max is set */
+    atom32 line_count;        /* number of waiting cells in all contexts; read by any thread */
+    atom32 has_work;          /* in a test kit: a batch was submitted */
+    struct lock clients_lock; /* protects clients_reader; held while a client reads */
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
     /* how long wakes took: a histogram of nanoseconds that begins at SPREAD_FIRST_NS */
     struct spread wake_times;
     struct spread alarm_times; /* how late alarms were: a histogram as wake_times */
     uint64_t clock;            /* ref of the clock */
-    atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
+    atom64 timeouts; /* number of graces that have ended by their deadline; read by any thread */
     const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
     bool records_secrets; /* records have the values of secret fields */
     atom64 record_actor;  /* the next turns of this actor are recorded, failed or not; 0: none */
-    atom32 record_left;   /* how many turns of record_actor are still to be recorded */
+    atom32 record_left;   /* number of turns of record_actor that are still to be recorded */
     atom64
         /* while all names of records are taken: a failed turn replaces no record before this
          * time */
@@ -174,7 +174,7 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
  */
 struct cell *tr__host_left(struct durable_host *host, struct durable_actor *actor);
 
-/** Wakes a key whose generation has ended, for the items in its queues. On a worker. */
+/** Wakes a key whose generation has ended, because its queues have items. On a worker. */
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
 
 /** Wakes the actor of a key, as tr_try_durable does. On a worker. */

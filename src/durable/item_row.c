@@ -94,7 +94,7 @@ struct front {
     uint32_t attempts;
     tr_status failure;
     tr_bytes cause;
-    tr_bytes rest; /* what follows the front: type and message */
+    tr_bytes rest; /* what follows the front: the type and the message */
 };
 
 static tr_status front_read(const struct store_row *row, struct front *front)

@@ -23,7 +23,7 @@ static void heap_put(struct item_heap *heap, size_t at, struct queue_item *item)
     item->heap_at = at;
 }
 
-/* Puts an item into the heap: moves the free place `at` up or down to where the item belongs. */
+/* Puts an item into the heap: moves the free place `at` up or down until the item fits there. */
 static void heap_settle(struct item_heap *heap, size_t at, struct queue_item *item)
 {
     for (; at > 0 && is_before(heap, item, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
@@ -269,7 +269,8 @@ void tr__items_follow(struct queues *queues, tr_time wall_ns)
     if (!has_any)
         return;
     queues->has_retimed = true;
-    /* Add all items again in the same array: adding writes only to places that were already read. */
+    /* Add all items again in the same array. This is safe, because adding writes only to places
+     * that were read before. */
     heap->count = 0;
     for (size_t i = 0; i < count; i++)
         heap_add(heap, heap->items[i]);

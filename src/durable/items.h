@@ -42,8 +42,9 @@ struct queue_item {
     size_t heap_at;
     enum item_place place;
     enum item_class class;
-    const struct tr_self *taker; /* the turn that has the item, or had it when it was changed */
-    uint32_t attempts;           /* number of attempts that have failed */
+    /* the turn that has the item; or that had it, if the open commit has changed the item */
+    const struct tr_self *taker;
+    uint32_t attempts; /* number of attempts that have failed */
     /* with ITEM_TIMED: when the item can be taken, on the wall clock */
     tr_time due_ns;
     tr_time span_ns; /* the delay that led to due_ns */
@@ -76,9 +77,9 @@ struct item_heap {
 struct queue {
     struct list link; /* link in queues.all */
     struct item_heap ready;
-    size_t count; /* number of items, without dead letters */
+    size_t count; /* number of items; dead letters do not count */
     size_t dead_count;
-    size_t bytes;   /* memory of its items, with dead letters; see TR_QUEUE_BYTES_MAX */
+    size_t bytes;   /* memory of its items, including dead letters; see TR_QUEUE_BYTES_MAX */
     size_t overdue; /* items of ITEM_TIMED whose time has come */
     bool is_run;    /* the run handler takes items from this queue */
     char name[];
@@ -113,7 +114,7 @@ void tr__items_deinit(struct worker *worker, struct queues *queues);
 
 /** Returns the queue with this name, or NULL. */
 struct queue *tr__items_queue(const struct queues *queues, const char *name);
-/** Returns the queue with this name, which is made if it does not exist. NULL: out of memory. */
+/** Returns the queue with this name, and makes it if it does not exist. NULL: out of memory. */
 struct queue *tr__items_queue_make(struct worker *worker, struct queues *queues, const char *name);
 
 /** Makes an item that is in no list yet. NULL: out of memory. */
@@ -121,7 +122,10 @@ struct queue_item *tr__item_new(struct worker *worker, struct queue *queue, cons
                                 uint64_t id, size_t bytes_size);
 /** Frees an item that is in no list and not in the table. */
 void tr__item_free(struct worker *worker, struct queue_item *item);
-/** Adds an item to the table and to the counts of its queue, as ITEM_NOWHERE. TR_NO_MEMORY: nothing has changed. */
+/**
+ * Adds an item to the table and to the counts of its queue, as ITEM_NOWHERE. On TR_NO_MEMORY
+ * nothing has changed.
+ */
 TR_MUST_CHECK tr_status tr__items_add(struct worker *worker, struct queues *queues,
                                       struct queue_item *item);
 /** Undoes tr__items_add. */
@@ -142,7 +146,7 @@ static inline char *item_message(struct queue_item *item)
     return item->type + item->type_size;
 }
 
-/** Returns what an item counts towards TR_QUEUE_BYTES_MAX. */
+/** Returns how many bytes an item counts towards TR_QUEUE_BYTES_MAX. */
 static inline size_t item_cost(const struct queue_item *item)
 {
     return TR_QUEUE_ITEM_COST + item->type_size + item->bytes_size;

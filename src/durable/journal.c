@@ -54,7 +54,7 @@ static tr_status read_events(const struct journal_source *source, struct reading
     return status;
 }
 
-/* Passes a snapshot from the source to the target. */
+/* A snapshot on its way from the source to the target. */
 struct arrival {
     const struct journal_target *target;
     uint64_t most;
@@ -116,7 +116,7 @@ tr_status tr__journal_recover(const struct journal *journal, const struct journa
                               .context = target->context,
                               .next = result->snapshot + 1,
                               .last = to};
-    /* Rule 4: events that were deleted cannot be replayed. */
+    /* Rule 4: refuse, because events that were deleted cannot be replayed. */
     bool has_hole = reading.next < journal->first && reading.next <= to;
     status = has_hole ? TR_BAD_DATA : read_events(source, &reading);
     result->events = reading.next - result->snapshot - 1;

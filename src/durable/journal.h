@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The arithmetic of event sourcing: which events and snapshots exist, how a state is recovered from them, when a
- * snapshot is made, and what may be deleted. This module is pure: the store is a table of functions.
+ * The arithmetic of event sourcing: which events and snapshots exist, how a state is recovered from
+ * them, when a snapshot is made, and what may be deleted. This module has no side effects of its
+ * own: it uses the store through a table of functions.
  *
- * Events have sequence numbers from 1, without gaps. A snapshot with sequence n is the state after event n. It replaces
- * all events up to n.
+ * Events have sequence numbers from 1, without gaps. A snapshot with sequence n is the state after
+ * event n. It replaces all events up to n.
  *
  *     events      [1 ... 40] 41 42 ... 97      first 41, highest 97
  *     snapshots   40  80                       events up to 40 may be gone
  *
- * Rule 1: `highest` never decreases, whatever is deleted. So no number is used twice.
- * Rule 2: events are deleted up to the oldest snapshot that is kept, and never beyond. So the state can be recovered
- * from each snapshot that is kept, also if the newest is damaged.
- * Rule 3: a snapshot is on disk before an event that it replaces is deleted.
- * Rule 4: recovery is complete or an error. A gap between a snapshot and the events is never skipped.
+ * Rules
+ *     1. `highest` never decreases, whatever is deleted. So no number is used twice.
+ *     2. Events are deleted up to the oldest snapshot that is kept, and never beyond. So the state
+ *        can be recovered from each snapshot that is kept, even if the newest is damaged.
+ *     3. A snapshot is on disk before an event that it replaces is deleted.
+ *     4. Recovery is complete or an error. A gap between a snapshot and the events is never skipped.
  */
 #ifndef DURABLE_JOURNAL_H
 #define DURABLE_JOURNAL_H
@@ -23,7 +25,7 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* snapshots that a policy can keep */
+enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* snapshots that a policy can keep at most */
 
 #define JOURNAL_SEQUENCE_MAX (UINT64_C(1) << 62)
 
@@ -52,12 +54,12 @@ TR_MUST_CHECK tr_status tr__journal_open(struct journal *journal, uint64_t first
 /* ---- Reading. ---- */
 
 /**
- * Takes an event or a snapshot; the bytes are borrowed for the call. Another status than TR_OK ends the reading with
- * this status.
+ * Takes an event or a snapshot; the bytes are borrowed for the call. Any status but TR_OK ends the
+ * reading with that status.
  */
 typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *bytes, size_t size);
 
-/** Where recovery reads the events and snapshots of one actor. */
+/** The functions by which recovery reads the events and snapshots of one actor. */
 struct journal_source {
     void *context;
     /**
@@ -86,7 +88,7 @@ struct journal_target {
     journal_sink on_event;
 };
 
-/** What recovery did, and where it ended. */
+/** How a recovery was done, and where it ended. */
 struct journal_result {
     uint64_t snapshot; /* the snapshot that recovery began with; 0: none */
     /* sequence number of the recovered state; on failure, of the event that failed or is missing */
@@ -142,7 +144,7 @@ bool tr__journal_wants_snapshot(const struct journal *journal, const struct jour
  */
 TR_MUST_CHECK tr_status tr__journal_saved(struct journal *journal, uint64_t sequence);
 
-/** What may be deleted; 0: nothing. */
+/** Events and snapshots that may be deleted; 0: none. */
 struct journal_trim {
     uint64_t events;    /* events up to this one, inclusive */
     uint64_t snapshots; /* snapshots up to this one, inclusive */

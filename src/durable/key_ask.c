@@ -72,7 +72,7 @@ static void wrap_bytes(const struct key_call *call, const tr_type *type, bool is
     wrapped->message = &wrapped->once;
 }
 
-/* Wraps the message of a request with an id, or of a gateway. */
+/* Wraps the message of a request with an id, or of a request from a gateway. */
 static tr_status key_ask_wrap(struct key_ask *ask)
 {
     const tr_handler *handler = handler_of(ask->call.kind, ask->type->name);

@@ -11,12 +11,12 @@
 struct key_call {
     const tr_durable_kind *kind;
     tr_bytes key;
-    tr_bytes id;         /* id as for tr_ask_once; no bytes: none */
+    tr_bytes id;         /* id of the request, as in tr_ask_once; no bytes: none */
     uint64_t connection; /* number of the connection that sent the request; 0: none */
     const char *caller;  /* what tr_caller returns; NULL: nobody */
 };
 
-/** A request with what a gateway adds to it. */
+/** A request, with the data that a gateway adds to it. */
 struct key_wrapped {
     const tr_type *type;
     /* the message, which points into this struct and into memory of the turn */
@@ -28,8 +28,8 @@ struct key_wrapped {
 };
 
 /**
- * Makes the message that is sent for a call. TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_TOO_LARGE, TR_NO_MEMORY, and
- * statuses of tr_pack. In a turn.
+ * Makes the message that is sent for a call. Fails with TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED,
+ * TR_TOO_LARGE, TR_NO_MEMORY, and statuses of tr_pack. In a turn.
  */
 TR_MUST_CHECK tr_status tr__key_wrap(tr_self *self, const struct key_call *call,
                                      const tr_type *type, const void *message,

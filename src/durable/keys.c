@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lists of keys, and destroying by key.
+ * Lists keys, and destroys actors by key.
  *
- * A worker reads with its own connection to the store. Clients share one connection under a lock, because their threads
- * may wait for the disk.
+ * A worker reads with its own connection to the store. Clients share one connection under a lock,
+ * because their threads may wait for the disk.
  */
 #include "durable/keys.h"
 
@@ -297,7 +297,8 @@ tr_next tr__durable_remove(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Returns TR_OK if there is something to destroy. A key that does not exist must not be woken. */
+/* Returns TR_OK if there is something to destroy. Needed because a key that does not exist must not
+ * be woken. */
 static tr_status key_can_end(const struct looker *looker, const tr_durable_kind *declared,
                              tr_bytes key)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Durable actors by their keys: what troupe/keys.h declares.
- */
+/** Finds durable actors by their keys, as troupe/keys.h declares. */
 #ifndef DURABLE_KEYS_H
 #define DURABLE_KEYS_H
 

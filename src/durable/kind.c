@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kinds: turns the behavior of the application into one whose handlers call durable/turn.c.
+ * Kinds: makes a behavior whose handlers call durable/turn.c from the behavior of the application.
  */
 #include "durable/kind.h"
 
@@ -89,7 +89,7 @@ static bool is_option_time(tr_time ns)
     return ns >= 0 && ns <= TR_OPTION_NS_MAX;
 }
 
-/* Returns what is wrong with a kind, or NULL. */
+/* Returns an error text for a kind, or NULL if the kind is valid. */
 static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;

@@ -2,8 +2,9 @@
 /**
  * Keys and values of a durable actor.
  *
- * What the open commit has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a
- * key looks in the overlays first (durable/overlay.h), and then in the store.
+ * A pair that the open commit has put is in its batch, and also in the overlays of the actor until
+ * it is on disk. A read of a key looks in the overlays first (durable/overlay.h), and then in the
+ * store.
  */
 #include <string.h>
 
@@ -208,7 +209,7 @@ static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
             continue;
         }
         row += order == 0;
-        /* The newest overlay of a key is the last. */
+        /* The newest overlay of a key is its last one. */
         while (at + 1 < count &&
                tr__overlay_compare(overlay_key(sorted[at]), overlay_key(sorted[at + 1])) == 0)
             at++;

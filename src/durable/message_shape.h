@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shapes of stored messages: the messages of alarms, items of queues and kept answers. They are stored with the
- * hash of their shape in front (wire/shape.h), as a state is. Messages that an earlier version of the library has
- * stored have no hash, and are read by the positions of their fields.
+ * The shapes of stored messages: the messages of alarms, items of queues and kept answers. They are
+ * stored with the hash of their shape in front (wire/shape.h), as a state is stored. Messages that
+ * an earlier version of the library has stored have no hash, and are read by the positions of their
+ * fields.
  *
  * Which messages a kind stores is not known when it is declared. So each worker collects the types
  * that its actors have stored or read. A shape that is not known to be stored is put into every
@@ -27,8 +28,9 @@ TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct du
                                           struct store_batch *batch, const tr_type *type,
                                           uint64_t *hash);
 /**
- * Returns TR_OK if a message that was stored with the shape `hash` can be read as `type`. TR_WRONG_SHAPE: it cannot;
- * why[SHAPE_WHY_SIZE] names the difference, and the log has both shapes. TR_NO_MEMORY.
+ * Returns TR_OK if a message that was stored with the shape `hash` can be read as `type`.
+ * TR_WRONG_SHAPE: it cannot be read; why[SHAPE_WHY_SIZE] names the difference, and the log has both
+ * shapes. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__message_shape_check(struct worker *worker,
                                                 const struct durable_actor *actor,

@@ -35,7 +35,7 @@ static inline tr_bytes overlay_value(const struct overlay *overlay)
     return (tr_bytes){overlay->bytes + overlay->key_size, overlay->value_size};
 }
 
-/** Compares keys as bytes. Returns less than 0, 0, or more than 0. */
+/** Compares keys as bytes. Returns a number below 0, 0, or a number above 0. */
 int tr__overlay_compare(tr_bytes a, tr_bytes b);
 
 /** Allocates an overlay. NULL: no memory. The caller gives it to tr__overlay_add or frees it by source_resize. */

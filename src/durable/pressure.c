@@ -102,10 +102,8 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
         if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
-        /*
-         * Move the actor to the end of the list. So an actor that was asked already, or that cannot
-         * sleep, is tried after the others.
-         */
+        /* Move the actor to the end of the list. So actors that were asked already, or cannot
+         * sleep, are tried last. */
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
@@ -144,7 +142,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* Posts the first cell of the line to this worker once more. This time the actor begins. */
+/* Posts the first cell of the line to this worker again. This time the actor begins. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);
@@ -158,7 +156,8 @@ static void line_grant(struct worker *worker, struct worker_context *context)
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
 
-/* Timer of the line. If no cell has begun since it was armed, the first one begins beyond the limit. */
+/* Timer of the line. If no cell has begun since the timer was armed, the first cell begins beyond
+ * the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
     struct durable_host *host = worker->system->durable.host;

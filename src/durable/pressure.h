@@ -9,8 +9,8 @@
 
 void tr__pressure_init(struct worker_context *context);
 /**
- * Returns whether a new actor of this worker may be set up now. If not, the cell waits in line, and this is called
- * again for it later.
+ * Returns whether a new actor of this worker may be set up now. If not, the cell waits in line, and
+ * this function will be called for it again.
  */
 bool tr__pressure_admit(struct worker *worker, struct cell *cell);
 /**
@@ -20,7 +20,10 @@ bool tr__pressure_admit(struct worker *worker, struct cell *cell);
 void tr__pressure_serve(struct worker *worker, struct durable_host *host);
 /** Subtracts the memory of an actor that has ended or restarts. */
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
-/** Counts the memory of an actor again. No turn of it may run. The caller must call tr__pressure_serve afterwards. */
+/**
+ * Counts the memory of an actor again. No turn of the actor may run. The caller must call
+ * tr__pressure_serve afterwards.
+ */
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -189,7 +189,7 @@ static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_t
     return delay_ns < deadline_ns - now_ns ? now_ns + delay_ns : deadline_ns;
 }
 
-/* Waits for a change of any queue. While the run handler waits it does not keep the actor awake. */
+/* Waits for a change of any queue. A run handler that waits does not keep the actor awake. */
 static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;

@@ -17,11 +17,14 @@
 /** Reads all queues of an actor. Fails with TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
-/** Returns the items that a turn has taken and not finished to their queues. The turn has ended. */
+/**
+ * Gives items that a turn has taken and not finished back to their queues. Call when the turn has
+ * ended.
+ */
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self);
 /** Ends each wait on a queue, and each tr_abort_wait, with TR_ABORTED, because the actor falls asleep. */
 void tr__queues_abort(struct durable_actor *actor);
-/** Wakes the turns that wait on a queue, so that they look again. */
+/** Wakes the turns that wait on a queue, so that they check the queue again. */
 void tr__queues_wake(struct durable_actor *actor);
 /**
  * Call when the commit has ended and will be stored. Makes the changes of the open commit final,
@@ -33,7 +36,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message);
 
 /* ---- For the other files of queues. ---- */
 
-/** Notes what is stored of an item, before the open commit changes the item for the first time. */
+/** Notes the stored form of an item, before the open commit changes the item for the first time. */
 void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
 /** Removes an item in the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);

@@ -117,7 +117,7 @@ tr_status tr__queue_alarm_update(struct durable_actor *actor)
     return status;
 }
 
-/* Stores the items that wait less than before, because the clock was set back. */
+/* Stores the items whose wait was shortened because the clock was set back. */
 static tr_status retimed_put(struct durable_actor *actor)
 {
     struct queues *queues = &actor->queues;

@@ -17,10 +17,13 @@
 
 #include "durable/actor.h"
 
-/** The name of the alarm for queues. No alarm of an application has a name that begins with this byte. */
+/**
+ * The name of the alarm for queues. No alarm of an application has a name that begins with the byte
+ * 1.
+ */
 #define QUEUE_ALARM "\001queue"
 
-/** Moves the items whose time has come to queue.ready. Returns whether there were any. */
+/** Moves the items whose time has come to queue.ready. Returns whether there were such items. */
 bool tr__queues_pass(struct durable_actor *actor, tr_time wall_ns);
 /**
  * Puts the alarm into the batch of the open commit, if the stored one is outdated. Fails with
@@ -31,10 +34,10 @@ TR_MUST_CHECK tr_status tr__queue_alarm_update(struct durable_actor *actor);
 bool tr__queue_alarm_is_old(const struct durable_actor *actor, tr_time wall_ns);
 /** Handles tr_durable_due for the alarm QUEUE_ALARM. */
 tr_next tr__queue_alarm_due(tr_self *self, struct durable_actor *actor, bool may_fire);
-/** Returns whether the run handler takes from a queue, or may do so. */
+/** Returns whether the run handler takes from a queue, or may do so later. */
 bool tr__queue_is_run(const struct durable_actor *actor, const struct queue *queue);
 /**
- * Returns the name of a queue from which the run handler takes and that has an item to be taken, or NULL. Such an item
+ * Returns the name of a queue with an item that the run handler may take, or NULL. Such an item
  * keeps the actor awake.
  */
 const char *tr__queue_pending(const struct durable_actor *actor);

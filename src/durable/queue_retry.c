@@ -115,7 +115,7 @@ static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
 
 /* ---- A turn that fails. ---- */
 
-/* Resets an item to what is stored. Adds the item again if it was removed. */
+/* Resets an item to its stored form. If the item was removed, adds it again. */
 static tr_status item_restore(struct worker *worker, struct durable_actor *actor,
                               struct queue_item *item)
 {
@@ -203,7 +203,7 @@ tr_status tr__queue_item_crashed(struct tr_self *self, struct durable_actor *act
 
 /* ---- The verbs. ---- */
 
-/* Returns the item that this turn may change with a verb of this file, or NULL. */
+/* Returns the item, if this turn may change it with a verb of this file; NULL: it may not. */
 static struct queue_item *find(tr_self *self, struct durable_actor *actor, tr_queued item)
 {
     if (!actor || !self->frame || self->is_cancelled)

@@ -19,7 +19,7 @@
 #include "os/record_file.h"
 #include "wire/conceal.h"
 
-/* ---- What a turn reads. ---- */
+/* ---- Values that a turn reads. ---- */
 
 static bool is_recorded(const struct durable_actor *actor)
 {
@@ -107,7 +107,7 @@ static bool pairs_read(struct tr_self *self, const struct tr_record_item *item, 
     return true;
 }
 
-/* Adds the pairs that tr_kv_list has read to the record, as one item. */
+/* Adds pairs, which tr_kv_list has read, to the record as one item. */
 static void pairs_add(struct tr_self *self, const tr_kv *list, size_t count)
 {
     size_t size = 0;
@@ -218,7 +218,7 @@ static tr_bytes state_pack(struct worker *worker, const tr_type *type, tr_bytes 
     return bytes;
 }
 
-/* Adds how the asks of the turn have ended, in the order in which they were made. */
+/* Adds the outcomes of the turn's asks, in the order in which the asks were made. */
 static void replies_add(struct tr_self *self, bool has_secrets)
 {
     for (uint32_t i = 0; i < self->asks.count; i++) {
@@ -313,7 +313,8 @@ static int file_write(struct tr_self *self, struct durable_host *host, bool has_
     return number && tr__file_make(path, pieces, 2) == TR_OK ? number : 0;
 }
 
-/* Packs the record and writes it. Returns whether it was written; *path says where. */
+/* Packs the record and writes it. Returns whether it was written; `path` gets the path of the
+ * file. */
 static bool record_write(struct tr_self *self, const struct durable_actor *actor,
                          struct tr_record *record, char *path, size_t size)
 {
@@ -415,7 +416,7 @@ void tr__record_failed(struct tr_self *self, struct durable_actor *actor)
                  path);
 }
 
-/* ---- Turns whose record was asked for with tr__record_order. ---- */
+/* ---- Turns whose record tr__record_order has asked for. ---- */
 
 void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count)
 {

@@ -21,7 +21,7 @@ struct durable_host;
 struct tr_self;
 struct worker;
 
-/** What a turn has read so far. */
+/** The values that a turn has read so far. */
 struct record_reads {
     struct tr_record_item *items;
     size_t count;
@@ -49,14 +49,15 @@ struct replay {
 };
 
 /**
- * Notes a number that a turn reads. In a replay, replaces it by the number of the record. It is durable_hooks.on_read.
+ * Notes a number that a turn reads. In a replay, replaces the number by that of the record.
+ * Implements durable_hooks.on_read.
  */
 void tr__record_number(struct tr_self *self, uint32_t what, uint64_t *number);
 /** As tr__record_number, for a value of the store. In a replay *value points to memory of the turn. */
 void tr__record_key(struct tr_self *self, bool *is_there, tr_bytes *value);
 /** As tr__record_key, for `*count` pairs. In a replay *list points to memory of the turn. */
 void tr__record_list(struct tr_self *self, const tr_kv **list, size_t *count);
-/** Keeps the state before the turn, when the turn waits for the first time. */
+/** Called when a turn waits for the first time. Keeps the state before the turn. */
 void tr__record_before(struct tr_self *self, struct durable_actor *actor);
 /**
  * Writes the record of a turn that has failed. In a replay, notes how the turn that is run again

@@ -47,11 +47,10 @@ enum record_what {
     RECORD_WHATS
 };
 
-/*
- * Something that a turn has read. `number` is the number that was read; for a reply, the negated status; for a key,
- * whether the key existed; for a list, how many pairs it has. `bytes` is a reply, a value, or the pairs. Before each
- * pair are the sizes of key and value, 4 bytes each, low byte first.
- */
+/* A value that a turn has read. `number` is the number that was read; for a reply, the negated
+ * status; for a key, whether the key existed; for a list, how many pairs it has. `bytes` is a
+ * reply, a value, or the pairs. Before each pair are the sizes of key and value, 4 bytes each, low
+ * byte first. */
 TR_MESSAGE(tr_record_item, (u8, what), (u64, number), (bytes, bytes));
 /* A recorded turn. `status` is TR_OK if the turn has not failed. In that case `after` is the state
  * at the end of the turn, without secrets. */
@@ -61,8 +60,9 @@ TR_MESSAGE(tr_record, (str, app), (str, kind), (bytes, key), (u32, version), (by
            (bytes, after));
 
 /**
- * Reads a file. The caller owns *record: tr_message_free(&tr_type_tr_record, record) frees it. TR_BAD_DATA,
- * TR_NO_MEMORY and other statuses of tr_unpack, with an error text in `why`.
+ * Reads a file. The caller owns *record: tr_message_free(&tr_type_tr_record, record) frees it.
+ * Fails with TR_BAD_DATA, TR_NO_MEMORY and other statuses of tr_unpack, with an error text in
+ * `why`.
  */
 TR_MUST_CHECK tr_status tr__record_read(tr_bytes file, struct tr_record **record,
                                         char why[RECORD_WHY_SIZE]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A rehearsal: each stored actor is loaded with the code of this program, with its migrations and events, and does not
- * start. No handler of the application runs.
+ * A rehearsal: each stored actor is loaded with the code of this program, including migrations and
+ * events, but does not start. No handler of the application runs.
  */
 #ifndef DURABLE_REHEARSAL_H
 #define DURABLE_REHEARSAL_H
@@ -13,7 +13,7 @@
 struct durable_actor;
 struct tr_self;
 
-/** The actor that a rehearsal loads now, and the result. */
+/** The actor that a rehearsal loads at present, and the result. */
 struct rehearsal {
     const char *kind;
     tr_bytes key;

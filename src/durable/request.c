@@ -147,7 +147,8 @@ void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uin
         struct request *request = LIST_OWNER(link, struct request, state);
         if (!request->commit || request->commit > commit)
             break;
-        request_free(worker, request); /* from now on the answer is read from the store */
+        /* the request is not needed any more: from now on the answer is read from the store */
+        request_free(worker, request);
     }
 }
 
@@ -268,7 +269,7 @@ static tr_status close_without_reply(struct worker *worker, struct durable_actor
     return request_close(worker, actor, request, &record);
 }
 
-/* Returns the open request that a held message answers or forwards, or NULL. */
+/* Returns the open request that a held message answers or forwards; NULL: there is none. */
 static struct request *request_of_item(const struct durable_actor *actor,
                                        const struct outbox_item *item)
 {
@@ -472,7 +473,8 @@ static tr_next repeat_answer(struct tr_self *self, struct durable_actor *actor,
     return next;
 }
 
-/* Looks for an earlier request with this id. TR_NOT_FOUND: there is none, or its time is over. */
+/* Looks for an earlier request with this id. TR_NOT_FOUND: there is none, or its record has
+ * expired. */
 static tr_status request_look(struct tr_self *self, struct durable_actor *actor, tr_bytes id,
                               struct request **open, struct request_record *record)
 {
@@ -584,7 +586,7 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     const tr_handler *handler = handler_of(actor, once->type);
     if (!handler || self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
-    bool has_id = once->id.size; /* read it now: unpacking the request frees `once` */
+    bool has_id = once->id.size; /* read this now, because unpacking the request frees `once` */
     tr_bytes id;
     tr_status found = tr__connection_call(self, actor, once, &call, &id);
     if (found == TR_OK && !has_id)

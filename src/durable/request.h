@@ -28,12 +28,13 @@
 
 enum { REQUEST_BUCKETS = 32 };
 
-/** The requests of a generation. Made for the first request with an id. */
+/** The requests of a generation. The record is made for the first request with an id. */
 struct requests {
     struct list
-        buckets[REQUEST_BUCKETS]; /* lists of struct request, by their ids, the newest first */
-    struct list open;             /* list of struct request */
-    struct list answered;         /* list of struct request, in the order of their commits */
+        /* hash table of lists of struct request, by their ids; in each list the newest first */
+        buckets[REQUEST_BUCKETS];
+    struct list open;     /* list of struct request */
+    struct list answered; /* list of struct request, in the order of their commits */
     /* not TR_OK: why an answer of the open commit could not be put into its batch */
     tr_status failed;
     /* The records in the store and in batches that are on their way; see durable/request_ledger.c. */
@@ -75,7 +76,10 @@ bool tr__request_is_open(const struct tr_self *self, const struct durable_actor 
  */
 void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr_next next);
 
-/** Puts the answers that are in the outbox into the batch of the open commit, which is about to be closed. */
+/**
+ * Puts the answers that are in the outbox into the batch of the open commit, which is about to
+ * close.
+ */
 TR_MUST_CHECK tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor);
 /**
  * Puts REQUEST_BEGUN into the batch of the open commit, if the turn handles an open request. Call if the commit stores

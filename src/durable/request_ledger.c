@@ -27,12 +27,12 @@ tr_time tr__request_now(const struct worker *worker)
 struct ledger_walk {
     tr_time now_ns;
     tr_status status;
-    uint64_t expired;     /* number of the last record that is too old; 0: none */
+    uint64_t expired;     /* number of the last record that has expired; 0: none */
     uint64_t count;       /* visited */
     struct store_row row; /* row of the last record, without its bytes */
     struct request_record record;
     size_t size;
-    bool is_fresh; /* the last record is not too old */
+    bool is_fresh; /* the last record has not expired */
 };
 
 static size_t record_weight(size_t id_size, size_t size)
@@ -101,7 +101,7 @@ static tr_status ledger_load(struct worker *worker, const struct durable_actor *
 
 /* ---- Removing. ---- */
 
-/* Removes the oldest records that are too old, at most TRIM_MAX. */
+/* Removes expired records, the oldest first, at most TRIM_MAX. */
 static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
 {
     struct requests *requests = actor->requests;
@@ -129,7 +129,8 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
         requests->first += !walk.is_fresh;
         requests->first_before += walk.is_fresh ? 0 : walk.size;
     } else {
-        /* All records in the store were removed. Records on their way to the disk are younger. */
+        /* All records in the store were removed. Records that are on their way to the disk are
+         * newer. */
         requests->first = walk.expired + 1;
         requests->first_before = walk.record.before + walk.size;
         requests->first_until_ns = walk.now_ns + LOOK_AGAIN_NS;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What is stored of a request with an id, as bytes.
- */
+/** The stored bytes of the record of a request with an id. */
 #ifndef DURABLE_REQUEST_RECORD_H
 #define DURABLE_REQUEST_RECORD_H
 
@@ -10,14 +8,18 @@
 #include <troupe/message.h>
 #include <troupe/status.h>
 
-/** What became of a request. The numbers are stored. */
+/** The outcome of a request. The numbers are stored. */
 enum request_outcome {
-    REQUEST_BEGUN = 1, /* a part of its turn is stored, and no answer */
+    REQUEST_BEGUN = 1, /* a part of the request's turn is stored, but no answer */
     REQUEST_REPLIED,
-    REQUEST_ENDED, /* the request has ended without a reply: a status, a code, a text */
+    /* the request has ended without a reply; the record has a status, a code and a text */
+    REQUEST_ENDED,
 };
 
-/** The bytes of a request's content, as two hashes. Requests with different contents have different hashes. */
+/**
+ * A fingerprint of the content of a request: two hashes of its bytes. Requests with different
+ * contents have different hashes.
+ */
 struct request_print {
     uint64_t low;
     uint64_t high;
@@ -43,7 +45,7 @@ struct request_record {
 /** Bytes in front of a packed reply at most, without the name of its type. */
 enum { REQUEST_FRONT = 34 };
 
-/** Returns the hashes of a message of this type, packed. They are the same in every process. */
+/** Returns the hashes of a packed message of this type. They are the same in every process. */
 struct request_print tr__request_print(const char *type, tr_bytes packed);
 static inline bool request_print_is_equal(struct request_print a, struct request_print b)
 {

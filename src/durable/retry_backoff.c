@@ -19,8 +19,9 @@ struct backoff {
     tr_time until_ns;
     tr_time forget_ns;
     struct cell *next; /* cell of the generation that waits; NULL: none */
-    uint32_t vain;     /* generations in a row that have finished no item of their queues */
-    tr_time wake_ns;   /* when the queues begin the next generation; TR_NEVER: they do not */
+    uint32_t vain; /* number of generations in a row that have finished no item of their queues */
+    /* when the next generation begins because of the queues; TR_NEVER: not because of them */
+    tr_time wake_ns;
     size_t key_size;
     char key[];
 };

@@ -37,9 +37,14 @@ void tr__backoff_forget(const struct durable_actor *actor);
  * finished none. On its worker.
  */
 void tr__backoff_wake_later(struct worker *worker, const struct durable_actor *actor);
-/** Forgets the backoff for the queues of a key, because this generation has finished an item. */
+/**
+ * Forgets the backoff because of the queues of a key, because this generation has finished an item.
+ */
 void tr__backoff_done(const struct durable_actor *actor);
-/** Returns whether `cell`, the next generation of a key, must begin later. If so, the backoff begins it. Any thread. */
+/**
+ * Returns whether `cell`, the next generation of a key, must begin later. If so, it begins when the
+ * backoff ends. Any thread.
+ */
 bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cell *cell);
 /**
  * Begins the generations whose backoff is over. Returns when the next backoff ends, or TR_NEVER. On the worker of the

@@ -41,7 +41,7 @@ struct running_slot {
     uint32_t key_size;
     uint32_t item_count;
     struct running_item items[SLOT_ITEMS];
-    uint64_t alarm_id; /* mark of the alarm. If `alarm` is "", the turn has no alarm */
+    uint64_t alarm_id; /* mark of the alarm; if `alarm` is "", the turn has no alarm */
     uint64_t occurrence;
     uint32_t failures;
     char alarm[TR_ALARM_NAME_MAX + 1];
@@ -92,10 +92,8 @@ static bool slot_is_known(const struct durable_host *host, const struct running_
     return false;
 }
 
-/*
- * Moves the used slots to the front of the file, and frees the others. If more than SLOTS_PAST are used, only the last
- * of them are kept.
- */
+/* Moves the used slots to the front of the file, and frees the others. If more than SLOTS_PAST are
+ * used, keeps only the last of them. */
 static void past_collect(struct durable_host *host, size_t count)
 {
     struct running_slot *slots = host->running.file->slots;
@@ -262,7 +260,7 @@ void tr__running_leave(struct durable_frame *frame)
     frame->slot = NULL;
 }
 
-/* ---- What an earlier process has left. ---- */
+/* ---- Slots of an earlier process. ---- */
 
 static bool slot_is_of(const struct running_slot *slot, const struct durable_actor *actor)
 {

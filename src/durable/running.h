@@ -29,8 +29,8 @@ struct queue_item;
 struct running_slot;
 
 /**
- * Opens the file in the directory of the store, and collects the slots in use. Without a directory, or after an error,
- * the host has no such file.
+ * Opens the file in the directory of the store, and collects the slots in use. If there is no
+ * directory, or after an error, the host has no such file.
  */
 void tr__running_open(struct durable_host *host);
 void tr__running_close(struct durable_host *host);
@@ -48,8 +48,8 @@ void tr__running_add(struct tr_self *self, const struct queue_item *item, bool i
  */
 void tr__running_drop(struct durable_frame *frame, uint64_t id);
 /**
- * Names the alarm and the items of a turn in a slot, if the turn has any. Call when the turn begins to handle its
- * alarm, or resumes.
+ * If a turn has an alarm or items, writes their names into a slot. Call when the turn begins to
+ * handle its alarm, or resumes.
  */
 void tr__running_enter(struct tr_self *self);
 /** Frees the slot of a turn that waits or has ended. */

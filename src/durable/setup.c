@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a generation begins: it enters the store, and loads its state, alarms and queues. Also how its memory is freed at
- * the end.
+ * How a generation begins: it enters the store, and loads its state, alarms and queues. Also frees
+ * its memory at the end.
  */
 #include "durable/setup.h"
 
@@ -186,7 +186,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
             stored->version,
             kind->version);
     bool is_ours = is_packed_by_us(actor, stored);
-    /* Copy the bytes now: they are borrowed until the next use of the reader, and a migration may use the reader. */
+    /* Copy the bytes now, because a migration may use the reader, and its next use ends the
+     * loan. */
     if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     tr_status status = tr__durable_state_read(

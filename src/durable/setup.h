@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The set-up of a generation, and the release of all that it had.
- */
+/** The set-up of a generation, and the release of its memory. */
 #ifndef DURABLE_SETUP_H
 #define DURABLE_SETUP_H
 
@@ -9,7 +7,7 @@
 
 /** Handles the set-up message of every kind: makes the actor, enters the store, reads state, alarms and queues. */
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message);
-/** Frees what a generation has, and leaves the store. */
+/** Frees the memory of a generation, and leaves the store. */
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -162,7 +162,7 @@ static tr_bytes shape_text(const struct durable_kind *kind, const tr_type *type)
     return found && found->shape ? text_of(found->shape) : (tr_bytes){"{...}", 5};
 }
 
-/* Returns whether the result of a migration can be read as the type that the next step expects. */
+/* Returns whether the result of a migration can be read as the type of the next step. */
 static bool step_fits(const struct durable_kind *kind, const tr_type *made, const tr_type *wanted)
 {
     unsigned fit = tr__shape_compare(shape_text(kind, made), shape_text(kind, wanted), NULL);

@@ -75,7 +75,7 @@ TR_MUST_CHECK tr_status tr__shape_check(const struct durable_kind *kind, const t
                                         uint64_t hash, const char *path, bool *is_longer,
                                         char *why);
 
-/** Logs the stored shape and the shape of the type that it is read as. */
+/** Logs the stored shape, and the shape of the type as which the bytes are read. */
 void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
                    const char *path);
 

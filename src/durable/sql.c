@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * SQL tables of a durable actor: the verbs, and what a commit does with the pages that they have changed.
- */
+/** SQL tables of a durable actor: the verbs, and what a commit does with the changed pages. */
 #include "durable/sql.h"
 
 #include <assert.h>

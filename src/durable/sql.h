@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a commit does with the SQL tables of an actor. All functions may be called for an actor that has no tables.
+ * The effects of a commit on the SQL tables of an actor. All functions may be called for an actor
+ * without tables.
  */
 #ifndef DURABLE_SQL_H
 #define DURABLE_SQL_H
@@ -16,7 +17,7 @@ bool tr__durable_sql_has_changed(const struct durable_actor *actor);
 void tr__durable_sql_finish(struct durable_actor *actor);
 /** Adds the changes of tables to the batch of the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__durable_sql_put(struct durable_actor *actor);
-/** Notes that the changes of tables were submitted with the commit of this number. */
+/** Notes that the changes of tables were submitted with the commit with this number. */
 void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t commit);
 /** Notes that the commit with this number is on disk, and frees its copies of pages. */
 void tr__durable_sql_stored(struct durable_actor *actor, uint64_t commit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The state of a durable actor: how it is packed, read, and brought to the version of the code.
+ * The state of a durable actor: how it is packed, read, and migrated to the version of the code.
  */
 #include "durable/state.h"
 
@@ -21,7 +21,7 @@ _Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
 
 /* ---- Packing. ---- */
 
-/* Returns the block that the state was read from. */
+/* Returns the block from which the state was read. */
 static const struct state_block *block_of(const struct durable_actor *actor)
 {
     bool has_snapshot = actor->events && actor->events->block.data;
@@ -175,7 +175,7 @@ static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr
     return tail.count ? tail_keep(self->worker, block, &tail) : TR_OK;
 }
 
-/* Converts the result of a migration to the type that the next step expects. */
+/* Converts the result of a migration to the type of the next step. */
 static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
                                const tr_type *made_type, const void **made, const tr_type *wanted,
                                struct state_block *block, tr_wire_error *error)

@@ -37,7 +37,8 @@ struct state_block {
     /* the stored state has fields that the code does not know; it keeps the shape that it was read
      * with */
     bool has_shape;
-    uint64_t shape; /* with has_shape: the hash of that shape; 0: it was read without a shape */
+    /* with has_shape: the hash of that shape; 0: the state was stored without a shape */
+    uint64_t shape;
 };
 
 /**
@@ -47,7 +48,8 @@ struct state_block {
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
 /**
- * Writes the text of a status with which a commit has failed. If its state could not be packed, the text names the field.
+ * Writes the text of a status with which a commit has failed. If the state could not be packed, the
+ * text names the field that is the reason.
  */
 void tr__durable_state_why(struct worker *worker, struct durable_actor *actor, tr_status status,
                            char *text, size_t size);
@@ -65,7 +67,8 @@ TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor
 TR_MUST_CHECK bool tr__durable_state_keep(struct worker *worker, const struct durable_actor *actor,
                                           size_t size, unsigned char **bytes, size_t *capacity);
 /**
- * Notes the packed state in the worker's context as the one that the store has. Returns false if there is no memory.
+ * Notes that the store has the state that is packed in the worker's context. Returns false if there
+ * is no memory.
  */
 TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
                                                size_t size);

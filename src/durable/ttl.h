@@ -32,7 +32,7 @@ enum { TTL_PART = 16 };
  * row belongs to another alarm.
  */
 bool tr__ttl_load(struct durable_actor *actor, const struct store_row *row);
-/** Notes that the actor is used now: it begins to handle a message. */
+/** Notes that the actor is used now, because it begins to handle a message. */
 void tr__ttl_use(struct worker *worker, struct durable_actor *actor);
 /**
  * Adds the time of the last use to the batch of the open commit, if it must be stored. `is_due` says that the commit
@@ -41,7 +41,10 @@ void tr__ttl_use(struct worker *worker, struct durable_actor *actor);
 TR_MUST_CHECK tr_status tr__ttl_close(struct durable_actor *actor, bool is_due);
 /** Returns when the alarm of the time to live is due, or TR_NEVER. */
 tr_time tr__ttl_due(const struct durable_actor *actor);
-/** Handles the alarm of the time to live: destroys the actor, unless it was used meanwhile. */
+/**
+ * Handles the alarm of the time to live: destroys the actor, unless it was used since the alarm was
+ * set.
+ */
 tr_next tr__ttl_turn(struct tr_self *self, struct durable_actor *actor);
 
 #endif

@@ -36,7 +36,8 @@ static const tr_next same = {TR_NEXT_SAME};
 
 /* ---- Records of turns. ---- */
 
-/* Whether the actor has open requests, whose answers must be found in the outbox; see durable/request.h. */
+/* Whether the actor has open requests, so that their answers must be looked for in the outbox; see
+ * durable/request.h. */
 static bool requests_are_open(const struct durable_actor *actor)
 {
     return actor->requests && !list_is_empty(&actor->requests->open);
@@ -139,7 +140,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     tr__durable_weigh(worker, actor);
 }
 
-/* ---- What a handler returns. ---- */
+/* ---- The result of a handler. ---- */
 
 static tr_next not_stored(struct tr_self *self, tr_status status)
 {
@@ -165,7 +166,8 @@ void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type 
         envelope_give(&worker->pool, envelope);
 }
 
-/* Notes a failed attempt of the alarm and of each item of a failed turn. The commit of the turn was undone. */
+/* Notes a failed attempt of the alarm and of each item of a failed turn. Call after the commit of
+ * the turn was undone. */
 static void frame_failed(struct tr_self *self, struct durable_actor *actor)
 {
     if (self->frame->has_alarm)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Turns of durable actors: what runs before and after each handler of the application.
- */
+/** Turns of durable actors: runs code before and after each handler of the application. */
 #ifndef DURABLE_TURN_H
 #define DURABLE_TURN_H
 
@@ -37,7 +35,7 @@ struct durable_frame {
      * itself */
     bool is_hook;
     enum sleep_reason hook;     /* which hook the turn runs; 0: none */
-    bool is_run;                /* the turn runs the run handler, so it has no request */
+    bool is_run;                /* the turn runs the run handler, so it does not handle a request */
     enum sleep_counter counter; /* counter that wake_lock raises, outside of TR_WAIT_UNTIL */
     bool is_barrier;            /* no hook begins before this turn has ended */
     struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
@@ -48,20 +46,21 @@ struct durable_frame {
     struct running_slot
         /* slot that names the items and the alarm of the turn; NULL: none. See durable/running.h */
         *slot;
-    bool has_items; /* the turn has taken an item, which it may still have */
+    bool has_items; /* the turn has taken an item, and may still have it */
     /* The following members are for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
     struct alarm_mark mark;
     struct alarm_plan plan; /* the plan of the alarm when the handler began */
-    struct alarm *kept; /* a copy of the alarm, because the handler may replace it and then fail */
+    /* a copy of the alarm; needed because the handler may replace the alarm and then fail */
+    struct alarm *kept;
     bool is_alarm_gone; /* an earlier commit of this turn has replaced or removed the alarm */
     void *message;
     const tr_type *message_type;
     struct record_reads reads;
 };
 
-/** What src/actor calls in a durable actor; see actor/cell/durable.h. */
+/** The functions of a durable actor that src/actor calls; see actor/cell/durable.h. */
 extern const struct durable_hooks tr__durable_hooks;
 
 /**
@@ -88,8 +87,8 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
  */
 bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_next *next);
 /**
- * Runs the turn of a message of the application: begins a frame, calls the handler, ends the frame. `verb` as in
- * tr__durable_user.
+ * Runs the turn of a message of the application: begins a frame, calls the handler, and ends the
+ * frame. `verb` is as in tr__durable_user.
  */
 tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                            const tr_handler *handler, void *state, const void *message);

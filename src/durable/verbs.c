@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What a durable actor can call in a turn.
- */
+/** The verbs that a durable actor can call in a turn. */
 #include <string.h>
 
 #include "actor/turn/park.h"
@@ -149,11 +147,10 @@ void tr_save(tr_self *self)
 
 /* ---- Lists of the state. ---- */
 
-/*
- * A list that tr_append has made is a block of the heap with the mark of an array. The size of the block says how many
- * items fit. Any other list (read from the store, from tr_alloc, or a constant) is copied once, because the memory
- * after its items may be in use, and a constant cannot be written. Returns such a block with capacity for `more` items.
- */
+/* Returns the list in a block of the heap that can grow, with capacity for `more` items. Lists of
+ * tr_append are already in such a block, which is marked as an array and whose size says how many
+ * items fit. Any other list (read from the store, from tr_alloc, or a constant) is copied, because
+ * the memory after its items may be in use, and a constant cannot be written. */
 static char *list_own(tr_self *self, const char *verb, const void *items, size_t count, size_t size,
                       size_t more)
 {

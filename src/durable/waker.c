@@ -61,7 +61,7 @@ enum run_wanted tr__run_wanted(const struct durable_actor *actor)
     bool is_destroyed = actor->is_destroying || actor->machine.outcome == SLEEP_ENDED_DESTROYED;
     if (!actor->kind->run || is_destroyed || !run_has_work(actor))
         return RUN_NOT_WANTED;
-    if (actor->is_creating) /* the first start is undone, together with its items */
+    if (actor->is_creating) /* the first start will be undone, together with its items */
         return RUN_NOT_WANTED;
     if (actor->queues.has_moved)
         return RUN_WANTED;
@@ -106,7 +106,7 @@ static bool on_queued(void *context, const struct store_queued *queued)
     tr_status status = TR_OK;
     if (kind && kind->run)
         status = tr_self_try_durable(page->self, kind->declared, queued->key, &bits);
-    /* Skip a key that is being destroyed or is invalid. */
+    /* Skip a key that is being destroyed, or is invalid. */
     if (status != TR_OK && status != TR_DESTROYING && status != TR_INVALID_ARGUMENT) {
         page->status = status;
         return false;

@@ -25,10 +25,15 @@ enum run_wanted {
 
 /** Notes that the run handler takes items from this queue. */
 void tr__run_takes(struct worker *worker, struct durable_actor *actor, const char *queue);
-/** Returns whether the next generation of this actor is wanted. Call after its end, before tr__durable_drop. */
+/**
+ * Returns whether the next generation of this actor must begin. Call after the end of this one,
+ * before tr__durable_drop.
+ */
 enum run_wanted tr__run_wanted(const struct durable_actor *actor);
 
-/** Starts the actor that wakes the keys with items, if there are any. The store must be open. */
+/**
+ * Starts the actor that wakes the keys with items, if any key has items. The store must be open.
+ */
 TR_MUST_CHECK tr_status tr__waker_start(struct durable_host *host);
 
 #endif

@@ -27,10 +27,8 @@ static const struct envelope *ring_first(const struct envelope *last)
     return last ? (const struct envelope *)(const void *)last->mail.next : NULL;
 }
 
-/*
- * Returns the name of what waits for the actor's next run: the first message, or a turn that was woken. NULL: nothing
- * waits.
- */
+/* Returns the name of the work that waits for the actor's next run: of the first message, or of a
+ * turn that was woken. NULL: nothing waits. */
 static const char *waiting_mail(const struct cell *cell)
 {
     const struct cell_extra *extra = cell->extra;
@@ -64,10 +62,8 @@ static tr_time time_left(const struct worker *worker, const struct later *later)
     return left_ms > 0 ? left_ms * TR_MILLISECOND : 0;
 }
 
-/*
- * Returns the name of the first request whose reply is owed, or NULL. Sets *left_ns to the shortest time that is left
- * for one of these replies.
- */
+/* Returns the name of the first request whose reply is owed, or NULL. Sets *left_ns to the shortest
+ * time for which an asker still waits. */
 static const char *owed_reply(const struct worker *worker, const struct cell *cell,
                               tr_time *left_ns)
 {

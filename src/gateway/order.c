@@ -11,7 +11,7 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 
-/* Pauses before further attempts, as in durable/key_ask.c. */
+/* Delays before further attempts, as in durable/key_ask.c. */
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 
@@ -22,10 +22,8 @@ static tr_next on_answer(tr_self *self, void *state, const void *message);
 static const tr_handler answer_row = {
     .type = &tr_type_tr_answered, .call = on_answer, .name = "an answer of a gateway"};
 
-/*
- * Handles the outcome of an ask, in order with other messages, and wakes the turn that waits for
- * it.
- */
+/* Handles the outcome of an ask in its place among other messages, and wakes the turn that waits
+ * for it. */
 static tr_next on_answer(tr_self *self, void *state, const void *message)
 {
     (void)state;

@@ -34,7 +34,7 @@ struct socket_above {
     uint64_t number;          /* number of the connection */
     uint64_t event;           /* number of the last event that was sent */
     uint64_t rate_name;       /* name under which its requests are counted; see gateway/rate.h */
-    struct socket_pass *pass; /* NULL: the guard is not asked again, or there is none */
+    struct socket_pass *pass; /* NULL: there is no guard, or it is not asked again */
     uint32_t per_minute;      /* requests that are allowed in a minute; 0: they are not counted */
     bool is_settled;          /* the actor already knows that the connection ends */
     uint16_t key_size;

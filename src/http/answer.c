@@ -249,7 +249,7 @@ static void answer_stream(struct http_request *request, int status, const char *
     tr__h2_answer(request, type, body, response);
 }
 
-/* Writes an answer of HTTP/1.1: a small body together with its head. */
+/* Writes an answer of HTTP/1.1. A small body is written together with the head. */
 static void answer_write(struct http_request *request, int status, const char *type, tr_bytes body,
                          const tr_http_response *response)
 {

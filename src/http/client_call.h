@@ -17,7 +17,8 @@ struct http_stream_wish {
 };
 
 /**
- * Whether a program may send this header: its name and its value are valid, and the library does not write it itself.
+ * Whether a program may send this header: its name and value are valid, and it is not one that the
+ * library itself writes.
  */
 bool tr__http_field_is_good(const struct tr_http_field *field);
 /** Sends the request of a tr_http_call_, follows redirects, and replies. In a turn of the client. */

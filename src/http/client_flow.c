@@ -366,7 +366,7 @@ tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece
 
 /* ---- Ends. ---- */
 
-/* Whether the connection can carry another request. */
+/* Whether the connection of a flow can carry another request. */
 static bool keeps(const struct http_flow *flow)
 {
     struct channel *channel;

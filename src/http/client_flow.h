@@ -65,7 +65,10 @@ TR_MUST_CHECK tr_status tr__http_flow_ask(struct http_flow *flow, tr_bytes head)
  * TR_TIMEOUT, TR_RESET, ...
  */
 TR_MUST_CHECK tr_status tr__http_flow_write(struct http_flow *flow, tr_bytes bytes);
-/** Writes a piece of the body, framed as the head has announced. TR_LIMIT: more bytes than were announced. */
+/**
+ * Writes a piece of the body, in the framing that the head has announced. TR_LIMIT: more bytes than
+ * were announced.
+ */
 TR_MUST_CHECK tr_status tr__http_flow_send(struct http_flow *flow, tr_bytes bytes);
 /** Ends the body. TR_INVALID_TRANSITION: fewer bytes were sent than were announced. */
 TR_MUST_CHECK tr_status tr__http_flow_end(struct http_flow *flow);

@@ -305,7 +305,7 @@ void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_ch
     }
 }
 
-/* Ends the connections of a list that are due. Returns when the next one is due. */
+/* Ends the connections in a list that are due. Returns when the next one is due. */
 static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
                           tr_time now_ns)
 {

@@ -80,9 +80,9 @@ void tr__http_conn_leave(struct http_conn *conn);
  */
 void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
                        bool resets);
-/** Ends the idle or shared connection of this channel, if there is one. */
+/** If the connection of this channel is idle or shared, ends it. */
 void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_channel channel);
-/** Ends the idle connections whose time is over. Returns when the next one is due; TR_NEVER: none. */
+/** Ends the idle connections that are due. Returns when the next one is due, or TR_NEVER. */
 tr_time tr__http_hosts_sweep(struct tr_self *self, struct http_hosts *hosts, tr_time now_ns);
 
 #endif

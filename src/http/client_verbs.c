@@ -124,9 +124,9 @@ static bool is_given(const tr_http_call *call, const char *name)
     return false;
 }
 
-/* Fills in the headers. Adds the request id and the trace of the request that this turn handles, so
- * that logs and spans of both can be matched. If the turn has a span, it is the parent. Fails with
- * TR_NO_MEMORY. */
+/* Fills in the headers. Adds the id and the trace of the request that this turn handles. By
+ * these, logs and spans of the two requests can be matched. If the turn has a span, that
+ * becomes the parent. Fails with TR_NO_MEMORY. */
 static tr_status fill_headers(struct tr_self *self, struct tr_http_call_ *message,
                               const tr_http_call *call)
 {

@@ -61,7 +61,7 @@ bool tr__cookie_find(tr_bytes header, const char *name, tr_bytes *value)
     return false;
 }
 
-/* Whether a text has only characters from '!' to '~', and none of those that are refused. */
+/* Whether a text has only characters from '!' to '~', and none of those in `refused`. */
 static bool is_clean(const char *text, const char *refused)
 {
     for (; *text != '\0'; text++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Cookies (RFC 6265): what a browser sends in Cookie, and what a server sends in Set-Cookie. Pure functions.
+ * Cookies (RFC 6265): reads the header Cookie of a browser, and writes the header Set-Cookie of a
+ * server. Pure functions.
  *
  *     Cookie: session=31d4d96e407aad42; theme="dark"
  *     Set-Cookie: session=31d4d96e407aad42; Path=/; Max-Age=3600; Secure; HttpOnly; SameSite=Lax

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#define LEVEL 6  /* zlib's default: higher levels take twice the time for little gain */
+#define LEVEL 6  /* default of zlib; higher levels take twice the time for little gain */
 #define MEMORY 8 /* zlib's default */
-#define GZIP 16  /* added to the window bits, selects the header and trailer of gzip */
+#define GZIP 16  /* added to the number of window bits, to select the header and trailer of gzip */
 #define WINDOW_MAX 15
 /** Bytes that one call of zlib gets at most, because its counts have 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)

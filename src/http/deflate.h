@@ -16,7 +16,7 @@
 
 #include "net/buffer.h"
 
-/** Streams of zlib that are used for one message after the other. Owner only. */
+/** Streams of zlib, each of which is used for one message after the other. Owner only. */
 struct deflate;
 
 /** Whether the library was built with zlib. */
@@ -25,7 +25,7 @@ bool tr__deflate_is_built(void);
 /** Returns a new object; the source must outlive it. NULL: out of memory. */
 TR_MUST_CHECK struct deflate *tr__deflate_new(const struct memory_source *source);
 
-/** Frees the object and its streams; NULL does nothing. */
+/** Frees the object and its streams; NULL is allowed. */
 void tr__deflate_free(struct deflate *state);
 
 /**
@@ -44,8 +44,9 @@ TR_MUST_CHECK tr_status tr__inflate_message(struct deflate *state, tr_bytes mess
                                             size_t size_max, struct net_buffer *out);
 
 /**
- * Appends the content of a gzip file, which must be one member. TR_TOO_LARGE: more than `size_max` bytes. TR_BAD_DATA:
- * it is malformed or cut off, or bytes follow it. TR_NO_MEMORY. After an error nothing was appended.
+ * Appends the content of a gzip file, which must be one member. Fails with TR_TOO_LARGE if the
+ * content has more than `size_max` bytes, with TR_BAD_DATA if the file is malformed, incomplete or
+ * followed by other bytes, or with TR_NO_MEMORY. After an error nothing was appended.
  */
 TR_MUST_CHECK tr_status tr__gunzip(struct deflate *state, tr_bytes body, size_t size_max,
                                    struct net_buffer *out);

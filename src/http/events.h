@@ -40,7 +40,7 @@ struct http_events {
 
 /** Returns a token for a stream of events that will be the answer to this request. */
 uint64_t tr__http_events_token(const struct http_request *request);
-/** Finds a stream of the actor of this turn; NULL: it has ended. */
+/** Finds a stream of events of this turn's actor by its token; NULL: it has ended. */
 struct http_events *tr__http_events_find(const struct tr_self *self, uint64_t token);
 
 /**
@@ -74,7 +74,7 @@ static inline struct http_events *http_events_of(const struct channel *channel)
 
 /** Starts the timer for the next comment. */
 void tr__http_events_wait(struct channel *channel);
-/** Called when that timer has fired: sends a comment. */
+/** Called when the timer for the next comment has fired: sends a comment. */
 void tr__http_events_deadline(struct channel *channel);
 /** Implement on_close and on_free of the protocol. */
 void tr__http_events_on_close(struct channel *channel, bool has_failed);

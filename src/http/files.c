@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** TR_FILES: files below a directory, with conditions and ranges. RFC 9110, 13 and 14. */
+/**
+ * Implements TR_FILES: sends files below a directory, with conditions and ranges. RFC 9110, 13
+ * and 14.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +17,7 @@
 
 enum { PIECE_MAX = 64 * 1024 /* bytes that one call reads at most */ };
 
-/* A file that is served. It is read on helper threads. */
+/* A file that is being sent. It is read on helper threads. */
 struct served {
     const char *directory;
     const char *path;

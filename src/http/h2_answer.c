@@ -10,7 +10,7 @@
 #include "http/h2_session.h"
 #include "http/h2_stream.h"
 
-enum { FIELDS_MIN = 8 /* number of fields of an answer besides the fields of the program */ };
+enum { FIELDS_MIN = 8 /* number of fields of an answer apart from those of the program */ };
 
 /* Whether a field is about the connection, RFC 9113, 8.2.2. Such a field is left out, so that a
  * handler that sets it for HTTP/1.1 works with HTTP/2 too. */

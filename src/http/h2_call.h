@@ -14,8 +14,8 @@ struct http_flow;
 /** Makes a call for a flow. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__h2_call_open(struct http_flow *flow);
 /**
- * Sends the head of a request, which is given in the form of HTTP/1.1. TR_CLOSED, TR_NO_MEMORY, TR_INVALID_ARGUMENT:
- * the head is not valid.
+ * Sends the head of a request, which is given in the form of HTTP/1.1. Fails with TR_CLOSED,
+ * TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if the head is not valid.
  */
 TR_MUST_CHECK tr_status tr__h2_call_ask(struct http_flow *flow, tr_bytes head);
 /**
@@ -35,7 +35,10 @@ bool tr__h2_call_has_begun(const struct h2_call *call);
 bool tr__h2_call_is_over(const struct h2_call *call);
 /** Cancels a call, so that the turn that waits for it gets TR_CANCELLED. */
 void tr__h2_call_cancel(struct h2_call *call);
-/** Frees a call, and resets its stream if it has not ended. `is_late`: the call has timed out. */
+/**
+ * Frees a call, and resets its stream if it has not ended. `is_late` says that the call has timed
+ * out.
+ */
 void tr__h2_call_free(struct h2_call *call, bool is_late);
 /** Frees the memory of a call. May be called outside of turns. */
 void tr__h2_call_drop(struct h2_call *call);

@@ -275,10 +275,8 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     return 0;
 }
 
-/*
- * Handles the head of a request that cannot be sent: the server has sent GOAWAY, or the head is too large. The end of
- * the stream follows.
- */
+/* Called for a request whose head cannot be sent, because the server has sent GOAWAY or the head is
+ * too large. The end of the stream follows. */
 static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int problem,
                      void *context)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Input and output of the calls of HTTP/2. Only files http/h2_*.c include this. Owner only. */
+/**
+ * Handles input and output of the calls of HTTP/2. Only the files http/h2_*.c include this header.
+ * Owner only.
+ */
 #ifndef HTTP_H2_CALL_INPUT_H
 #define HTTP_H2_CALL_INPUT_H
 

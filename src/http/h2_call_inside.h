@@ -36,7 +36,7 @@ struct h2_call {
     bool is_input_over;  /* the server has sent the whole answer */
     bool has_continue;   /* 100 has come */
     bool has_final;      /* the head of the answer has come */
-    int number;          /* HTTP status of the current head */
+    int number;          /* status of HTTP in the current head */
     uint32_t interims;   /* number of interim heads (1xx) that have come */
     uint32_t field_count;
     struct http_limits limits;

@@ -48,7 +48,7 @@ static void over(struct h2_client *client, tr_status status, const char *why)
     wake_all(client);
 }
 
-/* Ends a connection that cannot continue, without GOAWAY. */
+/* Ends a connection that cannot continue. Sends no GOAWAY. */
 static void cut(struct h2_client *client, ssize_t problem)
 {
     bool is_memory = problem == NGHTTP2_ERR_NOMEM || problem == NGHTTP2_ERR_CALLBACK_FAILURE ||

@@ -13,7 +13,7 @@
 
 struct h2_session;
 
-/** Finds a stream of events on a connection; NULL: it has none with this token. */
+/** Finds a stream of events on a connection; NULL: the connection has none with this token. */
 struct http_events *tr__h2_events_find(const struct channel *channel, uint64_t token);
 /** Implement the functions of http/events.h with these names for a stream of HTTP/2. */
 TR_MUST_CHECK tr_status tr__h2_events_begin(struct http_events *events);

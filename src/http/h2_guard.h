@@ -18,7 +18,7 @@
 enum {
     H2_PREFACE_SIZE = 24,   /* size of "PRI * HTTP/2.0..." */
     H2_FRAME_HEAD_SIZE = 9, /* RFC 9113, 4.1 */
-    /* how many empty frames a client may send for each frame that carries something */
+    /* number of empty frames that a client may send for each frame that carries something */
     H2_CREDIT_STEP = 8,
     H2_CREDIT_MAX = 8192
 };
@@ -33,7 +33,7 @@ struct h2_guard {
     uint32_t blocks;      /* number of blocks of headers that have begun */
     uint32_t block_bytes; /* bytes of this block of headers */
     uint32_t block_max;
-    uint32_t continuations; /* frames of this block of headers */
+    uint32_t continuations; /* number of frames of this block of headers */
     tr_time since_ns;       /* when the period of the next counts began */
     uint32_t resets;
     uint32_t idle;   /* number of frames that carry nothing */
@@ -61,7 +61,10 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
                          tr_time now_ns);
 /** Notes that a frame with data was sent, which gives the client credit. */
 void tr__h2_guard_sent(struct h2_guard *guard);
-/** Counts a stream that was reset because of what the client did. Sets guard->why if there are too many. */
+/**
+ * Counts a stream that was reset because of a fault of the client. If there are too many, sets
+ * guard->why.
+ */
 void tr__h2_guard_reset(struct h2_guard *guard, tr_time now_ns);
 
 /** Whether the preface or a block of headers has begun and not ended. */

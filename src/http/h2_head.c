@@ -34,7 +34,7 @@ static tr_status keep_line(struct net_buffer *buffer, tr_bytes name, tr_bytes va
     return status;
 }
 
-/* RFC 9113, 8.2.3: the parts of a cookie are joined. */
+/* Joins the parts of a cookie, as RFC 9113, 8.2.3 demands. */
 static tr_status keep_cookie(struct h2_stream *stream, tr_bytes value)
 {
     bool is_first = !net_buffer_size(&stream->cookies);

@@ -93,7 +93,7 @@ static void on_request(struct h2_session *session, struct h2_stream *stream)
         tr__h2_refuse(session, stream->id, NGHTTP2_PROTOCOL_ERROR); /* RFC 9113, 8.3.1 */
         return;
     }
-    /* All streams have the same priority, and alternate frame by frame. */
+    /* Give all streams the same priority, so that they alternate frame by frame. */
     static const nghttp2_extpri alike = {.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
     (void)nghttp2_session_change_extpri_stream_priority(session->engine, stream->id, &alike, 1);
     tr_status status = tr__protocol_turn_queue(&stream->turn);

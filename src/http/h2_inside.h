@@ -79,7 +79,7 @@ struct h2_stream {
     struct net_buffer waiting;  /* the events that wait to be sent; `out` points into it */
 };
 
-/** Whether nghttp2 may still be called. */
+/** Whether nghttp2 may still be called for this session. */
 static inline bool h2_session_is_up(const struct h2_session *session)
 {
     return session && !session->is_over && !session->is_starved;

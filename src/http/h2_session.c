@@ -175,7 +175,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     wake_all(session);
 }
 
-/* Sets the deadline of the connection by what the connection waits for now. */
+/* Sets the deadline of the connection. It depends on what the connection waits for now. */
 static void look_at_time(struct h2_session *session)
 {
     struct channel *channel = session->channel;
@@ -266,7 +266,7 @@ void tr__h2_read(struct channel *channel, tr_bytes bytes)
         tr__h2_flush(session);
 }
 
-/* Notes that the other side has ended. Requests that have come are still answered. */
+/* Notes that the other side has ended. Complete requests are still answered. */
 static void note_end(struct h2_session *session)
 {
     session->is_cut = true;

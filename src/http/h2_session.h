@@ -53,7 +53,7 @@ void tr__h2_on_deadline(struct channel *channel);
 void tr__h2_on_close(struct channel *channel, bool has_failed);
 void tr__h2_free(struct channel *channel);
 
-/** Lets nghttp2 make frames as long as the output has space for them. May end the channel. */
+/** Lets nghttp2 make frames until the output has no more space for them. May end the channel. */
 void tr__h2_flush(struct h2_session *session);
 /**
  * Sends the frames of nghttp2, as many as the output takes. A negative result is an error of

@@ -51,7 +51,7 @@ struct multipart_event {
     tr_bytes filename; /* for MULTIPART_PART; data is NULL if the part has no file name */
     tr_bytes type;     /* Content-Type of the part; empty if it has none */
     tr_bytes bytes;    /* for MULTIPART_DATA: the content */
-    /* TR_BAD_DATA; TR_TOO_LARGE: a head is too long, or there are more than parts_max parts */
+    /* TR_BAD_DATA, or TR_TOO_LARGE if a head is too long or there are more than parts_max parts */
     tr_status status;
     const char *text; /* error text */
 };

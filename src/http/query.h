@@ -52,7 +52,7 @@ bool tr__query_find(tr_bytes text, const char *name, tr_bytes *value);
  */
 TR_MUST_CHECK tr_status tr__query_decode(tr_bytes text, char *to, size_t *length);
 
-/** Decodes a segment of a path by the rules of tr__query_decode, but '+' is no space. */
+/** Decodes a segment of a path by the rules of tr__query_decode, but without '+' as a space. */
 TR_MUST_CHECK tr_status tr__path_decode(tr_bytes text, char *to, size_t *length);
 
 /**

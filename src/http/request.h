@@ -32,7 +32,7 @@ struct http_request {
     struct http_head head;
     struct http_path *path; /* NULL: not decoded yet */
     tr_time since_ns;
-    bool reads_body;             /* a turn waits for the next piece of the body */
+    bool reads_body;             /* a turn waits for the next piece of the request's body */
     struct tr_http_request *raw; /* message of a raw row; NULL: the row is typed */
     const tr_type *type;         /* type of the message that the handler gets */
     void *message;               /* message of a typed row */
@@ -53,7 +53,7 @@ struct http_request {
     tr_pending later;
     /* The body. */
     bool body_is_over;
-    bool is_told;   /* 100 Continue was sent, or need not be */
+    bool is_told;   /* 100 Continue was sent, or is not needed */
     tr_bytes there; /* bytes of the body that came with the head and were not read yet */
     uint64_t body_left;
     struct http_chunk chunk;

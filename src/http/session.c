@@ -145,7 +145,7 @@ static tr_time within(const struct channel *channel)
     return request->reads_body ? request->site->options.body_ns : 0;
 }
 
-/* Begins a connection that has opened. */
+/* Called when a connection has opened: prepares it for its first request. */
 static void on_open(struct channel *channel)
 {
     const char *protocol = tr__channel_protocol(channel);

@@ -16,7 +16,7 @@ struct http_route {
     const tr_handler *row;
     enum http_method method;
     struct http_pattern pattern;
-    bool is_message; /* a TR_WEBSOCKET row for tr_ws_message, which accepts every request */
+    bool is_message; /* the row is TR_WEBSOCKET with tr_ws_message; it accepts every request */
     bool is_raw;     /* the message of the row is tr_http_request */
     /* typed row: for each part of the path, the field that it fills */
     const tr_field *fields[TR_HTTP_PARTS_MAX];
@@ -25,7 +25,7 @@ struct http_route {
 struct http_site {
     tr_http_options options; /* the options with their defaults filled in */
     struct http_limits limits;
-    const tr_behavior *behavior; /* the behavior that has these rows */
+    const tr_behavior *behavior; /* the behavior to which these rows belong */
     const tr_handler *rest;      /* handler of TR_ON(tr_http_request, ...); NULL: none */
     const tr_handler *messages;  /* handler of TR_ON(tr_ws_message, ...); NULL: none */
     char *server; /* value of the header Server; its memory is behind the routes; NULL: none */

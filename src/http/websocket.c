@@ -26,7 +26,7 @@ enum {
     BIT_CONTROL = 0x08
 };
 
-/* A header that has come completely. */
+/* A header all of whose bytes have come. */
 struct header {
     unsigned char first;
     unsigned char mask[4];

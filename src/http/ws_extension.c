@@ -21,7 +21,7 @@ enum {
 /* One extension of a list. */
 struct extension {
     bool is_deflate;
-    bool is_wrong; /* a parameter is unknown, repeated or has a wrong value */
+    bool is_wrong; /* a parameter is unknown, is repeated, or has a wrong value */
     unsigned seen;
     unsigned server_bits; /* 0: without a value */
     unsigned client_bits;
@@ -32,7 +32,7 @@ struct word {
     size_t size;
 };
 
-/* The characters of a token (RFC 9110 5.6.2). */
+/* Whether a byte is allowed in a token (RFC 9110 5.6.2). */
 static bool is_token(unsigned char byte)
 {
     unsigned char letter = byte | 0x20;
@@ -118,7 +118,7 @@ static bool read_extension(struct cursor *in, struct extension *extension)
     return true;
 }
 
-/* Whether a server can accept an offer. */
+/* Whether a server can accept this offer of a client. */
 static bool is_offer_kept(const struct extension *offer)
 {
     if (!offer->is_deflate || offer->is_wrong)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Negotiates permessage-deflate (RFC 7692), the only extension of WebSocket that this library
- * supports.⏎
- *     Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits                 what browsers offer⏎     Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover
+ * supports.
+ *
+ *     Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits                 what browsers offer
+ *     Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover
  */
 #ifndef HTTP_WS_EXTENSION_H
 #define HTTP_WS_EXTENSION_H

@@ -64,7 +64,7 @@ static unsigned char lower(unsigned char byte)
     return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
-/* Whether two texts are equal, without regard to upper and lower case. */
+/* Whether two texts are equal, ignoring upper and lower case. */
 static bool is_same(const unsigned char *a, const unsigned char *b, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

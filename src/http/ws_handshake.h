@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The handshake of WebSocket (RFC 6455, section 4): what a server checks and answers, what a client sends and checks. Pure
- * functions over the values of headers, without the spaces around them.
+ * The handshake of WebSocket (RFC 6455, section 4): the checks and the answer of a server, the
+ * request and the checks of a client. Pure functions over the values of headers, without the spaces
+ * around them.
  *
  *     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==          16 random bytes of the client
  *     Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=   the server's answer to it

@@ -126,7 +126,8 @@ static tr_status append(struct channel *channel, enum ws_opcode opcode, tr_bytes
     return status;
 }
 
-/* Writes a frame to a channel that is writable. The payload of a client is memory of the library, and is masked in place. */
+/* Writes a frame to a channel that is writable. The payload is in memory of the library. A client masks that payload in
+ * place. */
 static tr_status write_frame(struct tr_self *self, struct channel *channel, enum ws_opcode opcode,
                              tr_bytes payload, bool is_deflated)
 {
@@ -143,10 +144,8 @@ static tr_status write_frame(struct tr_self *self, struct channel *channel, enum
     return tr__write_with(self, channel, (tr_bytes){head, size}, payload);
 }
 
-/*
- * Writes a copy of a message, masked or deflated. Waits for capacity before it copies, because the turn may end while
- * it waits.
- */
+/* Writes a copy of a message, masked or deflated. Waits for capacity before it makes the copy,
+ * because the turn may end during the wait. */
 static tr_status write_copy(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
                             tr_bytes payload, bool is_deflated)
 {
@@ -248,7 +247,8 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
         channel->flags &= ~(uint32_t)CHANNEL_ANSWERED;
 }
 
-/* Answers a close or an error of the other side, and ends the channel with the code and the reason as text. */
+/* Answers a close or an error of the other side, and ends the channel. Code and reason become the
+ * text of tr_closed. */
 static void end(struct channel *channel, unsigned code, tr_bytes reason)
 {
     char text[TEXT_MAX];

@@ -50,7 +50,8 @@ bool tr__guard_is_name(const char *name)
     return length && length <= GUARD_NAME_MAX && !name[length];
 }
 
-/* Returns the next item of a list with commas, without the spaces around it; NULL: there is none. */
+/* Returns the next item of a list with commas, without the spaces around the item; NULL: there is
+ * none. */
 static const char *item_next(const char **list, size_t *size)
 {
     *list += strspn(*list, ", \t");

@@ -19,8 +19,7 @@ enum { GUARD_TOKEN_SIZE = 32 };
 enum { GUARD_NAME_MAX = 253 };
 
 /**
- * The two subprotocols that a page offers for its WebSocket: this one, and "token." with the token
- * behind it.
+ * A page offers two subprotocols for its WebSocket: this one, and "token." followed by the token.
  */
 #define GUARD_PROTOCOL "troupe-inspect-1"
 #define GUARD_TOKEN_PREFIX "token."
@@ -41,7 +40,10 @@ bool tr__guard_origin(const char *origin, const char *host, bool is_tls);
  * does not depend on where two tokens differ. Returns false if `protocols` is NULL.
  */
 bool tr__guard_token(const char *protocols, const char token[GUARD_TOKEN_SIZE + 1]);
-/** Whether the list of subprotocols contains GUARD_PROTOCOL. Returns false if it is NULL. */
+/**
+ * Whether the list of subprotocols contains GUARD_PROTOCOL. Returns false if `protocols` is
+ * NULL.
+ */
 bool tr__guard_protocol(const char *protocols);
 /** Whether an address can be reached only from this machine: 127.0.0.0/8 or ::1. */
 bool tr__guard_is_loopback(const tr_address *address);

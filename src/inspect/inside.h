@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the files of the inspector share. */
+/** Data that the files of the inspector share. */
 #ifndef INSPECT_INSIDE_H
 #define INSPECT_INSIDE_H
 

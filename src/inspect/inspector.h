@@ -71,7 +71,10 @@ struct inspector_options {
 TR_MUST_CHECK tr_status tr__inspector_start(const struct inspector_options *options,
                                             struct inspector **inspector,
                                             char why[INSPECTOR_WHY_SIZE]);
-/** Returns the address for a browser, with the token: "http://127.0.0.1:40123/#token=...". It must not go to a log. */
+/**
+ * Returns the address for a browser, with the token: "http://127.0.0.1:40123/#token=...". The token
+ * is secret, so this must not be logged.
+ */
 const char *tr__inspector_url(const struct inspector *inspector);
 /**
  * Closes all pages, and frees the inspector. NULL is allowed. One thread; waits at most a second

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A session of the inspector: a request for a file of the page, or the WebSocket of a page with its connection to the control
- * socket.
+ * A session of the inspector. It answers a request for a file of the page, or has the WebSocket of
+ * a page and its connection to the control socket.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "inspect/inside.h"
 #include "wire/utf8.h"
 
-/** Codes with which a WebSocket is closed (ui/PROTOCOL.md). */
+/** Codes with which the inspector closes a WebSocket (ui/PROTOCOL.md). */
 enum { CLOSE_NO_PROGRAM = 4001, CLOSE_NO_REQUEST = 4002, CLOSE_TOO_MANY = 4003 };
 
 #define GREETING_NS (5 * TR_SECOND)

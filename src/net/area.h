@@ -28,7 +28,7 @@ struct area {
 
 /** Returns an area with at least AREA_LOW free bytes, for one more holder; NULL: out of memory. */
 struct area *tr__area_take(const struct memory_source *source, struct area **current);
-/** Gives up the hold that tr__area_take has counted. An area without holders is freed. */
+/** Gives up what tr__area_take has counted: an area without holders is freed. */
 void tr__area_give(const struct memory_source *source, struct area *current, struct area *area);
 
 #endif

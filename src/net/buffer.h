@@ -72,7 +72,7 @@ static inline void net_buffer_consume(struct net_buffer *buffer, size_t size)
 TR_MUST_CHECK tr_status tr__net_buffer_append(struct net_buffer *buffer, const void *data,
                                               size_t size);
 
-/** Gives back the memory; the buffer can be used again. */
+/** Frees the memory of a buffer. The buffer can be used again. */
 void tr__net_buffer_free(struct net_buffer *buffer);
 
 /**
@@ -96,7 +96,7 @@ static inline void net_buffer_use(struct net_buffer *buffer, struct net_spare *s
     spare->data = NULL;
 }
 
-/** Frees the memory of a buffer, or keeps it as the spare memory. */
+/** Makes the memory of a buffer the spare memory, or frees it. */
 static inline void net_buffer_spare(struct net_buffer *buffer, struct net_spare *spare)
 {
     if (spare->data || buffer->capacity > SPARE_MAX) {

@@ -90,7 +90,7 @@ void *tr__chain_find(const struct chain *chain, const struct filter *table,
     return NULL;
 }
 
-/* ---- To the other side. ---- */
+/* ---- Output: from the actor to the other side. ---- */
 
 static tr_status failed(struct chain *chain, uint32_t i, tr_status status)
 {
@@ -146,12 +146,10 @@ static tr_status advance(struct chain *chain, struct net_buffer *out)
     return TR_OK;
 }
 
-/* ---- From the other side. ---- */
+/* ---- Input: from the other side to the actor. ---- */
 
-/*
- * Passes the first `size` bytes that wait for the filter `i` to that filter. *taken is 0 if the filter needs more
- * bytes.
- */
+/* Passes the first `size` bytes that wait for the filter `i` to that filter. Sets *taken to 0 if
+ * the filter needs more bytes. */
 static tr_status link_step(struct chain *chain, uint32_t i, size_t size, size_t *taken,
                            struct net_buffer *to, struct net_buffer *out)
 {
@@ -168,10 +166,8 @@ static tr_status link_step(struct chain *chain, uint32_t i, size_t size, size_t 
     return sent;
 }
 
-/*
- * Passes the bytes that wait for the filter `i` to it, as far as rule 3 of chain.h allows. TR_CLOSED: the filter has
- * ended in order.
- */
+/* Passes the bytes that wait for the filter `i` to it, as far as rule 3 of chain.h allows. Returns
+ * TR_CLOSED if the filter has ended in order. */
 static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in,
                           struct net_buffer *out)
 {

@@ -43,7 +43,10 @@ TR_MUST_CHECK tr_status tr__chain_feed(struct chain *chain, tr_bytes bytes);
 void tr__chain_end(struct chain *chain);
 /** Returns the number of filters with this table. */
 uint32_t tr__chain_count(const struct chain *chain, const struct filter *table);
-/** Returns the state of the filter with this table that is nearest to the framing, and its place; NULL: there is none. */
+/**
+ * Of the filters with this table, finds the one nearest to the framing. Returns its state and sets
+ * *place; NULL: there is none.
+ */
 void *tr__chain_find(const struct chain *chain, const struct filter *table,
                      bool (*is_it)(const void *state, const void *what), const void *what,
                      uint32_t *place);

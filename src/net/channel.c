@@ -161,10 +161,8 @@ tr_status tr__channel_watch(struct channel *channel, int fd)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct loop *loop = &channel->worker->loop;
-    /*
-     * A channel that is writable now needs only its input watched. tr__output_flush watches the output when a send
-     * would block.
-     */
+    /* The channel is writable now, so watch only its input. When a send would block,
+     * tr__output_flush watches the output. */
     tr_status status = channel_has(channel, CHANNEL_WRITABLE)
                            ? tr__loop_watch_input(loop, fd, channel_bits(channel))
                            : tr__loop_watch(loop, fd, channel_bits(channel));
@@ -360,7 +358,7 @@ static bool is_quiet(const struct channel *channel)
            !channel->rare->datagrams;
 }
 
-/* Lets a protocol that reads outside of turns read what has come. */
+/* If the protocol of a channel reads outside of turns, lets it read the bytes that have come. */
 static void read_streams(struct channel *channel)
 {
     if (channel->rare->streams && channel->state == CHANNEL_OPEN &&

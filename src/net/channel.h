@@ -53,7 +53,7 @@ enum channel_kind {
     /* the socket of a listener, whose actor gets tr__acceptable: net/listener.c */
     CHANNEL_LISTENER,
     CHANNEL_DATAGRAM,
-    CHANNEL_ATTEMPT, /* a connect on behalf of another channel: net/dial.c */
+    CHANNEL_ATTEMPT, /* attempt to connect, on behalf of another channel: net/dial.c */
     CHANNEL_EXIT,    /* the end of a child process: net/process.h */
     CHANNEL_SIGNALS  /* signals of the process, which its actor gets as tr_signal: net/signals.c */
 };
@@ -71,16 +71,16 @@ enum channel_flag {
     CHANNEL_HANDED_OVER = 1 << 7, /* handed over by another actor */
     /* made by tr_dial, and the turn that connects has not begun yet */
     CHANNEL_DIALED = 1 << 8,
-    CHANNEL_OPENS = 1 << 9, /* the actor is to get tr_opened */
+    CHANNEL_OPENS = 1 << 9, /* the actor must still get tr_opened */
     /* the actor is to get tr_drained when the output has capacity again */
     CHANNEL_DRAINS = 1 << 10,
     CHANNEL_IN_TURN = 1 << 11,    /* a turn handles a message of the channel */
     CHANNEL_DIRTY = 1 << 12,      /* the channel is in net_worker.dirty */
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for the handshake of the channel */
-    CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
+    CHANNEL_CLOSES = 1 << 14,     /* the actor must still get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches the descriptor of the channel */
     CHANNEL_PAUSED = 1 << 16,     /* the listener of this socket accepts nothing now */
-    CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
+    CHANNEL_END_HELD = 1 << 17,   /* the end of the output waits for a commit: net/held.h */
     CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
     /* a filter was added to the open channel, and its handshake is not over */
     CHANNEL_SHAKES = 1 << 19,
@@ -90,7 +90,7 @@ enum channel_flag {
     CHANNEL_ALONE = 1 << 21,
     CHANNEL_FILE = 1 << 22, /* a turn writes a file to the channel; other writes wait */
     CHANNEL_GONE = 1 << 23, /* tr_closed was handled, but a turn still uses bytes of the channel */
-    CHANNEL_STARVED = 1 << 24,  /* memory was missing: the channel is looked at again soon */
+    CHANNEL_STARVED = 1 << 24,  /* memory was missing, so the loop checks the channel again soon */
     CHANNEL_COUNTED = 1 << 25,  /* the channel counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,  /* peer.v4 is set */
     CHANNEL_PEER_FAR = 1 << 27, /* peer.far is set */
@@ -186,7 +186,7 @@ struct channel_rare {
 
 /** Turns that wait for a channel; the list is circular. */
 struct channel_waits {
-    struct channel_wait *first; /* the wait that began first; NULL: none */
+    struct channel_wait *first; /* the turn that has waited longest; NULL: none waits */
 };
 
 struct channel_timer;
@@ -219,7 +219,7 @@ struct channel {
     uint16_t listener_worker; /* of a session that is counted: index of its count in the listener */
     tr_status status;         /* why the channel has ended, or why it lingers */
 
-    /* the event that is queued for the actor, or that a turn handles; NULL: none */
+    /* the event that is queued for the actor, or whose turn runs; NULL: none */
     struct envelope *event;
     struct channel_work *work;
     struct channel_rare *rare;
@@ -246,7 +246,7 @@ struct channel {
 };
 static_assert(sizeof(struct channel) == 168, "an idle connection has one");
 
-/** A turn that waits for a channel. It is on the stack of that turn. */
+/** A turn that waits for a channel. This record is on the stack of that turn. */
 struct channel_wait {
     struct list link; /* the ring */
     struct tr_self *self;
@@ -293,7 +293,7 @@ static inline bool channel_is_mine(const struct channel *channel)
                          : worker_is_mine(channel->worker);
 }
 
-/** Changes the state. Asserts that the change is legal. Owner only. */
+/** Changes the state. Asserts that this change is allowed. Owner only. */
 void tr__channel_change(struct channel *channel, enum channel_state state);
 
 /**
@@ -325,7 +325,9 @@ TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *
 /** Takes a channel from its actor. The channel is in no list afterwards. Owner only. */
 void tr__channel_disown(struct channel *channel);
 
-/** Takes the event from a channel. An event that is queued is dropped when its turn comes. Owner only. */
+/**
+ * Separates a channel from its event. A queued event is dropped when its turn comes. Owner only.
+ */
 void tr__channel_forget_event(struct channel *channel);
 
 /**

@@ -29,7 +29,7 @@ static tr_status filters_attach(struct channel *channel)
     return tr__filters_attach(channel);
 }
 
-/* Notes the address that a connection comes from. */
+/* Notes the address from which a connection comes. */
 static tr_status note_peer(struct channel *channel, const tr_address *peer)
 {
     if (channel->endpoint->options.connections_per_peer_max) {

@@ -10,10 +10,16 @@ struct channel;
 struct listener_shared;
 struct worker;
 
-/** Makes the channel of a connection, without an actor. On an error the descriptor is closed. */
+/**
+ * Makes the channel of a connection. The channel has no actor yet. On an error closes the
+ * descriptor.
+ */
 TR_MUST_CHECK tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
                                             const struct accepted *accepted, struct channel **made);
-/** Opens the channel of a connection that has got its actor, or begins its handshake. The channel may end. */
+/**
+ * Called when the channel of a connection has got its actor. Opens it, or begins its handshake. The
+ * channel may end.
+ */
 void tr__connection_begin(struct channel *channel);
 
 #endif

@@ -26,7 +26,7 @@ TR_MUST_CHECK tr_status tr__deadline_reserve(struct channel *channel);
  * soon.
  */
 void tr__channel_arm(struct channel *channel);
-/** Takes the timer from a channel. */
+/** Frees the timer of a channel. */
 void tr__channel_disarm(struct channel *channel);
 /** Handles the timer of a channel, which has fired. The channel may be freed. */
 void tr__channel_expired(struct channel *channel, tr_time now_ns);

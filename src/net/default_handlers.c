@@ -70,7 +70,7 @@ static const tr_handler process_ended = {
 static const tr_handler ignored = {
     .type = &tr_type_tr_drained, .call = on_ignored, .name = "tr_drained"};
 
-/* Returns the handler of tr_closed for an actor that has none. */
+/* Returns the handler of tr_closed for an actor that has no handler for it. */
 static const tr_handler *closed_handler(const struct channel *channel)
 {
     if (channel->rare->process && channel->status == TR_CLOSED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happens to an event of a channel for which the actor has no handler. */
+/** Handlers for events of channels if the actor has none. */
 #ifndef NET_DEFAULT_HANDLERS_H
 #define NET_DEFAULT_HANDLERS_H
 
@@ -9,8 +9,8 @@
 
 /**
  * Returns the handler of an event: the handler of the channel's protocol, else `any`, which is the
- * actor's own handler for any message, else the default handler. NULL: the event is unhandled.
- * Owner only.
+ * actor's own handler for any message, else the default handler. NULL: there is none, and the event
+ * is unhandled. Owner only.
  */
 const tr_handler *tr__default_handler(struct tr_self *self, const struct envelope *envelope,
                                       const tr_handler *any);

@@ -155,7 +155,7 @@ static int attempts_look(struct attempts *attempts)
     return -1;
 }
 
-/* Connects to one of the addresses. The channel may end meanwhile, by its deadline. */
+/* Connects to one of the addresses. The channel may end during this, by its deadline. */
 static tr_status connect_any(struct tr_self *self, struct channel *channel,
                              const struct name_addresses *addresses, int *fd)
 {
@@ -355,7 +355,7 @@ static tr_next on_dialing(tr_self *self, void *state, const void *data)
     if (tr__channel_of(self, message->channel, &channel) != TR_OK)
         return TR_SAME;
     tr_status status = dial(self, channel);
-    /* Look the channel up again: it may have ended with its actor. */
+    /* Find the channel again, because it may have ended with its actor. */
     if (status != TR_OK && tr__channel_of(self, message->channel, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return TR_SAME;

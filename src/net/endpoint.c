@@ -7,7 +7,7 @@
 #include "net/tls_context.h"
 #include "net/user_filter.h"
 
-/* The strings of an endpoint that are copied. */
+/* The members of an endpoint that are strings and are copied. */
 static const size_t strings[] = {
     offsetof(tr_endpoint, address),
     offsetof(tr_endpoint, source),

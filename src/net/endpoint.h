@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Endpoints: how to speak at an address. A copy of a tr_endpoint, shared by the channels that were made from it.
+ * Endpoints: copies of a tr_endpoint, which says how to communicate at an address. All channels
+ * that were made from an endpoint share it.
  */
 #ifndef NET_ENDPOINT_H
 #define NET_ENDPOINT_H
@@ -17,9 +18,10 @@ struct endpoint {
     atom32 users;
     /* the options with their defaults filled in; their strings are behind this struct */
     tr_endpoint options;
-    struct tls_context *tls;          /* NULL: none */
-    struct listener_shared *listener; /* set while the listener or one of its sessions exists */
-    void *site;                       /* made by options.protocol, which frees it; NULL: none */
+    struct tls_context *tls; /* NULL: none */
+    /* set as long as the listener or one of its sessions exists */
+    struct listener_shared *listener;
+    void *site; /* made by options.protocol, which frees it; NULL: none */
     /* of a UNIX socket that was bound: the id of its file, by platform->socket_file; all zero:
      * none */
     uint64_t file[2];
@@ -29,8 +31,9 @@ struct endpoint {
 enum endpoint_role { ENDPOINT_LISTENS, ENDPOINT_CONNECTS, ENDPOINT_BINDS };
 
 /**
- * Copies an endpoint. TR_INVALID_ARGUMENT: an invalid size, a kind that does not fit the role, no address, a negative
- * time, or an option that would have no effect. TR_NO_MEMORY.
+ * Copies an endpoint. Fails with TR_NO_MEMORY, or with TR_INVALID_ARGUMENT for an invalid size, a
+ * kind that does not fit the role, no address, a negative time, or an option that would have no
+ * effect.
  */
 TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
                                          const tr_endpoint *from, enum endpoint_role role,
@@ -46,7 +49,7 @@ TR_MUST_CHECK tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket
 void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint);
 /** Adds a user. Any thread. */
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint);
-/** Removes a user; the last one frees the endpoint. Any thread. */
+/** Removes a user of an endpoint; the last one frees it. Any thread. */
 void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endpoint);
 
 #endif

@@ -52,7 +52,7 @@ static void push(struct channel *channel, struct exchange *exchange)
     channel->rare->exchange_count += exchange->kind == EXCHANGE_PIECE;
 }
 
-/* Ends an exchange that went alone, so that other turns may exchange again. */
+/* Ends an exchange that had to be the only one, so that other turns may begin exchanges again. */
 static void alone_end(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_ALONE;
@@ -83,7 +83,7 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
     struct cell *cell = channel->cell;
     struct ask *ask = ask_find(channel, exchange);
     if (!ask)
-        return; /* the turn of the ask has given up */
+        return; /* nobody waits for the answer, because the turn of the ask has given up */
     bool has_nul = bytes.data && channel->endpoint->options.framing == TR_LINES;
     struct tr_received message = {.channel = {channel_bits(channel)},
                                   .bytes = {bytes.data, bytes.size + has_nul}};
@@ -307,7 +307,7 @@ static tr_channel_ask failed(tr_status status)
     return (tr_channel_ask){.any = {PENDING_IS_STATUS | (uint32_t)-status}};
 }
 
-/* Makes an ask of this turn, and its place among the exchanges of the channel. */
+/* Makes an ask of this turn, and a record for it among the exchanges of the channel. */
 static tr_status begin(struct tr_self *self, struct channel *channel, struct wish wish,
                        tr_channel_ask *asked)
 {
@@ -415,7 +415,7 @@ static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, u
     struct channel *channel;
     tr_status status = tr_write(self, handle, request);
     if (status == TR_OK || tr__channel_of(self, handle, &channel) != TR_OK)
-        return; /* the end of the channel has ended its exchanges */
+        return; /* the channel has ended, and with it its exchanges */
     struct exchange **at = find_number(channel, number);
     struct ask *ask = at ? ask_find(channel, *at) : NULL;
     if (at)

@@ -13,7 +13,7 @@
 
 /** Gives pieces that have come to the exchanges that they answer. May end the channel. */
 void tr__exchanges_read(struct channel *channel);
-/** Whether input is for exchanges first, and for turns and handlers after them. */
+/** Whether exchanges get the input before turns and handlers. */
 static inline bool exchanges_are_first(const struct channel *channel)
 {
     return channel->rare->exchanges && !channel_has(channel, CHANNEL_UNASKED);

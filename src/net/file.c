@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Files that are written to a channel: read piece by piece on helper threads, while the turn waits. CHANNEL_FILE keeps all
- * other writes out of the bytes of the file.
+ * Files that are written to a channel: read piece by piece on helper threads, while the turn waits.
+ * CHANNEL_FILE makes all other writes wait, so that they do not get between the bytes of the file.
  */
 #include <stdio.h>
 #include <string.h>

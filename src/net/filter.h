@@ -50,7 +50,8 @@ struct filter {
      */
     bool (*is_open)(const void *state);
     /**
-     * Whether `inbound` would append more without new input. NULL: never, because it always appends all that it can.
+     * Whether `inbound` would append more bytes without new input. NULL: never, because `inbound`
+     * always appends all bytes that it can.
      */
     bool (*has_more)(const void *state);
     /**

@@ -48,7 +48,8 @@ static tr_status hold(struct channel *channel, enum held_what what, const tr_add
     return status;
 }
 
-/* Returns the last effect of the outbox if it holds bytes of this channel, so that more can be added; else NULL. */
+/* If the last effect of the outbox holds bytes of this channel, returns it, so that more bytes can
+ * be added to it; otherwise NULL. */
 static struct channel_effect *bytes_before(const struct channel *channel)
 {
     struct channel_effect *last = tr__outbox_last_effect(channel->worker);

@@ -171,7 +171,8 @@ static bool piece_keep(struct tr_self *self, struct channel *channel, struct env
     }
     if (status == TR_OK && channel->endpoint->options.interleaves)
         status = tr__piece_begin(self, channel, envelope, bytes);
-    /* a copy exists, so the piece can be handled now, at worst without others beside it */
+    /* A piece that was copied can be handled in any case. If tr__piece_begin has failed, no other
+     * piece is handled beside it. */
     if (status == TR_OK || is_copied)
         return true;
     if (!tr__input_unread(channel, size))

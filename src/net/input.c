@@ -111,7 +111,8 @@ static void note_received(struct channel *channel, size_t got, size_t room)
     channel_note_active(channel);
 }
 
-/* Receives into `buffer`, which has space. TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the end, TR_RESET, ... */
+/* Receives into `buffer`, which must have space. Returns TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the
+ * end, TR_RESET, ... */
 static tr_status receive(struct channel *channel, struct net_buffer *buffer)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -123,7 +124,8 @@ static tr_status receive(struct channel *channel, struct net_buffer *buffer)
     if (status == TR_WOULD_BLOCK)
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     if (status == TR_RESET && channel->rare->process)
-        /* the socket of a process ends by a reset if the process has not read all of its input */
+        /* a process that has not read all of its input ends its socket by a reset, which is no
+         * error here */
         return TR_CLOSED;
     if (status != TR_OK)
         return status;
@@ -154,7 +156,7 @@ static bool filter_has_more(const struct channel_filter *filter)
     return filter->table->has_more && filter->table->has_more(filter->state);
 }
 
-/* Call when a handshake that began on the open channel has ended. Notes that. */
+/* Notes that a handshake which began on the open channel has ended. */
 static void note_shaken(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_SHAKES;

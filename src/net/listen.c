@@ -81,7 +81,7 @@ static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, i
     return status;
 }
 
-/* Spawns the actor of a listener whose socket is open. Takes the descriptor. */
+/* Spawns the actor of a listener whose socket is open. Takes ownership of the descriptor. */
 static tr_status listener_spawn(struct tr_self *self, struct listener_shared *shared, int fd,
                                 uint64_t *ref)
 {

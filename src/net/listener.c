@@ -371,7 +371,7 @@ static void wait_to_accept(tr_self *self, struct listener *listener, struct chan
 }
 
 /* Accepts up to ACCEPTS_MAX connections. Each one counts as a turn, so that the run of the listener
- * ends in time. */
+ * is not too long. */
 static void accept_all(tr_self *self, struct listener *listener, struct channel *channel)
 {
     struct listener_shared *shared = listener->shared;

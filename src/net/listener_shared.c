@@ -172,7 +172,7 @@ void tr__accepted_reset(struct listener_shared *shared)
 
 /* ---- Connections by address. ---- */
 
-enum { PEER_V6_BYTES = 8 }; /* one customer has a whole /64, so its addresses count as one */
+enum { PEER_V6_BYTES = 8 }; /* a customer usually has a whole /64, so its addresses count as one */
 
 static struct peer_count **peer_find(struct listener_shared *shared, const tr_address *address)
 {

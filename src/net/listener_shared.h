@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a listener, its decks and its sessions share. */
+/** The data that a listener, its decks and its sessions share. */
 #ifndef NET_LISTENER_SHARED_H
 #define NET_LISTENER_SHARED_H
 

@@ -218,7 +218,7 @@ bool tr__output_is_due(const struct channel *channel)
 
 /* ---- Sending. ---- */
 
-/* Removes bytes that were sent from the pages. */
+/* Removes bytes from the pages after they were sent. */
 static void sent(struct channel *channel, size_t size)
 {
     struct channel_output *output = &channel->work->output;
@@ -301,7 +301,7 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
-    if (!work_of(channel)) /* notes since when nothing was sent, which needs the record */
+    if (!work_of(channel)) /* the record is needed to note since when nothing was sent */
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {
         net_buffer_use(&filter->out, &channel->worker->channels.net->spare_output);
@@ -404,7 +404,7 @@ void tr__output_flush(struct channel *channel)
             tr__channel_end(channel, status, NULL);
             return;
         } else if (channel->rare->filter.table && !count)
-            break; /* the output waits for the handshake */
+            break; /* no output can be sent before the handshake has ended */
     }
     note_capacity(channel);
     if (is_up && channel->state != CHANNEL_DIALING && tr__output_is_empty(channel))

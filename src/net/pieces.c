@@ -136,7 +136,8 @@ bool tr__piece_delays_end(const struct tr_self *self, const struct channel *chan
     return true;
 }
 
-/* Writes to the channel what the turn of a piece has written so far. The channel may end. */
+/* Writes the output that the turn of a piece has made so far to the channel. The channel may
+ * end. */
 static void held_write(struct channel *channel, struct piece *piece)
 {
     tr_bytes bytes = net_buffer_bytes(&piece->held);
@@ -155,7 +156,7 @@ static void piece_remove(const struct worker *worker, struct piece *piece)
     source_resize(source_of(worker), piece, 0);
 }
 
-/* Writes the held answers of the first pieces, up to one whose turn has not ended. */
+/* Writes the held answers of the first pieces. Stops at a piece whose turn has not ended. */
 static void advance(struct channel *channel)
 {
     const struct worker *worker = channel->worker;

@@ -15,7 +15,7 @@
 #include "net/rare.h"
 #include "base/assert.h"
 
-/** Flags of which a plain channel has none. */
+/** Flags that a plain channel does not have. */
 enum {
     CHANNEL_ODD = CHANNEL_INPUT_OVER | CHANNEL_FINISHING | CHANNEL_DIALED | CHANNEL_OPENS |
                   CHANNEL_DRAINS | CHANNEL_WAITS_OPEN | CHANNEL_CLOSES | CHANNEL_END_HELD |

@@ -66,7 +66,7 @@ void tr__process_free(struct tr_system *system, struct process *process);
  * Does nothing if the handle has no process.
  */
 void tr__process_drop(const tr_platform *platform, const tr_process_handle *handle);
-/** Ends a process: SIGTERM, and SIGKILL later. */
+/** Ends a process: sends SIGTERM now, and SIGKILL later. */
 void tr__process_terminate(struct process *process);
 /** Handles the readiness of an exit channel: reaps the process. The channel may be freed. */
 void tr__process_ready(struct channel *exit, uint32_t what);
@@ -74,7 +74,7 @@ void tr__process_ready(struct channel *exit, uint32_t what);
 void tr__process_expired(struct channel *exit, tr_time now_ns);
 /** Call when the main channel or the channel for errors has ended with this status. */
 void tr__process_channel_ended(struct channel *channel, tr_status status);
-/** Drops what was written to a process that does not read its input any more. */
+/** Drops the output to a process that has closed its input. */
 void tr__process_input_over(struct channel *channel);
 /** Sends SIGKILL to the process of this channel. */
 void tr__process_kill(struct channel *channel);

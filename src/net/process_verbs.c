@@ -47,7 +47,8 @@ static bool has_idle_options(const tr_process *options)
            (!writes && (options->output_max || options->stall_ns));
 }
 
-/* Makes the argument list, the program first, in scratch memory. NULL: there are too many arguments. */
+/* Makes the list of arguments in scratch memory; the program is the first. NULL: there are too many
+ * arguments. */
 static const char **arguments_of(struct tr_self *self, const tr_process *options)
 {
     size_t count = 0;
@@ -107,7 +108,7 @@ static tr_status make(struct start *start, const tr_process *options, bool has_e
     return status;
 }
 
-/* Frees what a start has made. The channels that have joined the process free it. */
+/* Frees what a start has made. If channels belong to the process, they free it. */
 static void unmake(struct start *start)
 {
     struct tr_system *system = start->worker->system;
@@ -297,7 +298,8 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process)
 
 /* ---- Verbs for a running process. ---- */
 
-/* Finds the process of a channel. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT; TR_NOT_FOUND: the process has ended. */
+/* Finds the process of a channel. Fails with TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT, or with
+ * TR_NOT_FOUND if the process has ended. */
 static tr_status process_of(const struct tr_self *self, tr_channel handle, struct process **found)
 {
     struct channel *channel;

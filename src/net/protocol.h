@@ -23,7 +23,7 @@ struct tr_protocol {
     tr_status (*open)(struct tr_self *self, struct endpoint *endpoint, const tr_behavior *behavior);
     /** Frees a site. Any thread. */
     void (*drop)(const struct memory_source *source, void *site);
-    /** Gets each piece, as a struct tr_received of a type that no program knows. */
+    /** Gets each piece, as a struct tr_received. Its type is known to the library only. */
     const tr_handler *handler;
     /** Cuts a piece, by the rules of tr_framing.cut. */
     size_t (*cut)(const struct channel *channel, tr_bytes bytes, size_t seen, tr_bytes *piece);
@@ -36,7 +36,7 @@ struct tr_protocol {
      * .idle_ns. May end the channel.
      */
     void (*on_deadline)(struct channel *channel);
-    /** Returns how long a wait for a channel may take while `request` is handled. */
+    /** Returns how long a turn that handles `request` may wait for a channel. */
     tr_time (*within)(const struct channel *channel);
     /**
      * If channel->request is not NULL: called when a turn of `handler` has ended, even if it has
@@ -61,7 +61,10 @@ struct tr_protocol {
      * channel.
      */
     void (*on_drained)(struct channel *channel);
-    /** For a channel with rare->streams. Called when the channel has ended: lets turns that wait for it continue. */
+    /**
+     * For a channel with rare->streams. Called when the channel has ended: wakes the turns that
+     * wait for it.
+     */
     void (*on_ended)(struct channel *channel);
     /**
      * Frees rare->streams of a channel, if it is not NULL. No turn of it may be queued. Turns that

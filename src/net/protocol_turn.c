@@ -70,5 +70,5 @@ void tr__protocol_turn_done(struct worker *worker, struct envelope *envelope)
     turn->is_running = false;
     turn->protocol->on_turn_done(turn);
     if (channel)
-        tr__channel_call(channel); /* the end of the channel may have waited for this turn */
+        tr__channel_call(channel); /* tr_closed may have waited for the end of this turn */
 }

@@ -89,7 +89,7 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
             return status;
         }
         has_waited = true;
-        is_first = true; /* this turn was woken because it is the first */
+        is_first = true; /* this turn was woken because it is the first in the list */
     }
     /* The next turn that waits may have something to read. */
     if (!waits_are_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reading in a turn, for the layers above. Owner only. */
+/** Reads from channels in a turn, for the layers above. Owner only. */
 #ifndef NET_READ_H
 #define NET_READ_H
 

@@ -101,7 +101,7 @@ static void contexts_add(struct secure_contexts *contexts, struct tls_context *c
     tr__tls_context_release(last);
 }
 
-/* What a helper thread needs to read the files of a client's endpoint. */
+/* The data that a helper thread needs to read the files of a client's endpoint. */
 struct reading {
     const tr_platform *platform;
     const tr_endpoint *options;

@@ -5,7 +5,7 @@
 
 #include "net/channel.h"
 
-/** Contexts of clients that a system keeps. */
+/** Contexts of clients that a system keeps at most. */
 enum { SECURE_CONTEXTS_MAX = 16 };
 
 /**

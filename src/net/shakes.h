@@ -13,7 +13,7 @@ enum { SHAKES_MAX = 4 /* steps of handshakes in one round */ };
 
 /** Continues a handshake, now or in a later round. The channel may open or end. */
 void tr__shakes_add(struct channel *channel);
-/** Continues handshakes that have waited, at the beginning of a round. Returns whether others still wait. */
+/** Continues waiting handshakes, at the beginning of a round. Returns whether some still wait. */
 bool tr__shakes_round(struct worker *worker);
 
 #endif

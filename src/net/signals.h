@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Signals as messages: a channel from which signals are read. Owner only. */
+/** Signals as messages: a channel that receives signals of the process. Owner only. */
 #ifndef NET_SIGNALS_H
 #define NET_SIGNALS_H
 

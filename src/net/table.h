@@ -10,7 +10,7 @@
 #include "actor/cell/system.h"
 #include "net/channel.h"
 
-/** How many slots tr__table_find_owned looks at, which takes a millisecond or two. */
+/** Slots that tr__table_find_owned looks at. This takes a millisecond or two. */
 enum { TABLE_LOOKED_AT = 65536 };
 
 /** Takes a free slot, with its next generation. Fails with TR_LIMIT, TR_NO_MEMORY. Any thread. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    RECORD_MAX = 16 * 1024, /* bytes of the actor in one record */
+    RECORD_MAX = 16 * 1024, /* bytes of the actor in one record, at most */
     RECORD_EXTRA = 64,      /* bytes of a record besides the actor's, at most */
     READ_MIN = 256, /* space to read into at least, so that a few bytes need only one call */
     TEXT_SIZE = 128,

@@ -40,10 +40,13 @@ enum secure_flag {
     SECURE_ALPN = 1 << 3,       /* ALPN has chosen a protocol */
     SECURE_ALPN_H2 = 1 << 4,    /* it is h2 */
     SECURE_ALPN_HTTP1 = 1 << 5, /* the protocol is http/1.1 */
-    SECURE_PEER = 1 << 6        /* the other side has a certificate that was verified */
+    SECURE_PEER = 1 << 6        /* the certificate of the other side was verified */
 };
 
-/** Describes a handshake that has ended. Returns bits of enum secure_flag; 0: it has not ended. */
+/**
+ * Describes a handshake that has ended. Returns bits of enum secure_flag, or 0 if the handshake has
+ * not ended.
+ */
 uint8_t tr__tls_describe(const void *state, uint16_t *cipher);
 /** Whether the handshake has resumed an earlier session. */
 bool tr__tls_is_resumed(const void *state);

@@ -18,7 +18,10 @@ struct tls_pipe {
     bool is_out_of_memory; /* `out` could not grow */
 };
 
-/** Makes the table of functions. It must outlive the BIOs. NULL: out of memory. BIO_meth_free frees it. */
+/**
+ * Makes the table of functions for BIOs, which must outlive the BIOs. NULL: out of memory.
+ * BIO_meth_free frees it.
+ */
 BIO_METHOD *tr__tls_bio_method(void);
 
 /** Makes a BIO over a pipe, which must outlive it. NULL: out of memory. */

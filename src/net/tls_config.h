@@ -28,8 +28,8 @@ struct tls_config {
 };
 
 /**
- * Checks and copies the options. TR_TLS_FAILED: an option is missing, or has no meaning here, and `why` says which.
- * TR_NO_MEMORY.
+ * Checks and copies the options. TR_TLS_FAILED: an option is missing, or would have no effect, and
+ * `why` says which. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_config_new(const tr_platform *platform, const tr_endpoint *endpoint,
                                            bool is_server, struct tls_config **config, char *why,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A certificate, the certificates between it and its authority, and its key. */
+/** A certificate with its key, and the certificates between it and its authority. */
 #ifndef NET_TLS_CREDENTIAL_H
 #define NET_TLS_CREDENTIAL_H
 

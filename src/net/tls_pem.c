@@ -128,7 +128,7 @@ enum {
     KEYS_SIZE =
         /* size of the secure heap, which cannot grow; unused pages take no memory */
     4 * 1024 * 1024,
-    KEYS_MIN = 32 /* the smallest block, a key of X25519 */
+    KEYS_MIN = 32 /* size of the smallest block: a key of X25519 */
 };
 
 /* Makes the secure heap of OpenSSL for the secret parts of keys: memory that is in no dump of the

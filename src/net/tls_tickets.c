@@ -81,7 +81,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHE
     OPENSSL_cleanse(&key, sizeof key);
     if (!is_set || is_encrypting)
         return is_set ? 1 : -1;
-    /* A client of TLS 1.3 uses a ticket once, so it needs another one each time. */
+    /* A client of TLS 1.3 uses a ticket only once, so it needs a new one each time. */
     return found > 0 || SSL_version(ssl) >= TLS1_3_VERSION ? 2 : 1;
 }
 

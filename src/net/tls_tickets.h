@@ -2,7 +2,8 @@
 /**
  * The keys with which a listener encrypts session tickets. All its workers share the keys, and a
  * reload of certificates does not change them. So a client can resume its session on any worker,
- * even after a reload.⏎
+ * even after a reload.
+ *
  * A new key is made each hour. The two keys before it are still accepted.
  */
 #ifndef NET_TLS_TICKETS_H

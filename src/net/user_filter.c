@@ -8,7 +8,8 @@
 
 enum {
     TEXT_SIZE = 128,
-    /* bytes of the actor that one call gets, so few that TR_FILTER_PUT_MAX suffices */
+    /* bytes of the actor that a function gets in one call: few, so that its output fits into
+     * TR_FILTER_PUT_MAX */
     SLICE = 16 * 1024
 };
 

@@ -20,9 +20,9 @@ TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *c
  * waits again. Owner only.
  */
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first);
-/** Removes a turn that was added. Owner only. */
+/** Removes a turn from the list. Owner only. */
 void tr__waits_remove(struct channel_waits *waits, struct channel_wait *wait);
-/** Wakes the turn that has waited longest, or all of them. Owner only. */
+/** Wakes the turn that has waited longest, or all turns. Owner only. */
 void tr__waits_wake_one(const struct channel_waits *waits);
 void tr__waits_wake(const struct channel_waits *waits);
 

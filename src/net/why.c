@@ -62,7 +62,8 @@ static void print_output(const struct channel *channel, const char *name, char *
                  silent_ms(channel));
 }
 
-/* Whether the turn waits for the answer to an exchange, or until it may read or write. */
+/* Whether the turn waits for the reply of an exchange, or until the channel is readable or
+ * writable. */
 static bool has_exchange(const struct channel *channel, const struct tr_self *turn)
 {
     const struct ask *ask;

@@ -21,7 +21,10 @@ static inline bool work_is_there(const struct channel *channel)
 
 /** Gives a channel a record. NULL: out of memory. */
 struct channel_work *tr__work_new(struct channel *channel);
-/** Takes the record from a channel that has neither bytes nor a borrower. */
+/**
+ * Takes the record from a channel. The channel must have neither bytes nor a turn that has borrowed
+ * some.
+ */
 void tr__work_give(struct channel *channel);
 /** Frees the records that a worker keeps. */
 void tr__works_free(struct worker *worker);

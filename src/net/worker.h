@@ -23,9 +23,10 @@ struct net_worker {
     union free_work *works;      /* free records; see net/work.h */
     struct datagrams *datagrams; /* memory for the datagrams of the next channel; NULL: none yet */
     struct wheel wheel;          /* nodes of struct channel_timer */
-    struct list dirty;           /* channels with output that is to be sent when the run ends */
+    struct list dirty;           /* channels with output that must be sent when the run ends */
     struct list lingering;       /* channels without an actor */
-    struct list shaking;  /* channel_rare of channels whose handshake may continue: net/shakes.h */
+    /* struct channel_rare of channels whose handshake may continue; see net/shakes.h */
+    struct list shaking;
     uint32_t shakes_left; /* steps of handshakes that may still be done in this round */
     struct list
         /* channels whose event could not be queued because memory was missing, or that are read
@@ -33,8 +34,9 @@ struct net_worker {
         starved;
     bool has_more;         /* one of the starved channels must be read again in the next round */
     tr_time date_until_ns; /* time until which `date` is valid; 0: it was not made yet */
-    uint64_t http_client;  /* ref of the actor that asks servers: src/http/client.h; 0: none yet */
-    void *deflate;         /* streams of zlib: src/http/worker.h; NULL: none yet */
+    /* ref of the actor that sends requests to servers, see src/http/client.h; 0: none yet */
+    uint64_t http_client;
+    void *deflate; /* streams of zlib: src/http/worker.h; NULL: none yet */
     void (*deflate_free)(void *deflate);
     char date[40]; /* the Date header of answers, made once a second: src/http */
 };

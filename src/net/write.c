@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verbs that write, and those that end a channel. */
+/** The verbs that write to a channel, and the verbs that end one. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +115,7 @@ size_t tr__write_head(const struct channel *channel, size_t size, unsigned char 
     return length;
 }
 
-/* Appends a piece with its head to a buffer: all of it, or nothing. */
+/* Appends a piece with its head to a buffer. Appends either all of it or nothing. */
 static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t length,
                       tr_bytes bytes)
 {
@@ -129,7 +129,7 @@ static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t
     return TR_OK;
 }
 
-/* Writes a piece with its head: all of it, or nothing. */
+/* Writes a piece with its head. Writes either all of it or nothing. */
 static tr_status put_with(struct tr_self *self, struct channel *channel, const unsigned char *head,
                           size_t length, tr_bytes bytes)
 {

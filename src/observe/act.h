@@ -14,8 +14,8 @@ void tr__verb_log(struct visitor *visitor, const struct control_request *request
 void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status);
 
 /**
- * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request has no time-out, refuses
- * the request at once and says in which turn the worker is stuck.
+ * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request has no
+ * time-out, refuses the request at once and names the turn in which the worker is stuck.
  */
 void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
                    const tr_type *type, const void *message, tr_time timeout_ns);

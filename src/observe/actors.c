@@ -88,7 +88,7 @@ bool tr__actor_describe(tr_system *system, const struct actor_glance *glance, tr
 
 /* ---- The list. ---- */
 
-/* Returns the state with this name, or LIFE_COUNT. */
+/* Returns the state with this name, or LIFE_COUNT if there is none. */
 static enum life life_of(const char *name)
 {
     enum life life = LIFE_NEW;

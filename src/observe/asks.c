@@ -14,7 +14,7 @@
 enum {
     ASKS_SLOTS = 4096, /* slots that one step reads */
     ASKS_ASKED = 16,   /* actors about which workers are asked in one step */
-    /* actors about which workers are asked in all, over many steps: a second of work */
+    /* limit of the actors about which workers are asked, over all steps: a second of work */
     ASKS_MOST = 20000,
     ASKS_LISTED = 1000, /* rows of an answer, if the request has no limit */
 };
@@ -65,7 +65,8 @@ static void wait_write(struct visitor *visitor, const tr_reason *oldest)
     tr__json_string(line, "why", oldest->text);
 }
 
-/* Asks the worker of an actor, and writes a row if the actor waits for an answer or owes one. */
+/* Asks the worker of an actor about it, and writes a row if the actor waits for an answer or owes
+ * one. */
 static void actor_look(struct visitor *visitor, struct asks *asks,
                        const struct actor_glance *glance)
 {

@@ -36,7 +36,7 @@ static bool row_fill(struct visitor *visitor, uint32_t slot, tr_ref actor, struc
     if (!tr__channel_glance(system, slot, &row->glance) || row->glance.kind == CHANNEL_ATTEMPT ||
         (actor.bits && row->glance.owner != actor.bits))
         return false;
-    /* On other platforms the numbers are not descriptors of this process. */
+    /* On another platform, `fd` is not a descriptor of this process. */
     bool is_real = system->platform == tr_platform_real();
     row->has_info = is_real && row->glance.fd >= 0 && tr__socket_info(row->glance.fd, &row->info);
     row->has_actor =
@@ -89,7 +89,7 @@ static void info_write(struct json_line *line, const struct row *row)
     tr__json_unsigned(line, "retransmits", info->retransmits);
 }
 
-/* Returns the name of a cipher that current libraries choose; NULL: the cipher is another one. */
+/* Returns the name of a cipher that current libraries choose; NULL: it is another cipher. */
 static const char *cipher_name(uint16_t number)
 {
     static const struct {

@@ -19,7 +19,7 @@ enum {
     ASK_MS = 5,        /* time between two checks of whether an ask was answered */
     CHECK_MS = 1000,   /* time between two checks for slow clients */
     RETRY_MS = 100,    /* time until the next accept, if there was no free descriptor */
-    READ_SIZE = 16384, /* bytes that are read at once */
+    READ_SIZE = 16384, /* bytes that one read takes */
     CLIENTS_MOST = CONTROL_CLIENTS + OBSERVER_PAGES
 };
 
@@ -99,7 +99,8 @@ static bool client_serve(struct control *control, struct control_client *client,
     return true;
 }
 
-/* Makes space for one more client. Returns false if all are busy. Pages of inspectors are not counted here. */
+/* Makes space for one more client. Returns false if no present client can be dropped. Pages of
+ * inspectors are not counted here. */
 static bool clients_make_space(struct control *control)
 {
     tr_time now_ns = tr__observer_now(&control->observer);

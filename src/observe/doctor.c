@@ -292,7 +292,7 @@ static void rates_look(struct visitor *visitor, struct doctor *doctor)
     tr_counters now;
     tr_system_counters(visitor->observer->system, &now);
     const struct observer *observer = visitor->observer;
-    /* the number of one to two minutes ago, or since the start */
+    /* the number of dead letters one to two minutes ago, or at the first look */
     size_t older = observer->letters_ns[1] ? 1 : 0;
     bool is_known = observer->letters_ns[older];
     uint64_t before = is_known ? observer->letters[older] : doctor->counters.dead_letters;

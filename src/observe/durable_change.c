@@ -305,7 +305,7 @@ void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *
                   REMOVE_SECONDS * TR_SECOND);
 }
 
-/* Answers a request whose order was given, and leaves a line in the log. */
+/* Answers a request after its order was given to the actor, and leaves a line in the log. */
 static void order_end(struct visitor *visitor, const struct control_request *request,
                       tr_status status, const char *path)
 {

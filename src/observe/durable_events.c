@@ -18,7 +18,7 @@
 enum {
     EVENTS_DEFAULT = 100,
     EVENTS_LARGEST = 1000,
-    EVENTS_READ = 256,             /* events that are read at once */
+    EVENTS_READ = 256,             /* events that one read takes */
     EVENTS_READ_BYTES = 64 * 1024, /* a page of events ends with the event that reaches this size */
     /* bytes of an event that is shown; of a larger event only the name is */
     EVENT_SHOWN_MAX = 16 * 1024,
@@ -35,8 +35,9 @@ struct event_copy {
 
 struct event_list {
     struct stored stored;
-    const struct durable_kind *kind; /* NULL: the program has no such kind */
-    struct event_past *past;         /* NULL: no states can be made */
+    /* kind of the actor in the program; NULL: the program has no such kind */
+    const struct durable_kind *kind;
+    struct event_past *past; /* recovers the states; NULL: states cannot be shown */
     struct request_key key;
     uint64_t after;
     uint64_t next; /* number of the event to read next */

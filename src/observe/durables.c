@@ -105,11 +105,11 @@ static void kind_write(struct visitor *visitor, const struct stored *stored, con
 /* The progress of a list of kinds, of keys, or of actors with queues. */
 struct durable_list {
     struct stored stored;
-    size_t declared; /* how many kinds of the program were listed */
+    size_t declared; /* number of kinds of the program that were listed so far */
     char kind[TR_NAME_MAX + 1];
     struct request_key prefix;
     struct request_key after;
-    int64_t number; /* number of the last actor with queues */
+    int64_t number; /* number of the last actor in a list of actors with queues */
     uint64_t listed;
     uint64_t limit;
 };
@@ -473,7 +473,7 @@ static void queues_write(struct visitor *visitor, struct durable_list *list,
     }
 }
 
-/* Lists the queues of one more actor. */
+/* Lists the queues of the next actor. */
 static bool queues_step(struct visitor *visitor)
 {
     struct durable_list *list = visitor->work;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Verbs that show what the store has of durable actors, awake or asleep. */
+/** Verbs that show the stored data of durable actors, awake or asleep. */
 #ifndef OBSERVE_DURABLES_H
 #define OBSERVE_DURABLES_H
 

@@ -91,7 +91,7 @@ size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, 
     for (uint32_t i = 0; i < system->worker_count; i++)
         worker_add(system->workers[i], figures, max, &count);
     for (size_t i = 0; i < count; i++) {
-        /* Failures are noted by the name of the message. */
+        /* Failures are counted by the name of the message. */
         const tr_type *type = figures[i].handler->type;
         figures[i].failed = tr__failure_log_handler(
             system, figures[i].behavior->name, type ? type->name : figures[i].handler->name);
@@ -158,7 +158,7 @@ void tr__handlers_write(struct visitor *visitor, size_t max)
     tr__handlers_watch(system);
 }
 
-/* Returns for how long turns have been timed. */
+/* Returns for how long the times of turns have been measured. */
 static int64_t since_ms(const struct visitor *visitor)
 {
     const struct system_samples *samples = &visitor->observer->system->samples;

@@ -24,7 +24,7 @@ struct handler_figures {
     uint64_t failed;
 };
 
-/** Lets workers time turns for a while. Any thread. */
+/** Makes workers measure the time of turns for a while. Any thread. */
 void tr__handlers_watch(tr_system *system);
 /**
  * Collects figures of at most `max` handlers, those with the most samples first. Returns their

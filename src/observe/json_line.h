@@ -37,7 +37,10 @@ void tr__json_line_drop(struct json_line *text, size_t size);
 void tr__json_put(struct json_line *text, const char *piece, size_t length);
 void tr__json_printf(struct json_line *text, const char *format, ...) TR_PRINTF(2, 3);
 
-/** Begins an object or array: '{' or '['. `name` is NULL for an item of an array, and for the whole. */
+/**
+ * Begins an object or array: '{' or '['. `name` is NULL for an item of an array, and for the
+ * outermost object.
+ */
 void tr__json_open(struct json_line *text, const char *name, char bracket);
 void tr__json_close(struct json_line *text, char bracket);
 /**

@@ -19,7 +19,7 @@ struct wanted {
     /* the actor whose lines, and those of actors below it, are selected; NULL: of all actors */
     const char *path;
     uint64_t causal;  /* 0: any */
-    const char *text; /* a text that the line contains; NULL: any line */
+    const char *text; /* text that a line must contain; NULL: any line */
 };
 
 /* Reads what the request selects. Returns false if the request was refused. */

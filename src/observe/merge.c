@@ -87,7 +87,8 @@ static tr_status merge_refuse(struct merge *merge, tr_status status, const tr_wi
     return status;
 }
 
-/* Refuses a new value for a secret field, whose value the tool and the pages do not show. */
+/* Refuses a new value that may have "..." in place of a secret value, as the tool and the pages
+ * show it. */
 static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_bytes value)
 {
     static const char hidden[] = "\"...\"";

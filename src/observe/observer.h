@@ -131,7 +131,7 @@ bool tr__observer_is_stuck(struct observer *observer, int worker, tr_worker_info
 tr_time tr__observer_grows(const struct observer *observer, tr_ref actor, uint32_t *since_queued,
                            uint32_t *most_queued);
 
-/** Describes an actor without asking its worker. Returns false if it has ended. */
+/** Describes an actor without asking its worker. Returns false if the actor has ended. */
 bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *info);
 
 /**

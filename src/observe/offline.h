@@ -30,7 +30,7 @@ void tr__offline_close(struct offline *offline);
 TR_MUST_CHECK tr_status tr__offline_compact(const char *directory, uint64_t *before,
                                             uint64_t *after, tr_error *error);
 
-/** What was saved of a damaged store; see struct store_salvage. */
+/** The result of saving a damaged store; see struct store_salvage. */
 struct offline_salvage {
     uint64_t copied;
     uint64_t older;

@@ -15,7 +15,7 @@ static const char bucket[] = "troupe_turn_seconds_bucket{";
 struct exemplars {
     const struct slow_row *rows; /* the slowest turns, slowest first */
     size_t count;
-    double begin_s; /* where the bucket of the next line begins */
+    double begin_s; /* value at which the bucket of the next line begins */
 };
 
 static bool starts_with(const char *line, const char *with)

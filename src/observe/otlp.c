@@ -56,7 +56,7 @@ struct tr_otlp {
     uint64_t missed;             /* records that were replaced before they were read */
     bool is_posting;
     tr_time post_ns;  /* when the next post may be sent */
-    tr_time said_ns;  /* when the log last had a line about dropped spans; 0: never */
+    tr_time said_ns;  /* when the log last reported dropped spans; 0: never */
     uint64_t said;    /* number of spans that had been dropped by then */
     uint64_t dropped; /* spans */
     char app[TR_NAME_MAX + 1];

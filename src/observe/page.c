@@ -52,7 +52,7 @@ bool tr__page_may(struct visitor *visitor, struct control_request *request, cons
     if (why)
         tr__visitor_refuse(visitor, request->id, TR_NOT_PERMITTED, "%s", why);
     else if (visitor->reads_only)
-        request->may = false; /* keeps verbs from taking it for a permission */
+        request->may = false; /* so that no verb takes this flag for a permission */
     return !why;
 }
 

@@ -119,7 +119,8 @@ void tr__verb_failures(struct visitor *visitor, const struct control_request *re
 
 /* ---- Sending a dead letter again. ---- */
 
-/* Whether the text of a dead letter is the whole message. A secret field is only "..." there. */
+/* Whether the text of a dead letter contains the whole message. It does not if a secret field is
+ * shown as "...". */
 static bool is_whole(tr_system *system, const tr_dead_letter_record *record)
 {
     tr_ref actor = tr_system_find(system, record->to_path);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Verbs about what has happened: dead letters, failures and restarts. */
+/** Verbs about past events: dead letters, failures and restarts. */
 #ifndef OBSERVE_PAST_H
 #define OBSERVE_PAST_H
 
 #include "observe/visitor.h"
 
 void tr__verb_dead_letters(struct visitor *visitor, const struct control_request *request);
-/** Writes how long ago something happened, and when. `time_ns` is a time of tr_now. */
+/** Writes the age and the date of a past event. `time_ns` is a time of tr_now. */
 void tr__past_time(struct visitor *visitor, tr_time time_ns);
 void tr__verb_failures(struct visitor *visitor, const struct control_request *request);
 

@@ -5,7 +5,7 @@
 
 #include <troupe/observe.h>
 
-/** Fills in what a worker is doing. Any thread. */
+/** Fills in what a worker does at present. Any thread. */
 void tr__worker_describe(tr_system *system, uint32_t worker, tr_worker_info *info);
 /**
  * Fills in the turn in which a thread is stuck, while another thread runs its worker

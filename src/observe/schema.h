@@ -21,7 +21,7 @@
 struct visitor;
 struct control_request;
 
-/** Where the messages of a program are found. All members are borrowed, and may be NULL. */
+/** Where to find the messages of a program. All members are borrowed, and may be NULL. */
 struct schema_source {
     const char *app;
     const tr_behavior *root;
@@ -32,7 +32,10 @@ struct schema_source {
     const tr_behavior *const *behaviors_end;
 };
 
-/** Writes the schema, without a line feed. TR_NO_MEMORY; TR_LIMIT: more than TR_SCHEMA_MESSAGES_MAX messages. */
+/**
+ * Writes the schema, without a line feed. Fails with TR_NO_MEMORY, or with TR_LIMIT for more than
+ * TR_SCHEMA_MESSAGES_MAX messages.
+ */
 TR_MUST_CHECK tr_status tr__schema_write(struct json_line *text, const struct schema_source *source,
                                          const struct memory_source *memory);
 

@@ -29,7 +29,7 @@ struct span {
     uint64_t actor;
     tr_time start_ns;
     tr_time end_ns;
-    uint64_t tick; /* the tick in which the turn has ended */
+    uint64_t tick; /* number of the tick in which the turn has ended */
     const tr_type *type;
     const char *handler;
     const char *behavior;
@@ -75,7 +75,7 @@ void tr__spans_tick(struct spans *spans);
  * tr__spans_remove.
  */
 struct span *tr__spans_first(struct spans *spans);
-/** Returns the next span that is ready after this one. */
+/** Returns the next span after this one that is ready; NULL: there is none. */
 struct span *tr__spans_next(struct spans *spans, struct span *span);
 void tr__spans_remove(struct spans *spans, struct span *span);
 

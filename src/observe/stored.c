@@ -93,7 +93,7 @@ void tr__stored_message(const struct stored *stored, const tr_type *type, const 
         tr__json_string(line, member, "...");
 }
 
-/* A search for the shape with a certain hash in the store. */
+/* A search in the store for the shape with this hash. */
 struct wanted_shape {
     uint64_t hash;
     struct json_line text;

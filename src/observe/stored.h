@@ -62,7 +62,7 @@ struct stored_queue {
     uint64_t dead;
     uint64_t oldest; /* id of the first item; 0: none */
     char oldest_type[64];
-    tr_time failed_ns; /* when an item last failed; 0: none has */
+    tr_time failed_ns; /* when the last attempt failed; 0: none has failed */
 };
 /** Fills in the figures of at most `max` queues of an actor. Sets *count to their number. */
 TR_MUST_CHECK tr_status tr__stored_queues(const struct stored *stored, const char *kind,

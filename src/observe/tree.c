@@ -18,7 +18,7 @@ struct tree_group {
     uint64_t suspended;
     uint64_t stopping;
     uint32_t queued_most;
-    struct actor_glance first; /* one of the children; ref 0: none was seen yet */
+    struct actor_glance first; /* one of the children; a ref of 0: none was found yet */
 };
 
 struct tree {

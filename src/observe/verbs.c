@@ -369,7 +369,7 @@ static void workers_write(struct visitor *visitor)
     source_resize(source, infos, 0);
 }
 
-/* Begins an answer with the members that info and top have in common. */
+/* Begins an answer with the members that the verbs info and top have in common. */
 static void overview_begin(struct visitor *visitor, const struct control_request *request)
 {
     struct json_line *line = &visitor->output;

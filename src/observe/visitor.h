@@ -37,7 +37,7 @@ enum visitor_job {
     JOB_NONE,
     JOB_LIST,
     JOB_ASK,
-    JOB_STEPS, /* `step` continues it as fast as the client reads */
+    JOB_STEPS, /* `step` continues the job as fast as the client reads */
     JOB_WAIT   /* `step` checks every few milliseconds whether the job has ended */
 };
 
@@ -74,7 +74,7 @@ struct visitor {
     /* Adds members to a line of progress; NULL: there is nothing to add. */
     void (*work_tell)(struct visitor *visitor);
     tr_time begun_ns; /* when the job began */
-    tr_time told_ns;  /* when a line of progress was last written, or the job began */
+    tr_time told_ns;  /* when the last line of progress was written, or the job began */
     /* A text that comes in pieces, by several requests. */
     struct json_line gathered;
 };
@@ -98,14 +98,17 @@ size_t tr__visitor_space(const struct visitor *visitor);
 /** Begins the object {"id":1,"ok":{ or, if `is_part`, {"id":1,"part":{ . */
 void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part);
 /**
- * Ends both objects, and the line. A page gets no line of more than VISITOR_LINE_MAX bytes: its request is refused with
- * TR_TOO_LARGE, and the page ignores the rest of the answer.
+ * Ends both objects of tr__visitor_begin, and the line. If a page would get a line of more than
+ * VISITOR_LINE_MAX bytes, its request is refused with TR_TOO_LARGE instead, and the page ignores
+ * the rest of the answer.
  */
 void tr__visitor_end(struct visitor *visitor);
 /** Answers that a request was refused. The member "why" has the formatted sentence. */
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,
                         ...) TR_PRINTF(4, 5);
-/** Begins a job with steps. The job owns `work`, and frees it by `work_free` when it ends. */
+/**
+ * Begins a job that is done in steps. The job owns `work`. When it ends, `work_free` frees that.
+ */
 void tr__visitor_steps(struct visitor *visitor, enum visitor_job job,
                        bool (*step)(struct visitor *visitor), void *work,
                        void (*work_free)(struct visitor *visitor, void *work));

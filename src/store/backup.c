@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Backup, check and compaction: what is common to all drivers. */
+/** Backup, check and compaction: the part that all drivers share. */
 #include "store/backup.h"
 
 #include "store/core.h"
@@ -106,7 +106,7 @@ tr_status tr__store_compact(const struct store_options *options, struct store_co
     return status ? status : driver->compact(options, report, error);
 }
 
-/* The bytes of the files of a store; 0 if they are in memory. */
+/* Returns the bytes of the files of a store; 0 if they are in memory. */
 static uint64_t files_size(const struct store *store)
 {
     static const char *const names[] = {"troupe.db", "troupe.db-log"};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What operators do with a store: copy a store while it is in use, check it, make it smaller.
+ * Operations for operators of a store: copy it while it is in use, check it, make it smaller.
  *
  *     tr__store_backup(store, "/backups/monday", on_progress, context, &error);   open, commits continue
  *     tr__store_check(&options, &report, on_damage, context, &error);             not open: only reads
  *     tr__store_compact(&options, &report, &error);                               not open
  *     tr__store_shrink(store, &report, &error);                                   open, commits wait
  *
- * A backup is a store of its own: a directory with the same files, of the same program. To restore it, put it in the
- * place of the old directory. docs/design/store.md explains how a copy is consistent while commits continue.
+ * A backup is a store of its own: a directory with the same files, of the same program. To restore
+ * it, put it in the place of the old directory. docs/design/store.md explains how a copy is
+ * consistent while commits continue.
  */
 #ifndef STORE_BACKUP_H
 #define STORE_BACKUP_H
@@ -20,7 +21,7 @@
 struct store_backup_progress {
     /* bytes copied so far, including pages that were copied again because they had changed */
     uint64_t copied_bytes;
-    uint64_t total_bytes; /* bytes of the files at present */
+    uint64_t total_bytes; /* bytes of the files at this time */
 };
 /**
  * Called on the thread of the backup, at most once for each STORE_BACKUP_STEP bytes. Returns false to stop the backup
@@ -103,8 +104,8 @@ TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
  *
  * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs,
  * or somebody has read for more than a second. TR_STORE_FULL, TR_NO_MEMORY, TR_CANCELLED, TR_FAILED
- * (the new file): nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: the
- * store has no thread, or is in memory.
+ * (the new file could not be made): nothing has changed. TR_STORE_FAILED: the store has failed.
+ * TR_NOT_SUPPORTED: the store has no thread, or is in memory.
  */
 TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
                                          struct store_compact *report, tr_error *error);

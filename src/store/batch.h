@@ -16,7 +16,7 @@ struct store_op;
 
 /** Makes an empty batch. Fails with TR_NO_MEMORY. One thread at a time. */
 TR_MUST_CHECK tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch);
-/** Frees a batch that was never submitted, or whose on_done was called. NULL does nothing. */
+/** Frees a batch that was never submitted, or whose on_done was called. NULL is allowed. */
 void tr__store_batch_free(struct store_batch *batch);
 /**
  * Returns memory for values, aligned to 16, not zeroed, which lives as long as the batch. NULL: out
@@ -93,7 +93,7 @@ TR_MUST_CHECK tr_status tr__store_queue_remove(struct store_batch *batch, const 
  */
 TR_MUST_CHECK tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected,
                                                tr_bytes event);
-/** Deletes the events up to and including this one. The highest number stays. */
+/** Deletes the events up to and including this one. The highest number so far does not change. */
 TR_MUST_CHECK tr_status tr__store_event_trim(struct store_batch *batch, uint64_t sequence);
 /** Stores a snapshot, at most TR_STATE_MAX bytes, that includes all events up to `sequence`. */
 TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence,
@@ -118,8 +118,9 @@ TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t n
                                            tr_bytes page);
 
 /**
- * Stores the outcome of a request under its id. The id has 1 to TR_REQUEST_ID_MAX bytes, the outcome at most
- * STORE_REQUEST_MAX. Replaces an outcome with the same id. Numbers increase from one request of the actor to the next.
+ * Stores the outcome of a request under its id. The id has 1 to TR_REQUEST_ID_MAX bytes, the
+ * outcome at most STORE_REQUEST_MAX. Replaces an outcome with the same id. Each request of an actor
+ * must have a higher number than the one before.
  */
 TR_MUST_CHECK tr_status tr__store_request_put(struct store_batch *batch, tr_bytes id,
                                               uint64_t number, tr_bytes value);

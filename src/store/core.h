@@ -26,8 +26,8 @@ enum {
     /* The limit of pages while commits are slowed down: small groups, so that each wait is
      * short. */
     STORE_GROUP_PAGES_BEHIND = 500,
-    /* How many batches of one group may destroy actors: if the group has no other batches, and if
-     * it has. A batch that destroys changes as many pages as several others, anywhere in the
+    /* How many batches of one group may destroy actors. The first number is for a group without other
+     * batches, the second for one that has others. A batch that destroys changes as many pages as several others, anywhere in the
      * tables, and 300,000 may come at once. */
     STORE_GROUP_DESTROYS_MAX = 64,
     STORE_GROUP_DESTROYS_SHARED = 16,
@@ -74,7 +74,7 @@ struct store {
     void (*on_failed)(void *context, const char *why);
     void *context;
 
-    atom32 is_failed;   /* Set once, by the committing thread or the thread of the checkpoints. */
+    atom32 is_failed; /* Set once, by the committing thread or the thread that makes checkpoints. */
     atom32 is_reported; /* on_failed was called, or is being called. */
 
     /* Protects the members below. No other lock is taken under this one; memory is allocated under it. */
@@ -125,9 +125,9 @@ struct store {
     /* The next members are for the committing thread only. */
     bool is_burying;    /* the last search for rows of destroyed actors has found some */
     size_t log_pages;   /* pages of the log after the last commit */
-    size_t group_pages; /* by how much the last commit made the log longer */
+    size_t group_pages; /* how many pages the last commit has added to the log */
     bool is_tidy; /* nothing was committed since the log was truncated, or was found to be short */
-    tr_time idle_ns; /* since when nothing was committed; 0: not known */
+    tr_time idle_ns; /* time since which nothing was committed; 0: not known */
 };
 
 struct store_reader {

@@ -399,10 +399,8 @@ tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_syn
     return TR_OK;
 }
 
-/*
- * Decides what a crash leaves of a write, sector by sector. `is_last`: this is the last write that arrives in order,
- * and it is torn.
- */
+/* Decides for each sector of a write what a crash leaves. `is_last` says that this write is the
+ * last one to arrive, and is torn. */
 static void settle_write(struct disk_file *file, struct change *change, enum disk_crash how,
                          bool is_last, struct rng *rng)
 {

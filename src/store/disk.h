@@ -8,7 +8,7 @@
  * with which contents, as the tests of SQLite do (test6). Without `is_tracked` the disk only needs
  * memory for its files, and a crash loses nothing.
  *
- * All functions: any thread. A file is used only by the caller that opened it.
+ * Any thread may call all functions. A file is used only by the caller that has opened it.
  */
 #ifndef STORE_DISK_H
 #define STORE_DISK_H
@@ -44,9 +44,9 @@ struct store_io_hook {
 
 /** What may happen to writes that were not synced. */
 enum disk_crash {
-    DISK_CRASH_KEEP, /* All arrive: the process died, not the machine. */
+    DISK_CRASH_KEEP, /* All writes arrive: the process has died, but not the machine. */
     DISK_CRASH_DROP, /* None arrives. */
-    /* some writes arrive, in order; the last of them is torn, and all later writes are lost */
+    /* writes arrive in their order, up to one that is torn; all later writes are lost */
     DISK_CRASH_ORDER,
     DISK_CRASH_MIX,   /* Each sector arrives or does not, independently of the others. */
     DISK_CRASH_WASTE, /* Each sector arrives, does not arrive, or is garbage. */
@@ -55,7 +55,7 @@ enum disk_crash {
 
 TR_MUST_CHECK tr_status tr__disk_new(const struct memory_source *source, bool is_tracked,
                                      struct store_disk **disk);
-/** Frees a disk that no store uses. NULL does nothing. */
+/** Frees a disk that no store uses. NULL is allowed. */
 void tr__disk_free(struct store_disk *disk);
 /**
  * Makes another disk with the same files, including writes that were not synced. No store may use
@@ -68,11 +68,11 @@ void tr__disk_hook(struct store_disk *disk, struct store_io_hook hook);
 void tr__disk_crash(struct store_disk *disk, enum disk_crash how, struct rng *rng);
 /** Sets how many bytes may be written until the disk is full; UINT64_MAX: no limit. */
 void tr__disk_set_space(struct store_disk *disk, uint64_t bytes);
-/** Returns the size of a file; 0 if there is none. */
+/** Returns the size of a file, or 0 if there is no such file. */
 size_t tr__disk_size(struct store_disk *disk, const char *name);
 /** Flips bits of a byte. Returns false if there is no such byte. */
 bool tr__disk_flip(struct store_disk *disk, const char *name, size_t offset, unsigned char bits);
-/** Returns the bytes of all files. */
+/** Returns how many bytes all files have. */
 size_t tr__disk_bytes(struct store_disk *disk);
 
 /* For drivers. */
@@ -88,7 +88,10 @@ bool tr__disk_has(struct store_disk *disk, const char *name);
 TR_MUST_CHECK tr_status tr__disk_open(struct store_disk *disk, const char *name, bool may_create,
                                       struct disk_file **file);
 void tr__disk_close(struct disk_file *file);
-/** Reads bytes. Sets *got to how many there were, and zeroes the rest of the memory. TR_STORE_FAILED from a hook. */
+/**
+ * Reads bytes. Sets *got to their number, and sets the rest of the memory to zero. TR_STORE_FAILED
+ * comes from a hook.
+ */
 TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size,
                                       uint64_t offset, size_t *got);
 /** Writes bytes. Fails with TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. */

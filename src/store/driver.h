@@ -15,7 +15,7 @@
 #include "store/record.h"
 #include "store/sql.h"
 
-/** An open driver: its writing side. */
+/** An open driver, with its connection for writing. */
 struct store_session;
 /** One connection of a reader. */
 struct store_view;
@@ -27,11 +27,11 @@ struct store_why {
 
 /** The length of a driver's log. */
 struct store_log {
-    size_t pages; /* pages of the log since its last restart, as of the last commit */
+    size_t pages; /* pages of the log since its last restart, at the last commit */
     /* how many of `pages` are not yet in the database. While a checkpoint runs: how many were not
      * when it began */
     size_t rest_pages;
-    size_t file_pages; /* most pages that the file of the log has had */
+    size_t file_pages; /* most pages that the file of the log has had so far */
     size_t soon;       /* if the log has this many pages or more, it should be tidied */
     size_t max;        /* most pages that the log may have */
 };
@@ -51,7 +51,7 @@ struct store_backup_call {
 };
 
 struct store_driver {
-    /** See tr__store_open. `error` may be NULL. */
+    /** Implements tr__store_open. `error` may be NULL. */
     tr_status (*open)(const struct store_options *options, struct store_session **session,
                       uint64_t *epoch, tr_error *error);
     /** Closes the driver. All views must be freed before. */
@@ -75,7 +75,7 @@ struct store_driver {
      * means the same as for commit. Committing thread.
      */
     tr_status (*bury)(struct store_session *session, bool *has_more, struct store_why *why);
-    /** Returns how long the log is. Committing thread. */
+    /** Sets *log to the length of the log. Committing thread. */
     void (*look)(struct store_session *session, struct store_log *log);
     /**
      * Writes the pages of the log into the database and syncs it. Sets *pages to the number of

@@ -42,7 +42,7 @@ struct store_generation tr__store_entry_generation(const struct store_entry *ent
  */
 void tr__store_leave(struct store_entry *entry);
 
-/* The rest of this header is only for the files of this directory. */
+/* ---- For the files of this directory only. ---- */
 
 /** Writes kind, NUL, key to `name` and returns the size, or 0 if kind or key is not valid. */
 size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);

@@ -23,9 +23,9 @@
 
 /** One version of a page. */
 struct page {
-    struct list link;    /* link in the list of its step */
+    struct list link;    /* link in the list of pages in the same step */
     struct page *before; /* the next older version of the page that still exists */
-    uint64_t commit;     /* number of the commit that this version was submitted with */
+    uint64_t commit;     /* number of the commit with which this version was submitted */
     uint32_t number;     /* number of the page; the first is 1 */
     bool is_staged;
     bool is_kept;
@@ -64,13 +64,13 @@ TR_MUST_CHECK tr_status tr__pages_stage(struct pages *pages, uint32_t number, co
  */
 bool tr__pages_cut(struct pages *pages, uint32_t count);
 
-/** Keeps what is staged. */
+/** Keeps the staged pages: they survive a failure of the next statement. */
 void tr__pages_keep(struct pages *pages);
-/** Drops what is staged. */
+/** Drops the staged pages. */
 void tr__pages_unstage(struct pages *pages);
-/** Drops what is staged and what is kept. */
+/** Drops staged pages and kept pages. */
 void tr__pages_undo(struct pages *pages);
-/** Finishes what is kept. */
+/** Finishes the kept pages: they survive a failure of the next part of a turn. */
 void tr__pages_finish(struct pages *pages);
 /**
  * Adds copies of what is finished or kept to a batch. Nothing may be staged. Fails with

@@ -302,7 +302,7 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
         return TR_INVALID_ARGUMENT;
     if (size) {
         memcpy(from, after, size);
-        from[size] = 1; /* 1 in place of the NUL: after all keys of the kind */
+        from[size] = 1; /* 1 in place of the NUL: comes after all keys of the kind */
     }
     kind[0] = '\0';
     status = reader->store->driver->list_names(reader->view,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Readers: what the store has of an actor, and lists over all actors. */
+/** Readers: functions that read the data of one actor, and lists over all actors. */
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
@@ -15,7 +15,7 @@ struct store_reader;
 TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
 /** Returns the store to which a reader belongs. */
 struct store *tr__store_of(const struct store_reader *reader);
-/** Frees a reader. NULL does nothing. */
+/** Frees a reader. NULL is allowed. */
 void tr__store_reader_free(struct store_reader *reader);
 
 /**
@@ -38,7 +38,7 @@ struct store_state {
     uint64_t sequence; /* The highest number of an event so far; 0: none. */
     /* If false, the actor has other data, but its state was never stored. */
     bool has_state;
-    bool is_doomed; /* tr__store_doom has marked the actor: it counts as destroyed. */
+    bool is_doomed; /* The actor has the mark of tr__store_doom, so it counts as destroyed. */
     uint32_t version;
     tr_bytes bytes;
 };
@@ -46,7 +46,7 @@ struct store_state {
 TR_MUST_CHECK tr_status tr__store_read_state(struct store_reader *reader, const char *kind,
                                              tr_bytes key, struct store_state *state);
 
-/** Reads a key. TR_NOT_FOUND: there is no such key. */
+/** Reads the value of a key. TR_NOT_FOUND: there is no such key. */
 TR_MUST_CHECK tr_status tr__store_read_kv(struct store_reader *reader, const char *kind,
                                           tr_bytes key, tr_bytes kv_key, tr_bytes *value);
 
@@ -61,12 +61,15 @@ struct store_row {
     uint32_t version;    /* Snapshots. */
     tr_bytes bytes;      /* The value. */
 };
-/** Called for each row, in order. False ends the list. It must not use the reader. */
+/**
+ * Called for each row, in order. Returning false ends the list. The function must not use the
+ * reader.
+ */
 typedef bool store_visit(void *context, const struct store_row *row);
 
 /** A range of keys. A range that is all zero has all keys. */
 struct store_range {
-    tr_bytes prefix; /* Only keys that begin with this. */
+    tr_bytes prefix; /* Only keys that begin with these bytes. */
     tr_bytes from;   /* Only keys from this one on. */
     tr_bytes to;     /* Only keys before this one; no bytes: no bound. */
     size_t limit;    /* At most this many rows; 0: no limit. */
@@ -124,8 +127,8 @@ TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const c
                                             store_visit *visit, void *context);
 
 /**
- * Finds the first kind after `after` (NULL: the first one) that the store has actors of, whether the program knows it or
- * not. TR_NOT_FOUND: there is none.
+ * Finds the first kind after `after` (NULL: the first one) of which the store has actors, whether
+ * the program has that kind or not. TR_NOT_FOUND: there is none.
  */
 TR_MUST_CHECK tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
                                             char kind[TR_NAME_MAX + 1]);
@@ -144,7 +147,7 @@ TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, con
                                                 tr_bytes key, uint64_t sequence_max,
                                                 struct store_snapshot *snapshot);
 
-/** Returns the number of the last page of an actor's own database in *last; 0: it has none. */
+/** Sets *last to the number of the last page of an actor's own database; 0: it has none. */
 TR_MUST_CHECK tr_status tr__store_last_page(struct store_reader *reader, const char *kind,
                                             tr_bytes key, uint32_t *last);
 /**
@@ -196,8 +199,8 @@ struct store_queued {
 typedef bool store_visit_queued(void *context, const struct store_queued *queued);
 /**
  * Lists actors that have items in any queue, by their numbers: at most `limit` actors, whose
- * numbers are above `after`. `has_items` says whether a queue with a name after `behind` has items.
- * The results are not checked against seals.
+ * numbers are above `after`. store_queued.has_items says whether a queue whose name comes after
+ * `behind` has items. The results are not checked against seals.
  */
 TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
                                               const char *behind, size_t limit,

@@ -8,8 +8,8 @@
 #include "os/atomic.h"
 
 /**
- * The greatest id of an item in a queue, and the greatest number of an event. INT64_MAX, because SQLite's numbers are
- * signed.
+ * The greatest id of an item in a queue, and the greatest number of an event. It is INT64_MAX,
+ * because SQLite's numbers are signed.
  */
 #define STORE_NUMBER_MAX ((uint64_t)INT64_MAX)
 
@@ -47,7 +47,7 @@ struct store_op {
 struct store_chunk;
 
 struct store_batch {
-    struct store_batch *next;  /* the next batch that was submitted together with this one */
+    struct store_batch *next;  /* the next of the batches that were submitted together */
     struct store_entry *entry; /* only valid while the batch is submitted */
     struct memory_source source;
     struct store_op *first;
@@ -57,8 +57,8 @@ struct store_batch {
     tr_status status; /* result of the driver; TR_OK before the commit */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
-    size_t pages;               /* estimate of how many pages of the database the batch changes */
-    bool is_destroy;            /* the batch destroys its actor */
+    size_t pages;    /* estimated number of pages of the database that the batch changes */
+    bool is_destroy; /* the batch destroys its actor */
     struct store_chunk *chunks; /* the newest first; the last one contains the batch itself */
     char *free;                 /* free part of the newest chunk */
     char *free_end;

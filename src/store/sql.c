@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** An actor's own database: the part that does not depend on the driver. */
+/** An actor's own database: the functions that do not depend on the driver. */
 #include "store/sql.h"
 
 #include "store/core.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An actor's own database: tables that belong to this actor alone. docs/design/sql.md explains how and why.
+ * An actor's own database: tables that belong to this actor alone. docs/design/sql.md explains how
+ * and why.
  *
- * Such a database consists of pages, which are rows of the store. The first statement opens the database. Only pages
- * that statements touch are read. What statements write stays in memory until it is put into a batch; see store/pages.h
- * for the way from there to the disk, and for what is dropped after a failure.
+ * Such a database consists of pages, which are rows of the store. The first statement opens the
+ * database. Only pages that statements use are read. Changes of statements stay in memory until
+ * they are put into a batch; store/pages.h describes their way to the disk, and what is dropped
+ * after a failure.
  *
  *     tr__store_sql_new(store, "ledger", key, &options, &sql);
  *     tr__store_sql_run(sql, reader, &call);
@@ -29,14 +31,14 @@ enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
 struct store_driver;
 struct store_reader;
-/** What the driver has open; NULL until the first use. */
+/** The open connection of the driver; NULL until the first use. */
 struct sql_engine;
 
 struct store_sql_options {
     /* steps that make the tables, ended by NULL; borrowed. NULL: there are none */
     const char *const *schema;
     uint64_t steps_max;    /* steps of SQLite's virtual machine that one statement may take */
-    bool takes_any_schema; /* the tables stay as they are; `schema` is not used */
+    bool takes_any_schema; /* use the tables that the database has; `schema` is not used */
 };
 
 struct store_sql {
@@ -51,8 +53,8 @@ struct store_sql {
 };
 
 /**
- * Called for each row; its values are borrowed for the call. If this returns another status than TR_OK, the statement
- * fails with that status.
+ * Called for each row; its values are borrowed for the call. If this returns any status but TR_OK,
+ * the statement fails with it.
  */
 typedef tr_status store_sql_visit(void *context, const tr_sql_value *values, size_t count);
 
@@ -78,7 +80,10 @@ struct store_sql_call {
 TR_MUST_CHECK tr_status tr__store_sql_new(struct store *store, const char *kind, tr_bytes key,
                                           const struct store_sql_options *options,
                                           struct store_sql **sql);
-/** Frees the database of an actor from memory. No page of it may be on its way to the disk. NULL does nothing. */
+/**
+ * Frees the database of an actor from memory. No page of it may be on its way to the disk. NULL is
+ * allowed.
+ */
 void tr__store_sql_free(struct store_sql *sql);
 /** Drops everything that was not submitted, because the part of the turn has failed. */
 void tr__store_sql_undo(struct store_sql *sql);

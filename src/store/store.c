@@ -138,10 +138,8 @@ static void store_notify(struct store_batch *first)
     }
 }
 
-/*
- * Updates the mean duration of commits. Each commit counts for an eighth, and a very long one counts as twice the
- * bound.
- */
+/* Updates the mean duration of commits. The last commit counts for an eighth of the mean. A very
+ * long one counts only as twice the bound. */
 static void learn_commit(struct store *store, tr_time took_ns)
 {
     tr_time mean_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
@@ -165,7 +163,7 @@ static tr_status store_commit(struct store *store, const struct group *group, st
     return status;
 }
 
-/* Commits one group. Returns false if nothing waited. */
+/* Commits one group. Returns false if no batch waited. */
 static bool commit_group(struct store *store)
 {
     struct group group = take_group(store);

@@ -53,7 +53,9 @@ struct store_entry;
 struct store_io_hook;
 struct store_why;
 
-/** Orders the starts of an actor; greater is later. All zero is before the first. */
+/**
+ * Orders the starts of an actor: a greater generation is later. All zero is before the first start.
+ */
 struct store_generation {
     uint64_t epoch;   /* How often the store was opened so far. */
     uint64_t counter; /* Number of the entry since the store was opened, counted over all actors. */
@@ -83,7 +85,7 @@ struct store_options {
     const char *program;
     /** Bytes of cache for each connection; 0: STORE_CACHE_BYTES. */
     size_t cache_bytes;
-    /** No threads: tr__store_work commits. For kits and the simulator. */
+    /** The store has no threads: tr__store_work commits. For kits and the simulator. */
     bool is_threadless;
     /**
      * The store is only read: not even its epoch is written, and no name can be entered. It must
@@ -91,7 +93,9 @@ struct store_options {
      * program that does not run. Implies is_threadless.
      */
     bool is_read_only;
-    /** Only for a threadless store: called by tr__store_submit if no other batch waits. May be NULL. */
+    /**
+     * Only for a threadless store: tr__store_submit calls it if no other batch waits. May be NULL.
+     */
     void (*on_work)(void *context);
     /** Called once, on a thread of the store, when the store fails. May be NULL. */
     void (*on_failed)(void *context, const char *why);
@@ -143,12 +147,12 @@ TR_MUST_CHECK tr_status tr__store_open(const struct store_options *options, stru
 /**
  * Commits submitted batches, calls their on_done, ends the threads and frees the store.
  *
- * All readers and entries must be freed before, and all batches that were not submitted. Call it on
- * one thread.
+ * All readers and entries must be freed before, and all batches that were not submitted. Only one
+ * thread may call this.
  */
 void tr__store_close(struct store *store);
 
-/** What was saved of a damaged store. */
+/** The result of saving a damaged store. */
 struct store_salvage {
     uint64_t copied; /* Actors that were intact, and are in the new store. */
     /* Copied actors that came from the database without its log, so that they may be outdated. */
@@ -229,7 +233,7 @@ TR_MUST_CHECK tr_status tr__store_submit(struct store_batch *batch,
                                                          tr_status status),
                                          void *context);
 
-/* The rest of this header is only for the files of this directory. */
+/* ---- For the files of this directory only. ---- */
 
 /**
  * Makes the store fail for this reason. The first call logs it and calls on_failed. A thread of the

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** When the log of the store is written into the database, and by which thread: see tidy.h. */
+/**
+ * Decides when the log of the store is written into the database, and by which thread; see tidy.h.
+ */
 #include "store/tidy.h"
 
 #include "base/assert.h"
@@ -81,7 +83,7 @@ bool tr__tidy_is_behind(struct store *store)
     return log.pages >= log.soon * TIDY_HIGH;
 }
 
-/* Returns until when the next group must wait, by rules 3 and 4. */
+/* Returns the time until which the next group must wait, by rules 3 and 4. */
 static tr_time wait_until(const struct store *store, const struct store_log *log, bool is_full,
                           bool is_tried, tr_time now_ns)
 {

@@ -52,9 +52,11 @@ enum {
     TIDY_ESTIMATE_OFF = 2,
 };
 
-/** Checks, with the driver open, whether an earlier process left a long log, for rule 5. */
+/**
+ * Called with the driver open. Checks whether an earlier process has left a long log, for rule 5.
+ */
 void tr__tidy_init(struct store *store);
-/** Whether commits are slowed down, rule 3. Committing thread. */
+/** Whether commits are slowed down by rule 3. Committing thread. */
 bool tr__tidy_is_behind(struct store *store);
 
 /**
@@ -63,8 +65,8 @@ bool tr__tidy_is_behind(struct store *store);
  */
 TR_MUST_CHECK tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why);
 /**
- * Applies rule 1 after a commit. In a store without threads it makes the checkpoint. Committing
- * thread.
+ * Applies rule 1 after a commit. In a store without threads, makes the checkpoint itself.
+ * Committing thread.
  */
 TR_MUST_CHECK tr_status tr__tidy_after(struct store *store, struct store_why *why);
 /**

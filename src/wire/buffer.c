@@ -48,7 +48,8 @@ void tr_buffer_release(tr_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    /* Acquire and release pair with each other here: the last release follows all others. */
+    /* Acquire and release of this count pair with each other: the last release happens after all
+     * others. */
     uint32_t before = atom32_fetch_sub(&buffer->holders, 1, ATOM_ACQ_REL);
     TR_ASSERT(before > 0);
     TR_ASSERT(before < HOLDERS_MAX);

@@ -22,7 +22,8 @@ static size_t copy_aligned(size_t size)
     return (size + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
 }
 
-/* Adds `count` values of `size` bytes to what a block needs. Returns false if that is too much. */
+/* Adds the space for `count` values of `size` bytes to *total. Returns false if that is too
+ * much. */
 static bool copy_grow(size_t *total, size_t count, size_t size)
 {
     if (*total > TR_PAYLOAD_MAX || count > (TR_PAYLOAD_MAX - *total) / size)

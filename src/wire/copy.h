@@ -12,7 +12,7 @@
 
 #include <troupe/message.h>
 
-/** The alignment of a block and of what is inside it. No kind of value needs more. */
+/** The alignment of a block and of the data inside it. No kind of value needs more. */
 #define COPY_ALIGNMENT ((size_t)8)
 
 /**

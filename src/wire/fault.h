@@ -14,7 +14,7 @@
 
 #include <troupe/wire.h>
 
-/** Sets a fault with an empty path. */
+/** Sets a fault. Its path is empty at first. */
 __attribute__((__cold__, __format__(__printf__, 4, 5))) void tr__fault_set(tr_wire_error *error,
                                                                            tr_status status,
                                                                            size_t offset,

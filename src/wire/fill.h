@@ -25,7 +25,10 @@ struct fill {
     size_t used; /* bytes used so far; above `size` if the block is too small */
 };
 
-/** Shape and kind of a field in one number. For single values it is the kind. */
+/**
+ * The form of a field: its shape (single, optional, array or list) and its kind in one number. For
+ * single values this number equals the kind.
+ */
 #define FORM(shape, kind) ((unsigned)(shape) << 8 | (kind))
 _Static_assert(TR_SHAPE_ONE == 0, "so that a switch over forms is a small table");
 
@@ -82,7 +85,7 @@ static inline bool fill_align(struct fill *fill)
     return fill->used <= TR_PAYLOAD_MAX;
 }
 
-/** Returns the place at an offset from `place`, or NULL if `place` is NULL. */
+/** Returns the address `offset` bytes after `place`, or NULL if `place` is NULL. */
 static inline char *fill_inside(char *place, size_t offset)
 {
     return place == NULL ? NULL : place + offset;

@@ -5,7 +5,7 @@
  *
  * Rules:
  * 1. No byte at or after `end` is read.
- * 2. A text or number is scanned once, which finds all its faults. Then it is decoded.
+ * 2. A text or number is first scanned, which finds all its faults, and then decoded.
  */
 #ifndef WIRE_JSON_INPUT_H
 #define WIRE_JSON_INPUT_H
@@ -76,7 +76,7 @@ static inline uint64_t json_special(uint64_t word)
            highs;
 }
 
-/** Returns how many of `size` bytes at the beginning of a text are plain. */
+/** Returns how many plain characters a text of `size` bytes has at its beginning. */
 static inline size_t json_plain_span(const unsigned char *text, size_t size)
 {
     size_t at = 0;

@@ -6,8 +6,8 @@
 #include "wire/json_input.h"
 
 /**
- * Reads an integer that must fit the field, into `to`. If `to` is NULL, only measures. Returns the place after the
- * integer, or NULL after a fault.
+ * Reads an integer into `to`. It must fit the field. If `to` is NULL, only measures. Returns the
+ * place after the integer, or NULL after a fault.
  */
 json_place tr__json_integer(struct json_input *in, json_place at, const tr_field *field, char *to);
 

@@ -15,7 +15,7 @@
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, offset_of(in, at), "the message is too large")
 
-/* Reads an integer in one of the signed forms, which are rarer. */
+/* Reads an integer in one of the forms with a sign, which are less common. */
 static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, unsigned tag,
                                         uint64_t *bits, bool *is_negative)
 {
@@ -86,7 +86,7 @@ static void store_float(char *to, tr_kind kind, double value)
         memcpy(to, &value, sizeof(value));
 }
 
-/* Reads a float of the other width, or an integer that a float represents exactly. */
+/* Reads a float of the other width, or an integer that the field represents exactly. */
 static NO_INLINE pack_place read_float_of_another_form(struct pack_input *in, pack_place at,
                                                        tr_kind kind, unsigned tag, char *to)
 {
@@ -355,7 +355,7 @@ static NO_INLINE pack_place read_value(struct pack_input *in, pack_place at, con
     return read_form(in, at, field, FORM(TR_SHAPE_ONE, field->kind), tag, to, depth);
 }
 
-/* Reads arrays, and lists, whose items are in the block. */
+/* Reads an array or a list. The items of a list are in the block. */
 static pack_place read_values(struct pack_input *in, pack_place at, const tr_field *field,
                               unsigned tag, char *member, unsigned depth)
 {

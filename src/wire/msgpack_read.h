@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads MessagePack, and keeps the fields at the end of a message that its type does not have (wire/tail.h). */
+/**
+ * Reads MessagePack. Keeps fields at the end of a message that its type does not have
+ * (wire/tail.h).
+ */
 #ifndef WIRE_MSGPACK_READ_H
 #define WIRE_MSGPACK_READ_H
 
@@ -7,7 +10,10 @@
 
 #include "wire/tail.h"
 
-/** As tr_unpack. Sets *tail to the fields that were skipped. Its bytes point into the document. */
+/**
+ * As tr_unpack. Also sets *tail to the fields that were skipped. The bytes of *tail point into the
+ * document.
+ */
 TR_MUST_CHECK tr_status tr__unpack_tail(const tr_type *type, tr_bytes document, void **message,
                                         struct tail *tail, tr_wire_error *error);
 

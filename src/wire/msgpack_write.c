@@ -16,7 +16,7 @@
 
 #include "base/assert.h"
 
-/* The longest head, which is the head of a ref: one byte of head, one of type, 64 bits. */
+/* Bytes of the longest head, that of a ref: one byte for the head, one for its type, 64 bits. */
 #define HEAD_MAX 10
 
 struct writer {

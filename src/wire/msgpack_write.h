@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Writes MessagePack, with the kept fields at the end of a message that its type does not have (wire/tail.h). */
+/** Writes MessagePack. Writes kept fields behind those of the message's type (wire/tail.h). */
 #ifndef WIRE_MSGPACK_WRITE_H
 #define WIRE_MSGPACK_WRITE_H
 

@@ -11,7 +11,7 @@
 #include "wire/type.h"
 #include "wire/utf8.h"
 
-/* A shape and a packed message, which are read side by side. */
+/* A shape and a packed message, which are read in parallel. */
 struct reading {
     const struct shape_show *show;
     const char *shape;

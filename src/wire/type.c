@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Descriptors: equality, sanity, and the values of a field.
- */
+/** Descriptors of messages: equality, validity, and the values of a field. */
 #include "wire/type.h"
 
 #include <string.h>

@@ -45,7 +45,9 @@ static inline bool tr__kind_may_be_deep(uint8_t kind)
     return (kind >= TR_KIND_STR && kind <= TR_KIND_BUFFER) || kind == TR_KIND_MESSAGE;
 }
 
-/** Whether values of this field contain pointers, which a copy must follow. */
+/**
+ * Whether values of this field contain pointers, so that a copy must also copy what they point to.
+ */
 static inline bool tr__field_is_deep(const tr_field *field)
 {
     return tr__kind_may_be_deep(field->kind) &&

@@ -24,10 +24,8 @@ size_t tr__utf8_character(const unsigned char *text, size_t size)
     size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     if (length > size)
         return 0;
-    /*
-     * After some first bytes the range of the second byte is narrower: overlong forms, surrogates, characters above
-     * U+10FFFF.
-     */
+    /* After some first bytes the second byte has a narrower range, which excludes overlong forms,
+     * surrogates, and characters above U+10FFFF. */
     unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (text[1] < low || text[1] > high)

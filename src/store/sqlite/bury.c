@@ -33,7 +33,8 @@ static tr_status bury_run(struct link *link, enum link_statement which, int64_t 
     return tr__link_run(statement);
 }
 
-/* Returns the first number of the first row of a statement, and whether there was a row. */
+/* Sets *number to the first number in the first row of a statement, and *is_there to whether there
+ * was a row. */
 static tr_status number_of(sqlite3_stmt *statement, bool *is_there, int64_t *number)
 {
     int result = sqlite3_step(statement);

@@ -24,8 +24,8 @@ struct check {
 };
 
 /* The rows of a table, each with the name of its actor: name, key, number, other number, seal,
- * value. Leaves out rows of destroyed actors, whose names are below x'01', because they will be
- * deleted. */
+ * value. The query leaves out rows of destroyed actors, whose names are below x'01', because
+ * these will be deleted. */
 struct check_table {
     const char *name;
     enum seal_kind kind;

@@ -48,7 +48,7 @@ static uint64_t commit_clamp(uint64_t number)
     return number > STORE_NUMBER_MAX ? STORE_NUMBER_MAX : number;
 }
 
-/* Reads the row of the actor, and checks it. */
+/* Reads the row of the actor, and checks its seal. */
 static tr_status find_row(struct work *work)
 {
     struct store_known *known = work->known;
@@ -552,7 +552,7 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         /* a commit must not fail because rows of destroyed actors cannot be deleted: stop deleting
          * them */
         session->has_buried = false;
-        /* not even if a batch of the group itself destroys an actor with many rows */
+        /* stop deleting, even if a batch of this group destroys an actor with many rows */
         *buries = false;
         outcome = GROUP_AGAIN;
     }

@@ -231,7 +231,7 @@ static void put_first(struct sql_engine *engine, size_t at, sqlite3_stmt *statem
     engine->prepared[0] = statement;
 }
 
-/* Whether a text has only white space and semicolons. */
+/* Whether a text consists of white space and semicolons only. */
 static bool is_blank(const char *text)
 {
     return !text[strspn(text, " \t\r\n\f;")];

@@ -16,11 +16,11 @@ enum {
     ENGINE_CACHE_BYTES = 512 * 1024, /* bytes of a connection's cache */
     ENGINE_BYTES = 96 * 1024,        /* estimate of a connection's other memory */
     ENGINE_STEPS_AT = 1000,          /* steps of SQLite's machine between two checks of the limit */
-    /* Limits of the language: far above any use, and far below what the stack allows. */
+    /* Limits of SQL statements: far above any use, and far below what the stack allows. */
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,
     ENGINE_TRIGGER_DEPTH = 32,
-    /* longest pattern of LIKE and GLOB: a match nests one level for each % or * */
+    /* longest pattern of LIKE and GLOB, because a match nests one level for each % or * */
     ENGINE_PATTERN_LENGTH = 1000,
 };
 
@@ -28,8 +28,9 @@ struct sql_engine {
     struct store_sql *sql;
     struct store_view *view; /* view of the call that runs; it reads pages */
     sqlite3 *database;
-    sqlite3_stmt *prepared[TR_SQL_PREPARED_MAX]; /* the one used last is first */
-    uint64_t steps;                              /* steps that the present statement has taken */
+    /* prepared statements; the one that was used last is first */
+    sqlite3_stmt *prepared[TR_SQL_PREPARED_MAX];
+    uint64_t steps; /* steps that the present statement has taken */
     /* the current statement belongs to the runtime, and may do everything */
     bool is_own;
     /* what the current statement has tried although it may not; NULL: nothing */

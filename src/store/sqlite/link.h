@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A connection to the database, with statements that are prepared once and kept. */
+/** A connection to the database, with statements that are prepared once and then reused. */
 #ifndef STORE_SQLITE_LINK_H
 #define STORE_SQLITE_LINK_H
 
@@ -7,7 +7,8 @@
 
 #include <troupe/message.h>
 
-/* All statements: name and text. Actors are referred to by the number of their row in `actor`. */
+/* All statements, each with name and text. They refer to actors by the number of the row in
+ * `actor`. */
 #define LINK_STATEMENTS(X)                                                                         \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
@@ -170,7 +171,10 @@ void tr__link_close(struct link *link);
 /** Translates a result of SQLite to a status. */
 tr_status tr__link_status(int result);
 
-/** Returns a statement that is reset and ready for binding. NULL: it could not be prepared; `*status` says why. */
+/**
+ * Returns a statement that is reset and ready for binding. NULL: it could not be prepared; *status
+ * says why.
+ */
 sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, tr_status *status);
 /** Prepares the statements that must not fail for lack of memory. */
 TR_MUST_CHECK tr_status tr__link_ready(struct link *link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reading many rows: each is checked against its seal and passed to a visitor. */
+/** Reads many rows. Each row is checked against its seal and passed to a visitor. */
 #include "store/sqlite/lists.h"
 
 #include "store/batch.h"
@@ -196,7 +196,7 @@ static bool name_split(tr_bytes name, char kind[TR_NAME_MAX + 1], tr_bytes *key)
     return true;
 }
 
-/* Reads the alarm that the statement is at, of any actor. */
+/* Reads the alarm at which the statement stands. It may be of any actor. */
 static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
                      char kind[TR_NAME_MAX + 1], struct store_due *due)
 {

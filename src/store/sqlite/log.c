@@ -125,7 +125,7 @@ static bool header_is_split(uint64_t number)
 /* Whether a frame after frame `from`, at which the log breaks, was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    /* the previous frame ends a transaction; valid if this frame continues its sum */
+    /* the previous frame ends a transaction; counts only if this frame continues its sum */
     bool ends = false;
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
@@ -170,7 +170,7 @@ static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
     }
 }
 
-/* Checks a log with a damaged header: whether it has anything that the database does not have. */
+/* Checks a log with a damaged header: whether it has a page that the database does not have. */
 static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *database)
 {
     uint64_t first = 0;
@@ -227,7 +227,7 @@ static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *datab
     return TR_OK;
 }
 
-/* Checks with the log and the database open. */
+/* Checks the files when the log and the database are open. */
 static tr_status check_files(struct vfs *vfs, sqlite3_file *file, sqlite3_file *database,
                              const char **why)
 {

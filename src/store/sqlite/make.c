@@ -19,7 +19,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The numbers of session.h, as SQL text. */
+/* The numbers of session.h as texts of SQL. */
 #define FORMAT_TEXT "4"
 #define APPLICATION_TEXT "1416778613"
 static_assert(SESSION_FORMAT == 4, "FORMAT_TEXT is the same");
@@ -60,10 +60,8 @@ static const char tables[] =
     /* This table has one row, number 1. */
     "CREATE TABLE store (id INTEGER PRIMARY KEY, program BLOB NOT NULL, epoch INTEGER NOT NULL,"
     " key BLOB NOT NULL, seal BLOB NOT NULL);"
-    /*
-     * `name` is kind, NUL, key. A seal comes before the data, so that it can be read without the
-     * data.
-     */
+    /* `name` is kind, NUL, key. The column with the seal comes before the data, so that it can be
+     * read without the data. */
     "CREATE TABLE actor (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seal BLOB NOT NULL,"
     " version INTEGER NOT NULL, sequence INTEGER NOT NULL, state BLOB);"
     "CREATE TABLE kv (actor INTEGER NOT NULL, key BLOB NOT NULL, seal BLOB NOT NULL,"
@@ -258,7 +256,8 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, cha
     return status;
 }
 
-/* Checks the files before SQLite reads them: whose they are, and whether the log is complete. */
+/* Checks the files before SQLite reads them: to which program they belong, and whether the log is
+ * complete. */
 static tr_status check_files(struct store_session *session, sqlite3_file *file, tr_error *error)
 {
     struct vfs *vfs = &session->vfs;

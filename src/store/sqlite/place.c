@@ -16,9 +16,8 @@
 
 #include <stdio.h>
 
-/*
- * Where SQLite's locks are in a database: the pending byte, the reserved byte, and 510 for readers.
- */
+/* Where SQLite's locks are in a database: the pending byte, the reserved byte, and 510 bytes for
+ * readers. */
 enum { SQLITE_LOCKS_AT = 0x40000000, SQLITE_LOCKS = 512 };
 
 /* Joins two texts in memory of the source. Returns NULL if out of memory. */

@@ -18,9 +18,10 @@
 #define PLACE_SIGN "A store of Troupe is in this directory. Leave its files alone.\n"
 
 /**
- * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY: another process has
- * locked the directory. TR_STORE_CORRUPT: the database is missing from a place where a store was. TR_STORE_FULL,
- * TR_STORE_FAILED, TR_NO_MEMORY. tr__place_give undoes all of this, also after a failure.
+ * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY:
+ * another process has locked the directory. TR_STORE_CORRUPT: the database is missing from a place
+ * where a store was. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. tr__place_give undoes all of
+ * this; call it after a failure too.
  */
 TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
                                                  const char *directory, tr_error *error);

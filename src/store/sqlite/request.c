@@ -32,7 +32,7 @@ tr_status tr__session_write_request(struct store_session *session, const struct 
     return tr__link_run(statement);
 }
 
-/* Reads the row that a statement is at. Returns false if the row cannot be trusted. */
+/* Reads the row at which a statement stands. Returns false if the row cannot be trusted. */
 static bool take_request(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
                          struct store_row *row)
 {

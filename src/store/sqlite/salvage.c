@@ -49,7 +49,7 @@ static int64_t find_after_gap(struct salvage *salvage, int64_t id)
         if (is_readable(step_from(salvage, ++id)))
             return id;
     }
-    int64_t low = id; /* from this number on the table cannot be read */
+    int64_t low = id; /* from this number on, the table cannot be read */
     int64_t high = 0;
     for (int64_t step = 1; high == 0 && low <= INT64_MAX - step; step *= 2) {
         if (is_readable(step_from(salvage, low + step)))

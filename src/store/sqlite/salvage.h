@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Saves what is intact in a damaged store. */
+/** Saves the intact actors of a damaged store. */
 #ifndef STORE_SQLITE_SALVAGE_H
 #define STORE_SQLITE_SALVAGE_H
 

@@ -146,7 +146,7 @@ tr_status tr__salvage_copy_shapes(struct salvage *salvage)
     return tr__link_status(result) == TR_NO_MEMORY ? TR_NO_MEMORY : status;
 }
 
-/* Copies the row that `read` is at. TR_STORE_CORRUPT: it does not match its seal. */
+/* Copies the row at which `read` stands. TR_STORE_CORRUPT: it does not match its seal. */
 static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, int64_t actor,
                           sqlite3_stmt *read)
 {
@@ -179,10 +179,8 @@ static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, 
     return tr__link_run(write);
 }
 
-/*
- * Copies the rows of one table. Events must have no gaps, up to the last one that the actor's row
- * names.
- */
+/* Copies the rows of one table. Events must have no gaps, and must reach the last event that the
+ * actor's row names. */
 static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name, int64_t from_id,
                            int64_t into_id, int64_t sequence)
 {
@@ -208,7 +206,8 @@ static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name,
     return status == TR_OK && is_event && last != 0 && last != sequence ? TR_STORE_CORRUPT : status;
 }
 
-/* Copies the row of the actor that `next` is at, and returns its number in the new store. */
+/* Copies the row of the actor at which `next` stands. Sets *into_id to its number in the new
+ * store. */
 static tr_status copy_state(struct salvage *salvage, tr_bytes name, int64_t *into_id)
 {
     sqlite3_stmt *next = salvage->next;

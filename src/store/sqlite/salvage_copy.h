@@ -16,10 +16,10 @@ struct salvage {
     struct store_session *from;
     struct store_session *into;
     struct store_salvage *report;
-    sqlite3_stmt *next; /* finds the first actor from a number on */
+    sqlite3_stmt *next; /* statement: finds the first actor from a number on */
     sqlite3_stmt *reads[SALVAGE_TABLES];
     sqlite3_stmt *writes[SALVAGE_TABLES];
-    sqlite3_stmt *add;  /* adds an actor to the new store */
+    sqlite3_stmt *add;  /* statement: adds an actor to the new store */
     sqlite3_stmt *has;  /* finds out whether the actor is in the new store */
     sqlite3_stmt *miss; /* finds out whether the name of the actor was noted */
     sqlite3_stmt *shapes;
@@ -37,7 +37,7 @@ struct salvage {
 /** Prepares a statement of one of the two stores. */
 TR_MUST_CHECK tr_status tr__salvage_statement(struct store_session *session, const char *text,
                                               sqlite3_stmt **statement);
-/** Prepares the statements of a run. tr__salvage_finish frees them, also after an error. */
+/** Prepares the statements of a run. tr__salvage_finish frees them, even after an error. */
 TR_MUST_CHECK tr_status tr__salvage_prepare(struct salvage *salvage);
 void tr__salvage_finish(struct salvage *salvage);
 

@@ -75,7 +75,7 @@ static inline bool seal_generation(tr_bytes bytes, struct store_generation *gene
     return true;
 }
 
-/** Whether a computed sum is the one in the seal. */
+/** Whether a seal contains the computed sum. */
 static inline bool seal_fits(const struct seal *seal, tr_bytes bytes)
 {
     return bytes.size == SEAL_SIZE && memcmp(&seal->key.low, (const char *)bytes.data + 16, 8) == 0;
@@ -113,7 +113,7 @@ static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
     return seal;
 }
 
-/** Computes the sum of all other kinds of rows: a key, two numbers, which may be 0, and a value. */
+/** Computes the sum of a row of any other kind: a key, two numbers, which may be 0, and a value. */
 static inline struct seal seal_row(struct hash_key key, enum seal_kind kind, tr_bytes name,
                                    struct store_generation generation, tr_bytes row_key,
                                    uint64_t number, uint64_t other_number, tr_bytes value)

@@ -80,10 +80,8 @@ static tr_status open_reading(struct store_session *session, const struct store_
     return status ? status : tr__vfs_watch(&session->vfs, error);
 }
 
-/*
- * Closes the connections, the writer last: it was opened first, and while it is open no other
- * process can open the database.
- */
+/* Closes the connections. The writer is the last one, because as long as it is open, no other
+ * process can open the database. */
 static void close_links(struct store_session *session)
 {
     if (session->has_tidier)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An open database: the connection that writes, the connection that tidies, and what both share.
+ * An open database: the connection that writes, the connection that makes checkpoints, and their
+ * common data.
  */
 #ifndef STORE_SQLITE_SESSION_H
 #define STORE_SQLITE_SESSION_H
@@ -17,7 +18,8 @@ enum {
     /* Limit of the log's length, as a multiple of log_pages_soon. By default it is 59 MiB with all
      * headers, below TR_STORE_LOG_MAX. */
     SESSION_LOG_MAX = 15,
-    /* How much of its file the log keeps when it restarts, as a multiple of log_pages_soon. */
+    /* How many pages of its file the log keeps when it restarts, as a multiple of
+     * log_pages_soon. */
     SESSION_LOG_KEPT = 5,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, as a multiple of a reader's. */
 };
@@ -80,7 +82,7 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
 
 /**
  * Checks after a commit that the paths of the store still lead to the files that are open.
- * TR_STORE_FAILED: one was deleted, replaced or cut, and the store has failed.
+ * TR_STORE_FAILED: one was deleted, replaced or truncated, so the store has failed.
  */
 tr_status tr__session_check_files(struct store_session *session, struct store_why *why);
 

@@ -15,7 +15,7 @@ enum { READERS_AT = 3 };
 struct index_head {
     uint32_t version;
     uint32_t unused;
-    uint32_t changes; /* a count that changes with each transaction */
+    uint32_t changes; /* a count that is incremented by each transaction */
     uint8_t is_made;
     uint8_t is_big_endian;
     uint16_t page_size;

@@ -23,18 +23,17 @@ struct shm {
     struct memory_source source;
     struct lock lock; /* protects all members; no other lock is taken under it */
 
-    /* The log's index, in regions of one size, which are never moved. */
+    /* The index of the log, in regions of equal size, which are never moved. */
     void **regions;
     size_t region_count;
     size_t users;
     bool is_barred; /* no reader may begin */
-    /* locks of the log. Above 0: shared by this many connections; -1: held by one */
+    /* locks of the log; above 0: shared by this many connections; -1: one connection has it
+     * alone */
     int slots[SQLITE_SHM_NLOCK];
 
-    /*
-     * The connections that have SQLite's locks of the database file: how many have the shared lock, and which have the
-     * others.
-     */
+    /* Connections that have SQLite's locks of the database file: the number of those with the
+     * shared lock, then those with the other locks. */
     unsigned shared;
     /* the connection with the reserved lock or a higher one; NULL: none */
     const struct shm_user *reserved;

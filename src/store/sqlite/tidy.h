@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The log of a store: how long it is, and writing it into the database.
- */
+/** The log of a store: reads its length, and writes it into the database. */
 #ifndef STORE_SQLITE_TIDY_H
 #define STORE_SQLITE_TIDY_H
 

@@ -102,7 +102,7 @@ static int result_of(tr_status status, int io_error)
 
 static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags);
 
-/* Whether the path of an open database was given to another file. */
+/* Whether the path of an open database now belongs to another file. */
 static bool is_replaced(const struct vfs_file *file)
 {
     return file->is_database && !file->is_new && !file->virtual &&
@@ -483,7 +483,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
         return vfs_note(vfs, "open", file->path, result);
     if (out_flags)
         *out_flags = given_flags;
-    /* If the file cannot be opened for writing, SQLite would open it for reading only. Refuse that. */
+    /* SQLite opens a file for reading only if it cannot open it for writing. Refuse that. */
     bool is_bare = (flags & SQLITE_OPEN_READWRITE) && (given_flags & SQLITE_OPEN_READONLY);
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;
@@ -531,7 +531,7 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     return result;
 }
 
-/* A store has its log as long as it exists: the log is emptied instead of deleted. */
+/* The log exists as long as the store, so it is emptied instead of deleted. */
 static int log_empty(struct vfs *vfs)
 {
     sqlite3_file *log;

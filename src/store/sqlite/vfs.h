@@ -39,7 +39,7 @@ struct vfs {
     sqlite3_vfs *real;         /* the VFS for files of the system */
     struct store_disk *disk;   /* borrowed: used instead of files of the system; NULL: none */
     struct store_io_hook hook; /* called before operations on files of the system */
-    /* while *stops is set, each write fails as if the disk were full. NULL: never */
+    /* while *stops is set, each write fails as if the disk were full; NULL: never */
     const atom32 *stops;
     struct memory_source source;
     struct shm shm;
@@ -52,7 +52,7 @@ struct vfs {
     /* The first page is written with the mark of a store. Set before there are threads. */
     bool is_marked;
     bool is_sync_off;  /* For the crash tests: neither SQLite nor the VFS itself syncs anything. */
-    bool is_read_only; /* Only files without a name are written. */
+    bool is_read_only; /* Writes are refused, except to files without a name. */
     bool has_no_log;   /* The log is not read: an empty file without a name replaces it. */
     bool is_watched;   /* database_id and log_id are known. Set before there are threads. */
     /* Held by tr__vfs_replace while it changes database_id and the file that `path` names. The
@@ -65,10 +65,8 @@ struct vfs {
     /* least size of the database file; lowered only when a connection of the store shortens the
      * file */
     atom64 database_least;
-    /*
-     * The log is durable up to here; 0: not known. Written by the connection that has SQLite's
-     * write lock.
-     */
+    /* The log is durable up to this offset; 0: not known. Written by the connection that has
+     * SQLite's write lock. */
     atom64 log_end;
     struct vfs_failure failure; /* the last failure; protected by the lock of shm */
     /* notes pages of the database that were written while a copy is made */
@@ -97,7 +95,7 @@ void tr__vfs_deinit(struct vfs *vfs);
  */
 bool tr__vfs_page_is_sound(const unsigned char *page, uint64_t number);
 
-/** What the first bytes of the database file say. */
+/** Results of reading the first bytes of the database file. */
 enum vfs_look {
     VFS_LOOK_NOTHING, /* the file is too short, or cannot be read */
     VFS_LOOK_GARBAGE,

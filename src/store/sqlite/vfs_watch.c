@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checks on the files of a store, independent of SQLite: whether they are still there, and what
- * failed.
+ * Checks on the files of a store, independent of SQLite: whether they still exist unchanged, and
+ * which operation has failed.
  */
 #include "store/sqlite/vfs_watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the path still names the file that it named when the store was opened. Sets *size to its size. */
+/* Whether the path still names the file that it named when the store was opened. Sets *size to the
+ * size of that file. */
 static bool is_in_place(const char *path, const struct os_file_id *opened, uint64_t *size)
 {
     struct os_file_id id;

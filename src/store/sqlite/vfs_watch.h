@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checks on the files of a store, independent of SQLite: whether they are still there, and what
- * failed.
+ * Checks on the files of a store, independent of SQLite: whether they still exist unchanged, and
+ * which operation has failed.
  */
 #ifndef STORE_SQLITE_VFS_WATCH_H
 #define STORE_SQLITE_VFS_WATCH_H
@@ -28,9 +28,9 @@ const char *tr__vfs_missing(const struct vfs *vfs);
 /** Whether a path of this VFS names no file, or another file than tr__vfs_watch has found. */
 bool tr__vfs_is_strange(struct vfs *vfs, const char *path);
 /**
- * Renames new_path to the path of the database, which is watched from then on. Each connection opens it again before its
- * next use of the file; none may be in a transaction. Committing thread. TR_STORE_FULL, TR_STORE_FAILED: nothing has
- * changed.
+ * Renames new_path to the path of the database, which is watched from then on. Each connection
+ * opens the database again before its next use of the file. No connection may be in a transaction.
+ * Committing thread. TR_STORE_FULL, TR_STORE_FAILED: nothing has changed.
  */
 TR_MUST_CHECK tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error);
 

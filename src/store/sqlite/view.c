@@ -75,7 +75,7 @@ bool tr__view_fits(const struct store_view *view, enum seal_kind kind, tr_bytes 
     return seal_fits(&made, seal);
 }
 
-/* Reads the row that a statement of the actor table is at. */
+/* Reads the row at which a statement of the actor table stands. */
 static tr_status take_state(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
                             struct store_state *state)
 {

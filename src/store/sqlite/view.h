@@ -9,7 +9,8 @@
 struct store_view {
     struct store_session *session;
     struct link link;
-    void *buffer; /* the last result. The buffer grows, and is freed after a large result */
+    /* the last result; the buffer grows as needed, and is freed after a large result */
+    void *buffer;
     size_t buffer_size;
 };
 
