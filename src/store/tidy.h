@@ -7,11 +7,14 @@
  * checkpoint beside commits never gets there while commits come without a pause. So both threads
  * share the work:
  *
- * 1. From log.soon pages on the tidying thread makes a pass: it writes the pages of the log into
- *    the database and syncs it. Commits continue meanwhile, so a rest remains: the pages that they
- *    have added.
- * 2. If the rest is small (TIDY_REST_PART), the committing thread writes it between two groups, and
- *    the log restarts. Otherwise there is another pass, which is shorter than the previous one.
+ * 1. When the log has log.soon pages that are not in the database, the tidying thread makes a
+ *    pass: it writes them into the database and syncs it. Commits continue meanwhile, so a rest
+ *    remains: the pages that they have added.
+ * 2. From TIDY_DUE times log.soon pages on the log should restart. If the rest is small
+ *    (TIDY_REST_PART), the committing thread writes it between two groups, and the log restarts.
+ *    Otherwise there is another pass, which is shorter than the previous one. From TIDY_LATE times
+ *    log.soon on a larger rest is small enough (TIDY_REST_PART_LATE). So few commits wait for a
+ *    restart, and they wait only as long as a hundred pages take.
  * 3. If the log reaches TIDY_HIGH times log.soon, the committing thread waits before each group, at
  *    most TIDY_SLICE_NS. So it adds half as many pages as the tidying thread writes in the same
  *    time. Groups are smaller then, and destroys wait. So passes become shorter, until rule 2
@@ -43,9 +46,12 @@
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
 enum {
-    /* A rest up to this part of log.soon is small: 250 pages, a millisecond or two. */
-    TIDY_REST_PART = 4,
-    TIDY_HIGH = 4,
+    TIDY_DUE = 5,
+    TIDY_LATE = 6,
+    TIDY_HIGH = 7,
+    /* A rest up to this part of log.soon is small: 100 pages, half a millisecond. */
+    TIDY_REST_PART = 10,
+    TIDY_REST_PART_LATE = 4,
     /*
      * The pages of a group are estimated (store_batch.pages); the real number may be this many
      * times larger.

@@ -20,7 +20,7 @@ enum {
      */
     SESSION_LOG_MAX = 15,
     /* How much of its file the log keeps when it restarts, as a multiple of log_pages_soon. */
-    SESSION_LOG_KEPT = 5,
+    SESSION_LOG_KEPT = 8,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, as a multiple of a reader's. */
 };
 

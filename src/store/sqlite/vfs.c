@@ -22,6 +22,7 @@ struct vfs_file {
     bool is_new;       /* the database that a compaction makes, which one connection uses */
     bool is_closed;    /* the real file could not be opened again */
     bool is_dirty;     /* written since the last sync, by this opener */
+    int pages_written; /* of a database, since they were last given to the disk */
     int flags;         /* for opening it again */
     uint32_t replaced; /* vfs.replaced when it was opened */
     struct shm_user user;
@@ -294,6 +295,20 @@ static int log_write(struct vfs_file *file, const void *memory, int size, sqlite
     return result == SQLITE_OK ? write_bytes(file, memory, size, offset) : result;
 }
 
+/*
+ * Lets the disk write what a checkpoint has written so far, a few pages at a time. Otherwise the sync at its end would
+ * give the disk a thousand pages at once, and the sync of a commit, which needs one write, would wait behind them.
+ */
+static void write_out(struct vfs_file *file)
+{
+    const struct vfs *vfs = file->vfs;
+    bool is_real = vfs->database_fd && *vfs->database_fd >= 0 && !file->is_new;
+    if (!is_real || vfs->is_sync_off || ++file->pages_written < VFS_PAGES_AT_ONCE)
+        return;
+    file->pages_written = 0;
+    tr__os_file_write_out(*vfs->database_fd);
+}
+
 static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_int64 offset)
 {
     struct vfs_file *file = file_of(base);
@@ -311,6 +326,7 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
     int result = write_bytes(file, page, size, offset);
     if (!file->is_new)
         vfs_changed(&file->vfs->changes, (uint64_t)offset / PAGE_SIZE);
+    write_out(file);
     return result;
 }
 
@@ -370,8 +386,15 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
     struct vfs_file *file = file_of(base);
+    sqlite3_int64 now = 0;
     if (file->is_log)
         return log_truncate(file, size);
+    /*
+     * SQLite cuts the database to its length when a log is complete, usually to the length that it has. That would wait
+     * for the journal of the file system, while a commit waits for it.
+     */
+    if (file->is_database && file_size(base, &now) == SQLITE_OK && now == size)
+        return SQLITE_OK;
     /* Lower the limit before the file is cut, so that a check meanwhile does not take the cut for damage. */
     if (file->is_database && !file->is_new &&
         (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
