@@ -244,6 +244,13 @@ tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
     return rename(from, to) == 0 ? TR_OK : tr__os_file_refuse(error, "rename", from);
 }
 
+void tr__os_file_write_out(int fd)
+{
+    /* Ignore the result: some file systems cannot do it, and an error is kept for each descriptor. */
+    (void)sync_file_range(
+        fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
 tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
 {
     ssize_t size = (ssize_t)strlen(text);

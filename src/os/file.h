@@ -83,6 +83,12 @@ static inline bool os_file_is_same(const struct os_file_id *a, const struct os_f
  */
 TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error);
 
+/**
+ * Lets the disk write what the file has in the cache of the system, and waits until it has. Nothing is durable by that,
+ * and an error is found by the next sync through another descriptor.
+ */
+void tr__os_file_write_out(int fd);
+
 /** Writes a text to the start of a file and syncs it. `path` is for the error. TR_STORE_FULL, TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const char *text,
                                              tr_error *error);

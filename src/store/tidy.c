@@ -43,9 +43,17 @@ static void begin_pass(struct store *store)
         store->platform->wake(store->platform, store->checkpoint_parker);
 }
 
+/* Whether the log is so long that it should restart, rule 2. */
+static bool is_due(const struct store_log *log)
+{
+    return log->pages >= log->soon * TIDY_DUE;
+}
+
+/* Whether the committing thread may write the rest, rule 2. */
 static bool is_rest_small(const struct store_log *log)
 {
-    return log->rest_pages <= log->soon / TIDY_REST_PART;
+    bool is_late = log->pages >= log->soon * TIDY_LATE;
+    return log->rest_pages <= log->soon / (is_late ? TIDY_REST_PART_LATE : TIDY_REST_PART);
 }
 
 /* Waits until the turn is free or `deadline_ns` has come; may return earlier. */
@@ -105,7 +113,7 @@ tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *w
         bool is_busy = is_tidying(store);
         store->driver->look(store->session, &log);
         bool is_full = log.pages > 0 && log.pages + TIDY_ESTIMATE_OFF * pages > log.max;
-        if ((log.pages < log.soon && !is_full) || tr__store_status(store) != TR_OK)
+        if ((!is_due(&log) && !is_full) || tr__store_status(store) != TR_OK)
             return TR_OK;
         bool wants_restart = is_full || is_rest_small(&log);
         bool is_tried = !is_busy && wants_restart && tidy_take(store, TIDY_RESTART);
@@ -144,7 +152,7 @@ tr_status tr__tidy_after(struct store *store, struct store_why *why)
         size_t pages;
         return store->driver->checkpoint(store->session, &pages, why);
     }
-    if (!is_rest_small(&log))
+    if (log.rest_pages >= log.soon || (is_due(&log) && !is_rest_small(&log)))
         begin_pass(store);
     return TR_OK;
 }

@@ -7,11 +7,14 @@
  * commits come without a pause, a checkpoint beside them never reaches the end of the log. So both
  * threads share the work:
  *
- * 1. If the log has log.soon pages or more, the tidying thread makes a pass: it writes the pages of
- *    the log into the database and syncs it. Commits continue meanwhile, so a rest remains: the
- *    pages that they have added.
- * 2. If the rest is small (TIDY_REST_PART), the committing thread writes it between two groups, and
- *    the log restarts. Otherwise there is another pass, which is shorter than the previous one.
+ * 1. When the log has log.soon pages that are not in the database, the tidying thread makes a
+ *    pass: it writes them into the database and syncs it. Commits continue meanwhile, so a rest
+ *    remains: the pages that they have added.
+ * 2. From TIDY_DUE times log.soon pages on the log should restart. If the rest is small
+ *    (TIDY_REST_PART), the committing thread writes it between two groups, and the log restarts.
+ *    Otherwise there is another pass, which is shorter than the previous one. From TIDY_LATE times
+ *    log.soon on a larger rest is small enough (TIDY_REST_PART_LATE). So few commits wait for a
+ *    restart, and they wait only as long as a hundred pages take.
  * 3. If the log reaches TIDY_HIGH times log.soon, the committing thread waits before each group, at
  *    most TIDY_SLICE_NS. The time is chosen so that commits add half as many pages as the tidying
  *    thread writes. Groups are smaller then, and batches that destroy wait. So passes become
@@ -43,12 +46,16 @@
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
 enum {
-    /* A rest (rule 1) of at most log.soon divided by this is small: 250 pages, a millisecond or
-     * two. */
-    TIDY_REST_PART = 4,
-    TIDY_HIGH = 4,
-    /* How many times larger the real number of a group's pages may be than its estimate,
-     * store_batch.pages. */
+    TIDY_DUE = 5,
+    TIDY_LATE = 6,
+    TIDY_HIGH = 7,
+    /* A rest up to this part of log.soon is small: 100 pages, half a millisecond. */
+    TIDY_REST_PART = 10,
+    TIDY_REST_PART_LATE = 4,
+    /*
+     * The pages of a group are estimated (store_batch.pages); the real number may be this many
+     * times larger.
+     */
     TIDY_ESTIMATE_OFF = 2,
 };
 

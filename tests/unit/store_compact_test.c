@@ -4,6 +4,9 @@
  */
 #include "support/store_load.h"
 
+#include "store/core.h"
+#include "store/sqlite/session.h"
+
 #include <fcntl.h>
 
 /* Destroys what make_much has made, so that most pages are free. */
@@ -304,6 +307,82 @@ TEST(a_compaction_keeps_the_log_below_its_limit_and_readers_read_on, "K-11", "K-
     place_remove(&place);
 }
 
+/* A reader that stops in the middle of a read until another one has read, while a compaction waits for both. */
+struct slow_read {
+    struct store *store;
+    tr_thread *thread;
+    struct looker looker;
+    atom32 has_begun;
+};
+static _Thread_local bool is_slow;
+
+static bool is_barred(struct store *store)
+{
+    struct shm *shm = &store->session->vfs.shm;
+    lock_take(&shm->lock);
+    bool result = shm->is_barred;
+    lock_give(&shm->lock);
+    return result;
+}
+
+static tr_status on_read(void *context, enum store_io io, const char *file, uint64_t offset,
+                         size_t size)
+{
+    const tr_platform *platform = tr_platform_real();
+    struct slow_read *slow = context;
+    (void)file;
+    (void)offset;
+    (void)size;
+    if (io != STORE_IO_READ || !is_slow || atom32_load(&slow->has_begun, ATOM_RELAXED))
+        return TR_OK;
+    atom32_store(&slow->has_begun, 1, ATOM_RELEASE);
+    while (!is_barred(slow->store))
+        platform->yield(platform);
+    uint64_t looks = atom64_load(&slow->looker.looks, ATOM_ACQUIRE);
+    while (atom64_load(&slow->looker.looks, ATOM_ACQUIRE) < looks + 10)
+        platform->yield(platform);
+    return TR_OK;
+}
+
+static void read_slowly(void *context)
+{
+    struct slow_read *slow = context;
+    struct store_reader *reader = stores_reader(slow->store);
+    is_slow = true;
+    ck_assert_str_eq(stores_state(reader, "k", "0"), "0");
+    is_slow = false;
+    tr__store_reader_free(reader);
+}
+
+TEST(a_long_read_locks_no_other_reader_out_of_a_compaction, "K-22")
+{
+    const tr_platform *platform = tr_platform_real();
+    struct place place = place_make();
+    struct slow_read slow = {0};
+    struct store_compact report;
+    tr_error error = {0};
+    make_much(&place);
+    const struct store_io_hook hook = {on_read, &slow};
+    place.options.hook = &hook;
+    slow.store = stores_open(&place.options);
+    put_kept(slow.store);
+    slow.looker.store = slow.store;
+    ck_assert_int_eq(platform->thread_start(platform, "slow", read_slowly, &slow, &slow.thread),
+                     TR_OK);
+    while (!atom32_load(&slow.has_begun, ATOM_ACQUIRE))
+        platform->yield(platform);
+    ck_assert_int_eq(
+        platform->thread_start(platform, "look", look_on, &slow.looker, &slow.looker.thread),
+        TR_OK);
+    tr_status status = tr__store_shrink(slow.store, NULL, &report, &error);
+    ck_assert_msg(status == TR_OK, "%s: %s", tr_status_name(status), error.text);
+    platform->thread_join(platform, slow.thread);
+    atom32_store(&slow.looker.is_over, 1, ATOM_RELEASE);
+    platform->thread_join(platform, slow.looker.thread);
+    tr__store_close(slow.store);
+    place_remove(&place);
+}
+
 /* Copies the files of a store at one operation on them: what a process that dies then leaves. */
 struct death {
     const struct place *place;
@@ -415,5 +494,6 @@ SUITE("store: compaction", a_store_is_compacted_beside_commits,
       the_file_that_a_compaction_replaces_keeps_no_space,
       a_compaction_is_cancelled_and_changes_nothing,
       a_compaction_keeps_the_log_below_its_limit_and_readers_read_on,
+      a_long_read_locks_no_other_reader_out_of_a_compaction,
       a_process_that_dies_at_any_step_of_a_compaction_loses_nothing,
       what_a_compaction_has_left_is_removed)

@@ -34,6 +34,8 @@
 /* How long a compaction waits for readers. Most of them read a few rows; an operator's view may
  * take longer. */
 #define COMPACT_READERS_NS (1 * TR_SECOND)
+/* While one of them reads for long, the others are locked out for this time and then admitted for the same time. */
+#define COMPACT_BAR_NS (10 * TR_MILLISECOND)
 
 /* Writes why the compaction has failed, and returns the status. */
 static tr_status compact_refuse(struct store_why *why, tr_status status, const char *text)
@@ -42,15 +44,29 @@ static tr_status compact_refuse(struct store_why *why, tr_status status, const c
     return status;
 }
 
-/* Lets no reader begin, and waits for those that read. */
+static void admit_readers(struct store_session *session, tr_time until_ns)
+{
+    const tr_platform *platform = session->source.platform;
+    tr__shm_admit(&session->vfs.shm);
+    while (platform->mono_now(platform) < until_ns)
+        platform->yield(platform);
+}
+
+/*
+ * Locks readers out, and waits for those that read. The caller admits readers again, also after TR_STORE_BUSY.
+ */
 static tr_status bar_readers(struct store_session *session, struct store_why *why)
 {
     const tr_platform *platform = session->source.platform;
-    tr_time deadline_ns = platform->mono_now(platform) + COMPACT_READERS_NS;
+    tr_time begin_ns = platform->mono_now(platform);
+    tr_time waited_ns = 0;
     while (!tr__shm_bar(&session->vfs.shm)) {
-        if (platform->mono_now(platform) >= deadline_ns)
+        if (waited_ns >= COMPACT_READERS_NS)
             return compact_refuse(why, TR_STORE_BUSY, "somebody reads for too long");
+        if (waited_ns % (2 * COMPACT_BAR_NS) >= COMPACT_BAR_NS)
+            admit_readers(session, begin_ns + waited_ns + COMPACT_BAR_NS);
         platform->yield(platform);
+        waited_ns = platform->mono_now(platform) - begin_ns;
     }
     return TR_OK;
 }

@@ -173,6 +173,7 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
         goto free_session;
     }
     made->vfs.is_sync_off = options->is_sync_off;
+    made->vfs.database_fd = &made->database_fd;
     status = tr__engine_vfs_init(made);
     if (status) {
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));

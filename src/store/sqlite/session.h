@@ -18,9 +18,8 @@ enum {
     /* Limit of the log's length, as a multiple of log_pages_soon. By default it is 59 MiB with all
      * headers, below TR_STORE_LOG_MAX. */
     SESSION_LOG_MAX = 15,
-    /* How many pages of its file the log keeps when it restarts, as a multiple of
-     * log_pages_soon. */
-    SESSION_LOG_KEPT = 5,
+    /* How many pages of its file the log keeps when it restarts, as a multiple of log_pages_soon. */
+    SESSION_LOG_KEPT = 8,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, as a multiple of a reader's. */
 };
 

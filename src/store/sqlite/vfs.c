@@ -19,9 +19,10 @@ struct vfs_file {
     const char *path; /* path in memory of the VFS or of SQLite; "" for a file without a name */
     bool is_database;
     bool is_log;
-    bool is_new;       /* the database that a compaction makes, which one connection uses */
-    bool is_closed;    /* the real file is closed, because it could not be opened again */
-    bool is_dirty;     /* this opener has written to the file since its last sync */
+    bool is_new;    /* the database that a compaction makes, which one connection uses */
+    bool is_closed; /* the real file is closed, because it could not be opened again */
+    bool is_dirty;  /* this opener has written to the file since its last sync */
+    int pages_written; /* pages of a database that were written since the disk was last told to take them */
     int flags;         /* flags for opening the file again */
     uint32_t replaced; /* value of vfs.replaced when the file was opened */
     struct shm_user user;
@@ -288,6 +289,20 @@ static int log_write(struct vfs_file *file, const void *memory, int size, sqlite
     return result == SQLITE_OK ? write_bytes(file, memory, size, offset) : result;
 }
 
+/*
+ * Lets the disk write what a checkpoint has written so far, a few pages at a time. Otherwise the sync at its end would
+ * give the disk a thousand pages at once, and the sync of a commit, which needs one write, would wait behind them.
+ */
+static void write_out(struct vfs_file *file)
+{
+    const struct vfs *vfs = file->vfs;
+    bool is_real = vfs->database_fd && *vfs->database_fd >= 0 && !file->is_new;
+    if (!is_real || vfs->is_sync_off || ++file->pages_written < VFS_PAGES_AT_ONCE)
+        return;
+    file->pages_written = 0;
+    tr__os_file_write_out(*vfs->database_fd);
+}
+
 static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_int64 offset)
 {
     struct vfs_file *file = file_of(base);
@@ -305,6 +320,7 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
     int result = write_bytes(file, page, size, offset);
     if (!file->is_new)
         vfs_changed(&file->vfs->changes, (uint64_t)offset / PAGE_SIZE);
+    write_out(file);
     return result;
 }
 
@@ -363,10 +379,16 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
     struct vfs_file *file = file_of(base);
+    sqlite3_int64 now = 0;
     if (file->is_log)
         return log_truncate(file, size);
-    /* Lower the limit before the file is truncated, so that a check at that moment does not report
-     * damage. */
+    /*
+     * SQLite cuts the database to its length when a log is complete, usually to the length that it has. That would wait
+     * for the journal of the file system, while a commit waits for it.
+     */
+    if (file->is_database && file_size(base, &now) == SQLITE_OK && now == size)
+        return SQLITE_OK;
+    /* Lower the limit before the file is truncated, so that a check at that moment does not report damage. */
     if (file->is_database && !file->is_new &&
         (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
         atom64_store(&file->vfs->database_least,

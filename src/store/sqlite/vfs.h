@@ -21,6 +21,8 @@
 
 enum {
     VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which identify it */
+    /* pages of the database that are given to the disk at once: some 0.2 ms */
+    VFS_PAGES_AT_ONCE = 32,
     VFS_LOG_HEADER = 32, /* bytes of the header of SQLite's log */
     /* The log has at least this many bytes after the last synced frame. They are more than a
      * frame. */
@@ -41,6 +43,8 @@ struct vfs {
     struct store_io_hook hook; /* called before operations on files of the system */
     /* while *stops is set, each write fails as if the disk were full; NULL: never */
     const atom32 *stops;
+    /* descriptor of the database through which its pages are written out; NULL: they are not */
+    const int *database_fd;
     struct memory_source source;
     struct shm shm;
     char *names; /* one block of memory for the paths below */
