@@ -270,18 +270,18 @@ static const char *begin_data(struct ws_reader *reader, const struct header *hea
     return NULL;
 }
 
-enum { SMALL_HEADER = 2 + 4, SMALL_MAX = 125 };
+enum { WS_SMALL_HEADER = 2 + 4, WS_SMALL_MAX = 125 };
 
 /* Whether a frame of a client is, and has come as, a whole message of less than 126 bytes that is not deflated, as most are. */
 static bool is_small_message(const struct ws_reader *reader, const unsigned char *bytes,
                              size_t size)
 {
-    if (size < SMALL_HEADER || reader->role != WS_SERVER || reader->opcode != 0 ||
+    if (size < WS_SMALL_HEADER || reader->role != WS_SERVER || reader->opcode != 0 ||
         reader->flags & (READER_IN_FRAME | READER_IS_OVER))
         return false;
     unsigned length = bytes[1] & (unsigned)~BIT_MASK;
     return (bytes[0] == (BIT_FIN | WS_OP_TEXT) || bytes[0] == (BIT_FIN | WS_OP_BINARY)) &&
-           bytes[1] & BIT_MASK && length <= SMALL_MAX && length <= size - SMALL_HEADER &&
+           bytes[1] & BIT_MASK && length <= WS_SMALL_MAX && length <= size - WS_SMALL_HEADER &&
            length <= reader->message_max;
 }
 
@@ -290,14 +290,14 @@ static size_t read_small_message(struct ws_reader *reader, unsigned char *bytes,
                                  struct ws_event *event)
 {
     size_t size = bytes[1] & (unsigned)~BIT_MASK;
-    tr_bytes payload = {bytes + SMALL_HEADER, size};
+    tr_bytes payload = {bytes + WS_SMALL_HEADER, size};
     bool is_text = bytes[0] == (BIT_FIN | WS_OP_TEXT);
-    tr__ws_mask(bytes + SMALL_HEADER, size, bytes + 2);
+    tr__ws_mask(bytes + WS_SMALL_HEADER, size, bytes + 2);
     if (is_text && !tr__ws_text_is_valid(payload))
         return fail(reader, event, WS_CODE_BAD_DATA, "a text is not UTF-8");
     *event = (struct ws_event){
         .kind = WS_DATA, .is_text = is_text, .is_first = true, .is_last = true, .bytes = payload};
-    return SMALL_HEADER + size;
+    return WS_SMALL_HEADER + size;
 }
 
 size_t tr__ws_read(struct ws_reader *reader, unsigned char *bytes, size_t size,
