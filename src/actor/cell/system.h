@@ -190,6 +190,7 @@ struct tr_system {
     struct system_user user;
     struct dead_letters dead_letters;
     struct failure_log failure_log;
+    struct ended_names ended_names;
     struct system_samples samples;
     struct follow follow;
     struct group_addresses group_addresses;
