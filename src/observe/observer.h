@@ -14,6 +14,8 @@
 
 #include <troupe/observe.h>
 
+#include "observe/population.h"
+
 enum {
     OBSERVER_MARKS = 64,
     OBSERVER_LOOKED_AT = 5, /* how many mailboxes are looked at each second */
@@ -73,6 +75,7 @@ struct observer {
     tr_time look_ns;    /* when to look at the fullest mailboxes next; 0: nobody has looked */
     uint64_t moved;     /* messages that were sent or handled before the last look */
     struct observer_growth growths[OBSERVER_GROWTHS];
+    struct population population;
     uint64_t letters[2]; /* dead letters at two times, the newer one first */
     tr_time letters_ns[2];
     bool is_dozing;      /* all workers sleep; see sched/doorbell.h */
