@@ -113,18 +113,11 @@ struct durable_host {
     struct lock clients_lock;            /* protects clients_reader, also while it reads */
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
-    struct spread wake_times;  /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
-    struct spread alarm_times; /* how late alarms were, the same way */
-    uint64_t clock;            /* ref of the clock */
-    atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
-    const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
-    bool records_secrets; /* records have the values of secret fields */
-    atom64 record_actor;  /* the next turns of this actor are recorded, failed or not; 0: none */
-    atom32 record_left;   /* how many turns of record_actor are still to be recorded */
-    atom64
-        record_again_ns; /* if all names are taken: no failed turn replaces a record before this time */
+    struct spread wake_times;    /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
+    struct spread alarm_times;   /* how late alarms were, the same way */
+    uint64_t clock;              /* ref of the clock */
+    atom64 timeouts;             /* graces that have ended by their deadline; read by any thread */
     struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
-    struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
     tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
 };
 

@@ -37,6 +37,7 @@ struct control_request {
     bool more;           /* another piece of `json` follows */
     bool reads_only;     /* of "session": no request that changes something is allowed later */
     bool is_direct;      /* "direct": only children */
+    bool failing;        /* only turns that fail are recorded */
     bool progress;       /* the client wants a line each second that says how far a job is */
 };
 

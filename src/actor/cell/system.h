@@ -100,6 +100,7 @@ struct system_pool {
 /** Durable actors. Made and freed by durable/host.c. */
 struct system_durable {
     struct durable_host *host;
+    struct turn_recorder *recorder; /* NULL: no turn is recorded; written before the start */
     uint32_t awake_max;
     uint64_t awake_bytes_max;
     void (*free)(struct tr_system *system);
