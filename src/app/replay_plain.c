@@ -96,7 +96,8 @@ const tr_type *tr__replay_plain_start(const struct replay_source *source, tr_kit
         return NULL;
     }
     tr_status status = behavior_strip(behavior, &system->source, &stripped) ? TR_OK : TR_NO_MEMORY;
-    const tr_spawn_args args = {.behavior = &stripped, .name = "replayed", .worker = -1};
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &stripped, .name = "replayed", .worker = -1};
     if (status == TR_OK)
         status = tr_client_try_spawn(tr_kit_client(kit), &args, &bits);
     while (status == TR_OK && tr_kit_step(kit))
