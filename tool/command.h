@@ -29,6 +29,7 @@ struct options {
     bool secrets;
     bool writes;
     bool replaces;
+    bool failing;
     bool uses_gdb;
     bool allows;
     bool anywhere;

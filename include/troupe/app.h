@@ -157,9 +157,8 @@ typedef struct tr_app {
  * options...).
  * One thread. May wait: until the app has ended.
  *
- * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors;
- * --records on|off|secrets and --replay FILE, --rehearse DIR, for an app with durable actors (docs/guide/replay.md,
- * docs/guide/schema.md);
+ * Flags: --workers N; --shutdown-timeout T; --store DIR and --rehearse DIR (docs/guide/schema.md), for an app with durable
+ * actors; --records on|off|secrets and --replay FILE (docs/guide/replay.md);
  * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS, --inspect-allow, --inspect-anywhere,
  * --inspect-certificate FILE, --inspect-key FILE and --inspect-host NAME (docs/guide/inspector.md);
  * --log-format text|json|journald; --log-level RULES, as the variable

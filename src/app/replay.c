@@ -7,6 +7,7 @@
 #include <troupe/wire.h>
 
 #include "actor/cell/system.h"
+#include "app/replay_plain.h"
 #include "durable/host.h"
 #include "durable/record.h"
 #include "os/console.h"
@@ -65,19 +66,16 @@ static tr_status state_store(struct store *store, const struct tr_record *record
 }
 
 /* Sends the message of the record to its actor. */
-static tr_status message_send(tr_client *client, const tr_durable_kind *kind, const tr_type *type,
+static tr_status message_send(tr_client *client, tr_ref actor, const tr_type *type,
                               const struct tr_record *record)
 {
     void *message;
-    uint64_t bits;
     tr_status status = tr_unpack(type, record->body, &message, NULL);
     if (status != TR_OK)
         return status;
-    status = tr_client_try_durable(client, kind, record->key, &bits);
-    tr_ref actor = tr_ref_from_bits(bits);
-    if (status == TR_OK && record->is_ask && type->reply)
+    if (record->is_ask && type->reply)
         (void)tr_client_ask(client, actor, type, message, TR_HOUR);
-    else if (status == TR_OK)
+    else
         status = tr_client_tell(client, actor, type, message);
     tr_message_free(type, message);
     return status;
@@ -112,46 +110,71 @@ static bool outcome_say(const struct tr_record *record, const struct replay *rep
         tr__console_say("the record is without the values of secret fields\n");
     if (replay->has_strayed || record->is_cut)
         tr__console_say("the turn has read more than the record has\n");
+    if (record->behavior)
+        tr__console_say("members of the state that its descriptor leaves out were zero\n");
     return false;
 }
 
-static bool record_play(const char *program, const struct tr_durables *durables,
-                        const struct tr_record *record)
+/* Stores the state of a durable actor. Returns the type of its message; NULL: printed why not. */
+static const tr_type *durable_start(const struct replay_source *source, tr_kit *kit,
+                                    const struct tr_record *record, tr_ref *actor)
 {
-    const tr_durable_kind *kind = kind_find(durables, record->kind);
+    const tr_durable_kind *kind =
+        source->durables ? kind_find(source->durables, record->kind) : NULL;
     const tr_type *type = kind ? message_find(kind->behavior, record->message) : NULL;
-    struct replay replay = {.record = record};
+    uint64_t bits = 0;
     if (!type) {
         tr__console_complain(
             "%s: the record is of %s of the durable kind %s, which this program does "
             "not have\n",
-            program,
+            source->program,
             record->message,
             record->kind);
-        return false;
-    }
-    const tr_kit_options options = {
-        .size = sizeof options, .durable = durables, .log = TR_KIT_LOG_NONE};
-    tr_kit *kit = tr_kit_new(&options);
-    if (!kit) {
-        tr__console_complain("%s: out of memory, or a durable kind is not valid\n", program);
-        return false;
+        return NULL;
     }
     struct durable_host *host = tr_kit_system(kit)->durable.host;
     tr_status status = record->state.size ? state_store(host->store, record) : TR_OK;
-    host->replay = &replay;
+    if (status == TR_OK)
+        status = tr_client_try_durable(tr_kit_client(kit), kind, record->key, &bits);
+    *actor = tr_ref_from_bits(bits);
+    if (status != TR_OK)
+        tr__console_complain(
+            "%s: the record cannot be run: %s\n", source->program, tr_status_text(status));
+    return status == TR_OK ? type : NULL;
+}
+
+static bool record_play(const struct replay_source *source, const struct tr_record *record)
+{
+    static struct recorder recorder; /* the kit refers to it until the process ends */
+    struct replay replay = {.record = record};
+    tr_ref actor = TR_NOBODY;
+    const tr_kit_options options = {
+        .size = sizeof options, .durable = source->durables, .log = TR_KIT_LOG_NONE};
+    tr_kit *kit = tr_kit_new(&options);
+    if (!kit) {
+        tr__console_complain("%s: out of memory, or a durable kind is not valid\n",
+                             source->program);
+        return false;
+    }
+    tr__recorder_init(&recorder, tr_kit_system(kit), NULL, false);
+    recorder.replay = &replay;
+    const tr_type *type = record->behavior
+                              ? tr__replay_plain_start(source, kit, &recorder, record, &actor)
+                              : durable_start(source, kit, record, &actor);
+    if (!type)
+        return false;
     tr__console_say("%s of %s \"%.*s\" handles %s\n",
-                    kind->name,
+                    record->behavior ? record->behavior : record->kind,
                     record->app,
                     (int)(record->key.size < 128 ? record->key.size : 128),
                     (const char *)record->key.data,
                     record->message);
-    if (status == TR_OK)
-        status = message_send(tr_kit_client(kit), kind, type, record);
+    tr_status status = message_send(tr_kit_client(kit), actor, type, record);
     for (int i = 0; i < STEPS_MAX && status == TR_OK && !replay.is_over && tr_kit_step(kit); i++)
         continue;
     if (status != TR_OK) {
-        tr__console_complain("%s: the record cannot be run: %s\n", program, tr_status_text(status));
+        tr__console_complain(
+            "%s: the record cannot be run: %s\n", source->program, tr_status_text(status));
         return false;
     }
     /* The kit is not freed, because its actor is in the middle of a failure and the process ends
@@ -159,8 +182,9 @@ static bool record_play(const char *program, const struct tr_durables *durables,
     return outcome_say(record, &replay);
 }
 
-bool tr__replay_run(const char *program, const struct tr_durables *durables, const char *path)
+bool tr__replay_run(const struct replay_source *source, const char *path)
 {
+    const char *program = source->program;
     const tr_platform *platform = tr_platform_real();
     char why[RECORD_WHY_SIZE];
     struct tr_record *record;
@@ -177,7 +201,7 @@ bool tr__replay_run(const char *program, const struct tr_durables *durables, con
         tr__console_complain("%s: %s: %s\n", program, path, why);
         return false;
     }
-    bool is_same = record_play(program, durables, record);
+    bool is_same = record_play(source, record);
     tr_message_free(&tr_type_tr_record, record);
     return is_same;
 }

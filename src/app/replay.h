@@ -5,10 +5,19 @@
 
 #include <troupe/durable.h>
 
+#include "actor/cell/dispatch.h"
+
+/** What a record is run with: the behaviors of the program, and its durable kinds; NULL: there are none. */
+struct replay_source {
+    const char *program;
+    const struct tr_durables *durables;
+    struct behavior_list behaviors;
+};
+
 /**
- * Runs the turn in a kit, with the state, the message and the reads of the record. Prints how the
- * turn ended. Returns whether it failed again in the same way.
+ * Runs the turn in a kit, with the state and the message of the record, and what it had read.
+ * Prints how the turn ended. Returns whether it ended again in the same way.
  */
-bool tr__replay_run(const char *program, const struct tr_durables *durables, const char *path);
+bool tr__replay_run(const struct replay_source *source, const char *path);
 
 #endif

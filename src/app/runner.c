@@ -21,7 +21,7 @@
 #include "app/service.h"
 #include "app/usage.h"
 #include "base/sized.h"
-#include "durable/host.h"
+#include "durable/record.h"
 #include "inspect/inspector.h"
 #include "observe/control.h"
 #include "observe/dump.h"
@@ -64,6 +64,7 @@ struct runner {
     struct tr_args args;
     struct control *control; /* NULL: none */
     struct schema_source schema;
+    struct recorder recorder;
     bool has_no_records;
     bool has_secret_records;
     char standard[TR_NAME_MAX +
@@ -286,17 +287,18 @@ static bool control_start(struct runner *runner)
 }
 
 /*
- * Lets failed turns of durable actors leave records in the directory of the store, unless a flag
- * says otherwise.
+ * Lets failed turns of durable actors, and turns that somebody asks for, leave records in the directory of the store,
+ * unless a flag says otherwise. A program without a store makes the directory that its store would have.
  */
 static void records_switch_on(struct runner *runner)
 {
-    struct durable_host *host = runner->system->durable.host;
-    if (!host || runner->has_no_records)
+    if (runner->has_no_records)
         return;
     (void)snprintf(runner->standard, sizeof runner->standard, "%s.data", runner->app.name);
-    host->records = runner->app.store ? runner->app.store : runner->standard;
-    host->records_secrets = runner->has_secret_records;
+    tr__recorder_init(&runner->recorder,
+                      runner->system,
+                      runner->app.store ? runner->app.store : runner->standard,
+                      runner->has_secret_records);
 }
 
 /* Runs the app until its end. Returns the exit status. */
@@ -533,7 +535,16 @@ static bool flags_apply(struct runner *runner, const struct flags *flags)
     return true;
 }
 
-/* Does what the flags demand: prints a text, runs a rehearsal or a replay, or runs the app. */
+static bool replay(const struct runner *runner, const char *path)
+{
+    const struct replay_source source = {
+        .program = runner->program,
+        .durables = runner->app.durable,
+        .behaviors = {runner->schema.behaviors, runner->schema.behaviors_end}};
+    return tr__replay_run(&source, path);
+}
+
+/* Does what the flags say: prints something, tries something, or runs the app. */
 static enum exit_status run_flags(struct runner *runner, const struct flags *flags,
                                   const char **rest, size_t rest_count)
 {
@@ -544,7 +555,7 @@ static enum exit_status run_flags(struct runner *runner, const struct flags *fla
     if (flags->rehearse)
         is_right = tr__rehearse(runner->program, app->name, app->durable, flags->rehearse);
     else if (flags->replay)
-        is_right = tr__replay_run(runner->program, app->durable, flags->replay);
+        is_right = replay(runner, flags->replay);
     else if (!flags_apply(runner, flags))
         return EXIT_USAGE;
     else

@@ -29,7 +29,8 @@
  *     commit          stores what a part of a turn has changed                   -> events, queue
  *     sql             tables of an actor                                         -> commit
  *     changed         calls tr_state_changed
- *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file
+ *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file;
+ *                     record_plain: the same of actors that are not durable
  *     work            tells the sleep machine about mail, owed replies and items
  *     clock           wakes actors whose alarms are due; hints: sent so far        -> host
  *     waker           wakes actors that have items in their queues

@@ -12,6 +12,7 @@
 #include "durable/kind.h"
 #include "durable/message_shape.h"
 #include "durable/pressure.h"
+#include "durable/record.h"
 #include "durable/retry_backoff.h"
 #include "durable/running.h"
 #include "durable/shapes.h"
@@ -164,8 +165,9 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
     struct durable_kind *kind = kind_of(host, declared);
     if (!kind)
         return TR_NOT_FOUND;
-    if (host->replay && spawner->worker) {
-        *ref_bits = REPLAY_NOBODY; /* a replay runs only the actor of its record */
+    const struct recorder *recorder = recorder_in(system);
+    if (recorder && recorder->replay && spawner->worker) {
+        *ref_bits = REPLAY_NOBODY; /* only the actor of the record runs */
         return TR_OK;
     }
     size_t length = tr__durable_path(kind, key, path);

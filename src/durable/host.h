@@ -115,24 +115,12 @@ struct durable_host {
     struct lock clients_lock; /* protects clients_reader; held while a client reads */
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
-    /* how long wakes took: a histogram of nanoseconds that begins at SPREAD_FIRST_NS */
-    struct spread wake_times;
-    struct spread alarm_times; /* how late alarms were: a histogram as wake_times */
-    uint64_t clock;            /* ref of the clock */
-    atom64 timeouts; /* number of graces that have ended by their deadline; read by any thread */
-    const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
-    bool records_secrets; /* records have the values of secret fields */
-    atom64 record_actor;  /* the next turns of this actor are recorded, failed or not; 0: none */
-    atom32 record_left;   /* number of turns of record_actor that are still to be recorded */
-    atom64
-        /* while all names of records are taken: a failed turn replaces no record before this
-         * time */
-        record_again_ns;
-    /* set in a rehearsal, which loads actors and does not start them; NULL: none */
-    struct rehearsal *rehearsal;
-    /* the record that this system runs again; NULL: none. See durable/record.h */
-    struct replay *replay;
-    tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
+    struct spread wake_times;    /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
+    struct spread alarm_times;   /* how late alarms were, the same way */
+    uint64_t clock;              /* ref of the clock */
+    atom64 timeouts;             /* graces that have ended by their deadline; read by any thread */
+    struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
+    tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
 };
 
 /** The set-up message of a durable actor. */

@@ -13,24 +13,60 @@
 #include "actor/mail/mail.h"
 #include "base/crc32.h"
 #include "durable/actor.h"
+#include "durable/record_plain.h"
 #include "durable/turn.h"
 #include "os/file.h"
 #include "os/plain_file.h"
 #include "os/record_file.h"
 #include "wire/conceal.h"
 
-/* ---- Values that a turn reads. ---- */
-
-static bool is_recorded(const struct durable_actor *actor)
+void tr__recorder_init(struct recorder *recorder, struct tr_system *system, const char *directory,
+                       bool has_secrets)
 {
-    return actor->kind->host->records && !actor->events;
+    *recorder = (struct recorder){.base = {.on_read = tr__record_number,
+                                           .on_unsent = tr__record_answer,
+                                           .on_begin = tr__record_plain_begin,
+                                           .on_end = tr__record_plain_end,
+                                           .has_loaded = tr__record_plain_loaded},
+                                  .system = system,
+                                  .directory = directory,
+                                  .has_secrets = has_secrets};
+    atom64_init(&recorder->base.actor, 0);
+    atom64_init(&recorder->again_ns, 0);
+    atom64_init(&recorder->durable_actor, 0);
+    atom32_init(&recorder->durable_left, 0);
+    lock_init(&recorder->lock);
+    system->durable.recorder = &recorder->base;
+}
+
+/* ---- What a turn reads. ---- */
+
+/* Whether what this turn reads is kept. A turn of an actor that is not durable has no reads otherwise. */
+static bool is_recorded(const struct tr_self *self)
+{
+    const struct recorder *recorder = recorder_of(self);
+    const struct durable_actor *actor = durable_of(self);
+    return recorder && recorder->directory && (!actor || !actor->events);
+}
+
+/* Returns the record that is run again; NULL: there is none. */
+static struct replay *replay_of(const struct tr_self *self)
+{
+    const struct recorder *recorder = recorder_of(self);
+    return recorder ? recorder->replay : NULL;
+}
+
+const tr_type *tr__record_state_type(const struct tr_self *self)
+{
+    const struct durable_actor *actor = durable_of(self);
+    return actor ? actor->kind->declared->state : self->cell->dispatch->behavior->options.shows;
 }
 
 /* Adds an item; its bytes are copied. If there is no memory, marks the record as incomplete. */
 static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
-    struct record_reads *reads = &self->frame->reads;
+    struct record_reads *reads = self->reads;
     bool fits = reads->count < RECORD_READS_MAX && reads->bytes + bytes.size <= RECORD_SIZE_MAX / 2;
     if (fits && reads->count == reads->capacity) {
         size_t capacity = reads->capacity ? 2 * reads->capacity : 8;
@@ -67,24 +103,22 @@ static const struct tr_record_item *replay_next(struct replay *replay, uint32_t 
 
 void tr__record_number(struct tr_self *self, uint32_t what, uint64_t *number)
 {
-    const struct durable_actor *actor = durable_of(self);
-    struct replay *replay = actor->kind->host->replay;
+    struct replay *replay = replay_of(self);
     const struct tr_record_item *item = replay ? replay_next(replay, what) : NULL;
     if (item)
         *number = item->number;
-    else if (is_recorded(actor))
+    else if (is_recorded(self))
         read_add(self, what, *number, (tr_bytes){NULL, 0});
 }
 
 void tr__record_key(struct tr_self *self, bool *is_there, tr_bytes *value)
 {
-    const struct durable_actor *actor = durable_of(self);
-    struct replay *replay = actor->kind->host->replay;
+    struct replay *replay = replay_of(self);
     const struct tr_record_item *item = replay ? replay_next(replay, RECORD_KEY) : NULL;
     if (item) {
         *is_there = item->number;
         *value = item->bytes;
-    } else if (is_recorded(actor)) {
+    } else if (is_recorded(self)) {
         read_add(self, RECORD_KEY, *is_there, *is_there ? *value : (tr_bytes){NULL, 0});
     }
 }
@@ -116,7 +150,7 @@ static void pairs_add(struct tr_self *self, const tr_kv *list, size_t count)
     unsigned char *bytes =
         size <= RECORD_SIZE_MAX ? source_resize(&self->worker->source, NULL, size + 1) : NULL;
     if (!bytes) {
-        self->frame->reads.is_cut = true;
+        self->reads->is_cut = true;
         return;
     }
     unsigned char *at = bytes;
@@ -137,14 +171,13 @@ static void pairs_add(struct tr_self *self, const tr_kv *list, size_t count)
 
 void tr__record_list(struct tr_self *self, const tr_kv **list, size_t *count)
 {
-    const struct durable_actor *actor = durable_of(self);
-    struct replay *replay = actor->kind->host->replay;
+    struct replay *replay = replay_of(self);
     const struct tr_record_item *item = replay ? replay_next(replay, RECORD_LIST) : NULL;
     if (item && pairs_read(self, item, list))
         *count = (size_t)item->number;
     else if (item)
         replay->has_strayed = true;
-    else if (is_recorded(actor))
+    else if (is_recorded(self))
         pairs_add(self, *list, *count);
 }
 
@@ -157,9 +190,9 @@ static tr_bytes state_before(const struct durable_actor *actor)
 
 void tr__record_before(struct tr_self *self, struct durable_actor *actor)
 {
-    struct record_reads *reads = &self->frame->reads;
+    struct record_reads *reads = self->reads;
     tr_bytes state = state_before(actor);
-    if (reads->has_before || !is_recorded(actor))
+    if (reads->has_before || !is_recorded(self))
         return;
     reads->has_before = true;
     reads->before = state.size ? source_resize(&self->worker->source, NULL, state.size) : NULL;
@@ -172,9 +205,8 @@ void tr__record_before(struct tr_self *self, struct durable_actor *actor)
     reads->before_size = state.size;
 }
 
-void tr__record_free(struct worker *worker, struct durable_frame *frame)
+void tr__record_free(struct worker *worker, struct record_reads *reads)
 {
-    struct record_reads *reads = &frame->reads;
     for (size_t i = 0; i < reads->count; i++)
         source_resize(&worker->source, (void *)(uintptr_t)reads->items[i].bytes.data, 0);
     source_resize(&worker->source, reads->items, 0);
@@ -184,10 +216,8 @@ void tr__record_free(struct worker *worker, struct durable_frame *frame)
 
 /* ---- Writing. ---- */
 
-/* Packs a message, without its secret fields unless `has_secrets`. Returns memory of the worker's
- * source, or no bytes if the message cannot be packed. */
-static tr_bytes message_pack(struct worker *worker, const tr_type *type, const void *message,
-                             bool has_secrets)
+tr_bytes tr__record_pack(struct worker *worker, const tr_type *type, const void *message,
+                         bool has_secrets)
 {
     void *own = has_secrets ? NULL : tr_message_copy(type, message);
     if (!has_secrets && !own)
@@ -205,7 +235,7 @@ static tr_bytes message_pack(struct worker *worker, const tr_type *type, const v
     return (tr_bytes){bytes, bytes ? size : 0};
 }
 
-/* As message_pack, for a packed state. */
+/* As tr__record_pack, for a packed state. */
 static tr_bytes state_pack(struct worker *worker, const tr_type *type, tr_bytes packed,
                            bool has_secrets)
 {
@@ -213,7 +243,7 @@ static tr_bytes state_pack(struct worker *worker, const tr_type *type, tr_bytes 
     tr_bytes bytes = {NULL, 0};
     if (!packed.size || tr_unpack(type, packed, &state, NULL) != TR_OK)
         return bytes;
-    bytes = message_pack(worker, type, state, has_secrets);
+    bytes = tr__record_pack(worker, type, state, has_secrets);
     tr_message_free(type, state);
     return bytes;
 }
@@ -231,58 +261,59 @@ static void replies_add(struct tr_self *self, bool has_secrets)
         }
         struct envelope *answer = place_answer(place);
         tr_bytes bytes =
-            message_pack(self->worker, answer->type, envelope_data(answer), has_secrets);
+            tr__record_pack(self->worker, answer->type, envelope_data(answer), has_secrets);
         read_add(self, RECORD_REPLY, 0, bytes);
         source_resize(&self->worker->source, (void *)(uintptr_t)bytes.data, 0);
     }
 }
 
-/* All names are taken: removes the oldest record that may be replaced. The first RECORD_FILES_KEPT
- * records stay, because the first failures are often the cause of later ones. Returns the number of
- * the removed record, or 0. */
-static int file_free(const struct durable_host *host, char *path, size_t size)
+/*
+ * Removes the oldest of the records that may be replaced, because all names are taken. The first ones stay: they are often
+ * the cause of the later ones. Returns its number; 0: there is none.
+ */
+static int file_free(const struct recorder *recorder, char *path, size_t size)
 {
     int oldest = 0;
     tr_time oldest_ns = 0;
     for (int i = RECORD_FILES_KEPT + 1; i <= RECORD_FILES_MAX; i++) {
         uint64_t bytes;
         tr_time written_ns;
-        (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, host->records, i);
+        (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, recorder->directory, i);
         if (tr__file_look(path, &bytes, &written_ns) && (!oldest || written_ns < oldest_ns)) {
             oldest = i;
             oldest_ns = written_ns;
         }
     }
     tr_error error;
-    (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, host->records, oldest);
+    (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, recorder->directory, oldest);
     return oldest && tr__plain_file_remove(path, false, &error) == TR_OK ? oldest : 0;
 }
 
-/* Whether a turn that fails may be recorded now. Returns false for some time after a record was
- * replaced. Any worker. */
-static bool may_write(const struct tr_self *self, const struct durable_host *host)
+/* Whether a turn that fails may be recorded now. A program may fail often, and all names may be taken. Any worker. */
+static bool may_write(const struct tr_self *self, const struct recorder *recorder)
 {
-    return atom64_load(&host->record_again_ns, ATOM_RELAXED) <= (uint64_t)self->worker->loop.now_ns;
+    return atom64_load(&recorder->again_ns, ATOM_RELAXED) <= (uint64_t)self->worker->loop.now_ns;
 }
 
-/* Called when all names are taken. Lets one worker replace a record, and then none for
- * RECORD_REPLACE_NS. Returns whether this worker may. */
-static bool replace_claim(const struct tr_self *self, struct durable_host *host)
+/* All names are taken: lets one worker replace a record, and none for some time. Returns whether it is this one. */
+static bool replace_claim(const struct tr_self *self, struct recorder *recorder)
 {
-    uint64_t again_ns = atom64_load(&host->record_again_ns, ATOM_RELAXED);
+    uint64_t again_ns = atom64_load(&recorder->again_ns, ATOM_RELAXED);
     uint64_t now_ns = (uint64_t)self->worker->loop.now_ns;
-    return again_ns <= now_ns && atom64_compare_exchange(&host->record_again_ns,
+    return again_ns <= now_ns && atom64_compare_exchange(&recorder->again_ns,
                                                          &again_ns,
                                                          now_ns + RECORD_REPLACE_NS,
                                                          ATOM_RELAXED,
                                                          ATOM_RELAXED);
 }
 
-/* Writes the file: the first name that is free, or else the name of the oldest record, if a turn
- * may replace that record. Returns the number of the file, or 0. */
-static int file_write(struct tr_self *self, struct durable_host *host, bool has_failed,
-                      tr_bytes body, char *path, size_t size)
+/*
+ * Writes the file: the first name that is free, or else the name of the oldest record, if a turn
+ * may replace that record. Returns its number, or 0.
+ */
+static int file_write(struct tr_self *self, bool is_ordered, tr_bytes body, char *path, size_t size)
 {
+    struct recorder *recorder = recorder_of(self);
     char program[4096];
     char head[RECORD_HEAD_MAX];
     if (!tr__program_path(program, sizeof program))
@@ -298,31 +329,29 @@ static int file_write(struct tr_self *self, struct durable_host *host, bool has_
     uint32_t sum = tr__crc32(tr__crc32(0, head, (size_t)length), body.data, body.size);
     length += snprintf(head + length, 32, "sum %08" PRIx32 "\n\n", sum);
     const tr_bytes pieces[] = {{head, (size_t)length}, body};
-    (void)snprintf(path, size, "%s/" RECORD_DIRECTORY, host->records);
-    if (tr__os_directory_make(path, NULL) != TR_OK)
+    (void)snprintf(path, size, "%s/" RECORD_DIRECTORY, recorder->directory);
+    if (tr__os_directory_make(recorder->directory, NULL) != TR_OK ||
+        tr__os_directory_make(path, NULL) != TR_OK)
         return 0;
     for (int i = 1; i <= RECORD_FILES_MAX; i++) {
-        (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, host->records, i);
+        (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, recorder->directory, i);
         tr_status status = tr__file_make(path, pieces, 2);
         if (status != TR_NAME_EXISTS)
             return status == TR_OK ? i : 0;
     }
-    if (has_failed && !replace_claim(self, host))
+    if (!is_ordered && !replace_claim(self, recorder))
         return 0;
-    int number = file_free(host, path, size);
+    int number = file_free(recorder, path, size);
     return number && tr__file_make(path, pieces, 2) == TR_OK ? number : 0;
 }
 
-/* Packs the record and writes it. Returns whether it was written; `path` gets the path of the
- * file. */
-static bool record_write(struct tr_self *self, const struct durable_actor *actor,
-                         struct tr_record *record, char *path, size_t size)
+/* Packs the record and writes it. Returns whether it was written; *path says where. */
+static bool record_write(struct tr_self *self, struct tr_record *record, bool is_ordered,
+                         char *path, size_t size)
 {
-    struct durable_host *host = actor->kind->host;
-    tr_bytes body = message_pack(self->worker, &tr_type_tr_record, record, true);
-    bool has_failed = strcmp(record->status, "TR_OK") != 0;
+    tr_bytes body = tr__record_pack(self->worker, &tr_type_tr_record, record, true);
     bool is_written = body.size && body.size <= RECORD_SIZE_MAX - RECORD_HEAD_MAX &&
-                      file_write(self, host, has_failed, body, path, size);
+                      file_write(self, is_ordered, body, path, size);
     source_resize(&self->worker->source, (void *)(uintptr_t)body.data, 0);
     return is_written;
 }
@@ -334,44 +363,45 @@ static void replay_end(struct replay *replay, const struct tr_self *self)
     (void)snprintf(replay->text, sizeof replay->text, "%s", self->error.text);
 }
 
-/* Returns the type of the message that a turn handles, and sets *message. For an alarm they come
- * from the frame. NULL: the runtime has begun the turn without a message of the application. */
-static const tr_type *handled(const struct tr_self *self, const void **message)
+const tr_type *tr__record_handled(const struct tr_self *self, const void **message)
 {
     const struct durable_frame *frame = self->frame;
     if (!self->envelope)
         return NULL;
-    *message = frame->message ? frame->message : envelope_data(self->envelope);
-    const tr_type *type = frame->message ? frame->message_type : self->envelope->type;
+    bool is_alarm = frame && frame->message;
+    *message = is_alarm ? frame->message : envelope_data(self->envelope);
+    const tr_type *type = is_alarm ? frame->message_type : self->envelope->type;
     return strncmp(type->name, "tr_", 3) == 0 ? NULL : type;
 }
 
 /*
  * Writes the record of a turn that has ended with this status. `after` is the state at its end; no bytes: the turn has
- * failed.
+ * failed. If it was ordered, it may replace another record at once.
  */
-static bool turn_write(struct tr_self *self, struct durable_actor *actor, tr_status status,
-                       tr_bytes after, char *path, size_t size)
+static bool turn_write(struct tr_self *self, tr_status status, tr_bytes after, bool is_ordered,
+                       char *path, size_t size)
 {
     struct worker *worker = self->worker;
-    const struct durable_host *host = actor->kind->host;
-    const struct record_reads *reads = &self->frame->reads;
+    const struct durable_actor *actor = durable_of(self);
+    const struct record_reads *reads = self->reads;
     const struct envelope *envelope = self->envelope;
+    const char *own_path = tr_path(self);
     const void *message = NULL;
-    const tr_type *type = handled(self, &message);
-    bool has_secrets = host->records_secrets;
+    const tr_type *type = tr__record_handled(self, &message);
+    bool has_secrets = recorder_of(self)->has_secrets;
     tr_bytes before =
         reads->has_before ? (tr_bytes){reads->before, reads->before_size} : state_before(actor);
     replies_add(self, has_secrets);
     struct tr_record record = {
         .app = worker->system->name,
-        .kind = actor->kind->declared->name,
-        .key = actor_key(actor),
-        .version = actor->kind->version,
-        .state = state_pack(worker, actor->kind->declared->state, before, has_secrets),
+        .kind = actor ? actor->kind->declared->name : "",
+        .key = actor ? actor_key(actor) : (tr_bytes){own_path, strlen(own_path)},
+        .version = actor ? actor->kind->version : 0,
+        .behavior = actor ? NULL : self->cell->dispatch->behavior->name,
+        .state = state_pack(worker, tr__record_state_type(self), before, has_secrets),
         .message = type->name,
-        .body = message_pack(worker, type, message, has_secrets),
-        .is_ask = !self->frame->message &&
+        .body = tr__record_pack(worker, type, message, has_secrets),
+        .is_ask = !(self->frame && self->frame->message) &&
                   (envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED),
         .wall_ns = worker->system->platform->wall_now(worker->system->platform),
         .status = tr_status_name(status),
@@ -380,75 +410,92 @@ static bool turn_write(struct tr_self *self, struct durable_actor *actor, tr_sta
         .is_cut = reads->is_cut,
         .items = {reads->items, reads->count},
         .after = after};
-    bool is_written = record_write(self, actor, &record, path, size);
+    bool is_written = record_write(self, &record, is_ordered, path, size);
     source_resize(&worker->source, (void *)(uintptr_t)record.state.data, 0);
     source_resize(&worker->source, (void *)(uintptr_t)record.body.data, 0);
     return is_written;
 }
 
-void tr__record_failed(struct tr_self *self, struct durable_actor *actor)
+static void record_say(struct tr_self *self, tr_level level, const char *format, const char *path)
 {
-    const struct durable_host *host = actor->kind->host;
+    tr__log_turn(self->worker->system, level, tr_path(self), self->causal, format, path);
+}
+
+void tr__record_failed(struct tr_self *self, bool is_ordered)
+{
+    struct replay *replay = replay_of(self);
     char path[OS_PATH_SIZE] = "";
     const void *message;
-    if (host->replay)
-        replay_end(host->replay, self);
-    if (!is_recorded(actor) || !handled(self, &message))
+    if (replay)
+        replay_end(replay, self);
+    if (!is_recorded(self) || !tr__record_handled(self, &message))
         return;
-    if (!may_write(self, host)) {
-        tr__log_turn(
-            self->worker->system,
-            TR_LEVEL_WARN,
-            tr_path(self),
-            self->causal,
-            "the turn that failed is not recorded: another one was, less than a second ago");
+    if (!is_ordered && !may_write(self, recorder_of(self))) {
+        record_say(self,
+                   TR_LEVEL_WARN,
+                   "the turn that failed is not recorded: another one was, less than a second "
+                   "ago%s",
+                   "");
         return;
     }
     bool is_written =
-        turn_write(self, actor, self->error.status, (tr_bytes){NULL, 0}, path, sizeof path);
-    tr__log_turn(self->worker->system,
-                 TR_LEVEL_WARN,
-                 tr_path(self),
-                 self->causal,
-                 is_written ? "the turn that failed is recorded; troupe replay %.900s runs it again"
-                            : "the turn that failed is not recorded: no memory, too many at once, "
-                              "or %.900s cannot be written",
-                 path);
+        turn_write(self, self->error.status, (tr_bytes){NULL, 0}, is_ordered, path, sizeof path);
+    record_say(self,
+               TR_LEVEL_WARN,
+               is_written ? "the turn that failed is recorded; troupe replay %.900s runs it again"
+                          : "the turn that failed is not recorded: no memory, too many at once, "
+                            "or %.900s cannot be written",
+               path);
 }
 
 /* ---- Turns whose record tr__record_order has asked for. ---- */
 
-void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count)
+void tr__record_order(struct recorder *recorder, uint64_t actor, uint32_t count)
 {
-    atom32_store(&host->record_left, 0, ATOM_RELAXED);
-    atom64_store(&host->record_actor, actor, ATOM_RELAXED);
-    atom32_store(&host->record_left, count, ATOM_RELEASE); /* release: tr__record_wants acquires */
+    atom32_store(&recorder->durable_left, 0, ATOM_RELAXED);
+    atom64_store(&recorder->durable_actor, actor, ATOM_RELAXED);
+    atom32_store(&recorder->durable_left, count, ATOM_RELEASE); /* partner: tr__record_wants */
 }
 
-bool tr__record_wants(const struct tr_self *self, const struct durable_actor *actor)
+bool tr__record_wants(const struct tr_self *self)
 {
-    const struct durable_host *host = actor->kind->host;
+    const struct recorder *recorder = recorder_of(self);
     const void *message;
-    if (host->replay)
-        return true;
-    return atom32_load(&host->record_left, ATOM_ACQUIRE) && /* acquire: tr__record_order releases */
-           atom64_load(&host->record_actor, ATOM_RELAXED) == self->cell->identity &&
-           is_recorded(actor) && handled(self, &message);
+    if (!recorder || recorder->replay)
+        return recorder;
+    return atom32_load(&recorder->durable_left, ATOM_ACQUIRE) && /* partner: tr__record_order */
+           atom64_load(&recorder->durable_actor, ATOM_RELAXED) == self->cell->identity &&
+           is_recorded(self) && tr__record_handled(self, &message);
 }
 
-void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
+/* Writes the record of a turn that has not failed. */
+static void ended_write(struct tr_self *self, tr_bytes after)
 {
-    struct worker *worker = self->worker;
-    struct durable_host *host = actor->kind->host;
-    struct replay *replay = host->replay;
-    const tr_type *type = actor->kind->declared->state;
     char path[OS_PATH_SIZE] = "";
+    bool is_written = turn_write(self, TR_OK, after, true, path, sizeof path);
+    record_say(self,
+               is_written ? TR_LEVEL_INFO : TR_LEVEL_WARN,
+               is_written ? "a turn is recorded; troupe replay %.900s runs it again"
+                          : "a turn is not recorded: no memory, or %.900s cannot be written",
+               path);
+}
+
+/* Returns the state of the actor, packed, without secrets, because a record need not have them. */
+static tr_bytes state_after(struct tr_self *self)
+{
+    const tr_type *type = tr__record_state_type(self);
+    return type ? tr__record_pack(self->worker, type, self->cell->state, false)
+                : (tr_bytes){NULL, 0};
+}
+
+void tr__record_ended(struct tr_self *self)
+{
+    struct replay *replay = replay_of(self);
     const void *message;
-    if (replay && (replay->is_over || !handled(self, &message) ||
-                   strcmp(handled(self, &message)->name, replay->record->message) != 0))
+    if (replay && (replay->is_over || !tr__record_handled(self, &message) ||
+                   strcmp(tr__record_handled(self, &message)->name, replay->record->message) != 0))
         return;
-    /* Compare the states without secrets, because the record may lack them. */
-    tr_bytes after = message_pack(worker, type, self->cell->state, false);
+    tr_bytes after = state_after(self);
     if (replay) {
         const struct tr_record *record = replay->record;
         replay->is_over = true;
@@ -457,17 +504,16 @@ void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
             (after.size != record->after.size ||
              (after.size && memcmp(after.data, record->after.data, after.size) != 0));
     } else {
-        bool is_written = turn_write(self, actor, TR_OK, after, path, sizeof path);
-        (void)atom32_fetch_sub(&host->record_left, 1, ATOM_RELAXED);
-        tr__log_turn(worker->system,
-                     is_written ? TR_LEVEL_INFO : TR_LEVEL_WARN,
-                     tr_path(self),
-                     self->causal,
-                     is_written ? "a turn is recorded; troupe replay %.900s runs it again"
-                                : "a turn is not recorded: no memory, or %.900s cannot be written",
-                     path);
+        ended_write(self, after);
     }
-    source_resize(&worker->source, (void *)(uintptr_t)after.data, 0);
+    source_resize(&self->worker->source, (void *)(uintptr_t)after.data, 0);
+}
+
+void tr__record_order_taken(struct tr_self *self)
+{
+    struct recorder *recorder = recorder_of(self);
+    if (!recorder->replay)
+        (void)atom32_fetch_sub(&recorder->durable_left, 1, ATOM_RELAXED);
 }
 
 /* ---- Answers of a replay. ---- */
@@ -475,7 +521,7 @@ void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
 bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *status)
 {
     struct worker *worker = self->worker;
-    struct replay *replay = durable_of(self)->kind->host->replay;
+    struct replay *replay = replay_of(self);
     const struct tr_record_item *item = replay ? replay_next(replay, RECORD_REPLY) : NULL;
     const tr_type *type = ask->type->reply;
     void *reply;

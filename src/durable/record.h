@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Records of durable turns that have failed, or that somebody asked for: everything that is needed
- * to run the turn again (docs/guide/replay.md).
+ * Records of turns: everything that is needed to run a turn again (docs/guide/replay.md). Turns of durable actors that fail
+ * leave one, and turns of any actor that somebody asked for.
  *
- * While a turn runs, the times, random numbers and keys that it reads are kept. Its replies are
- * kept in any case. The state before the turn is the one that was stored last. When the turn waits
- * for the first time, a copy of that state is kept.
+ * What a turn reads is kept while it runs: time and random numbers, keys of the store. Every turn keeps its replies
+ * anyway. The state before the turn of a durable actor is the one that was stored last. A turn keeps a copy of that state
+ * when it waits for the first time. Turns of other actors copy their state when they begin: durable/record_plain.c.
  */
 #ifndef DURABLE_RECORD_H
 #define DURABLE_RECORD_H
 
 #include <troupe/durable.h>
 
+#include "actor/cell/recorder.h"
+#include "actor/cell/system.h"
 #include "durable/record_read.h"
 
 struct ask;
 struct durable_actor;
-struct durable_frame;
-struct durable_host;
 struct tr_self;
 struct worker;
 
@@ -48,43 +48,85 @@ struct replay {
     char text[256];
 };
 
+/** Part of a program: where its turns are recorded, and which ones. Any thread reads it. */
+struct recorder {
+    struct turn_recorder base; /* first; base.actor is changed under `lock` */
+    struct tr_system *system;
+    const char *
+        directory; /* of the store; NULL: nothing is recorded. Written before the start, as is the next one */
+    bool has_secrets; /* records have the values of secret fields */
+    atom64 again_ns; /* if all names are taken: no failed turn replaces a record before this time */
+    atom64 durable_actor;  /* the next turns of this actor are recorded, failed or not; 0: none */
+    atom32 durable_left;   /* how many turns of durable_actor are still to be recorded */
+    struct lock lock;      /* protects the next two */
+    uint32_t plain_left;   /* how many turns of base.actor are still to be recorded */
+    bool only_failing;     /* only turns of base.actor that fail are recorded */
+    struct replay *replay; /* a record that is run again; NULL: none */
+    const void *
+        replayed_state; /* of an actor that is not durable: the block of its state in the replay, and its size */
+    size_t replayed_size;
+};
+
+/** Makes `recorder` the recorder of a system that has not started. */
+void tr__recorder_init(struct recorder *recorder, struct tr_system *system, const char *directory,
+                       bool has_secrets);
+/** Returns the recorder of the program; NULL: there is none. Any thread. */
+static inline struct recorder *recorder_in(const struct tr_system *system)
+{
+    return (struct recorder *)(void *)system->durable.recorder;
+}
+static inline struct recorder *recorder_of(const struct tr_self *self)
+{
+    return recorder_in(self->worker->system);
+}
+
 /**
- * Notes a number that a turn reads. In a replay, replaces the number by that of the record.
- * Implements durable_hooks.on_read.
+ * Notes a number that a turn reads. In a replay, replaces it by the number of the record. It is turn_recorder.on_read.
  */
 void tr__record_number(struct tr_self *self, uint32_t what, uint64_t *number);
 /** As tr__record_number, for a value of the store. In a replay *value points to memory of the turn. */
 void tr__record_key(struct tr_self *self, bool *is_there, tr_bytes *value);
 /** As tr__record_key, for `*count` pairs. In a replay *list points to memory of the turn. */
 void tr__record_list(struct tr_self *self, const tr_kv **list, size_t *count);
-/** Called when a turn waits for the first time. Keeps the state before the turn. */
+/** Keeps the state before the turn of a durable actor, when the turn waits for the first time. */
 void tr__record_before(struct tr_self *self, struct durable_actor *actor);
 /**
- * Writes the record of a turn that has failed. In a replay, notes how the turn that is run again
- * has failed.
+ * Writes the record of a turn that has failed. In a replay, notes how the turn has failed. `is_ordered`: somebody asked for it, and it
+ * may replace an older record at once.
  */
-void tr__record_failed(struct tr_self *self, struct durable_actor *actor);
+void tr__record_failed(struct tr_self *self, bool is_ordered);
+/** Writes the record of a turn that has not failed. In a replay, compares the state with the state in the record. */
+void tr__record_ended(struct tr_self *self);
+/** Whether a turn of a durable actor that does not fail has use for tr__record_before and tr__record_ended. */
+bool tr__record_wants(const struct tr_self *self);
 /**
- * Writes the record of a turn that has not failed, if tr__record_order has asked for it. In a
- * replay, compares the state with the state in the record.
+ * Records the next `count` turns of a durable actor; an earlier call for another one does not count any more. Any thread.
  */
-void tr__record_ended(struct tr_self *self, struct durable_actor *actor);
+void tr__record_order(struct recorder *recorder, uint64_t actor, uint32_t count);
+/** Counts a turn of tr__record_order that was recorded. */
+void tr__record_order_taken(struct tr_self *self);
+void tr__record_free(struct worker *worker, struct record_reads *reads);
 /**
- * Whether tr__record_before and tr__record_ended must be called for this turn, even if it does not
- * fail.
- */
-bool tr__record_wants(const struct tr_self *self, const struct durable_actor *actor);
-/**
- * Records the next `count` turns of an actor. This replaces an earlier call, even one for another
- * actor. Any thread.
- */
-void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count);
-void tr__record_free(struct worker *worker, struct durable_frame *frame);
-/**
- * In a replay, answers an ask whose request could not be sent. If the record has the reply,
- * delivers it and returns true. Otherwise, if the record has the status with which the ask ended,
- * sets *status to it. It is durable_hooks.on_unsent.
+ * Answers an ask whose request could not be sent, from the record that is run again. Returns true if the record has the
+ * reply, which has then arrived. Otherwise sets *status to how the ask ends, if the record says so. It is
+ * turn_recorder.on_unsent.
  */
 bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *status);
+
+/* ---- For durable/record_plain.c. ---- */
+
+/**
+ * Packs a message, without its secrets if they are not wanted. The bytes are memory of the worker's source. No bytes: the
+ * message cannot be packed.
+ */
+tr_bytes tr__record_pack(struct worker *worker, const tr_type *type, const void *message,
+                         bool has_secrets);
+/**
+ * Returns the type of the message that a turn handles; the message of an alarm is in the frame. NULL: the runtime has
+ * begun the turn by itself.
+ */
+const tr_type *tr__record_handled(const struct tr_self *self, const void **message);
+/** Returns the descriptor of the state of the actor; NULL: it has none. */
+const tr_type *tr__record_state_type(const struct tr_self *self);
 
 #endif

@@ -52,12 +52,14 @@ enum record_what {
  * reply, a value, or the pairs. Before each pair are the sizes of key and value, 4 bytes each, low
  * byte first. */
 TR_MESSAGE(tr_record_item, (u8, what), (u64, number), (bytes, bytes));
-/* A recorded turn. `status` is TR_OK if the turn has not failed. In that case `after` is the state
- * at the end of the turn, without secrets. */
+/*
+ * A recorded turn. `status` is TR_OK if the turn has not failed. Then `after` is its state at the end, without secrets.
+ * With `behavior` the actor is not durable: `kind` is "", and `key` is its path.
+ */
 TR_MESSAGE(tr_record, (str, app), (str, kind), (bytes, key), (u32, version), (bytes, state),
            (str, message), (bytes, body), (bool, is_ask), (i64, wall_ns), (str, status),
            (str, text), (bool, has_secrets), (bool, is_cut), (list(message(tr_record_item)), items),
-           (bytes, after));
+           (bytes, after), (str, behavior));
 
 /**
  * Reads a file. The caller owns *record: tr_message_free(&tr_type_tr_record, record) frees it.

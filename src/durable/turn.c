@@ -82,6 +82,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->saver);
     list_init(&frame->holds);
     self->frame = frame;
+    self->reads = &frame->reads;
     outbox_begin(self, &actor->outbox);
     /* After tr_destroy, all messages of the actor are held back until the destroy is on disk. */
     actor->outbox.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC &&
@@ -113,6 +114,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     struct durable_frame *frame = self->frame;
     struct worker_context *context = host_context(actor->kind->host, worker);
     self->frame = NULL;
+    self->reads = NULL;
     tr__running_leave(frame);
     outbox_end(self);
     list_remove(&frame->saver);
@@ -127,7 +129,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     if (frame->kept)
         tr__alarm_free(worker, frame->kept);
     if (frame->reads.items || frame->reads.before)
-        tr__record_free(worker, frame);
+        tr__record_free(worker, &frame->reads);
     if (!frame->is_hook || frame->is_run)
         tr__sleep_drop(&actor->machine, &frame->wake_lock, worker->loop.now_ns);
     actor->barriers -= frame->is_barrier;
@@ -175,6 +177,13 @@ static void frame_failed(struct tr_self *self, struct durable_actor *actor)
     tr__queues_failed(self->worker, actor, self);
 }
 
+/* Ends the record of a turn that has not failed. */
+static void record_end(struct tr_self *self)
+{
+    tr__record_ended(self);
+    tr__record_order_taken(self);
+}
+
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must)
 {
     struct worker *worker = self->worker;
@@ -187,17 +196,17 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         next = same;
     }
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled) {
-        bool is_wanted = tr__record_wants(self, actor);
+        bool is_wanted = tr__record_wants(self);
         if (is_wanted)
             tr__record_before(self, actor);
         tr_status status = tr__commit_end(worker, actor, must);
         if (status != TR_OK)
             next = not_stored(self, status);
         else if (is_wanted)
-            tr__record_ended(self, actor);
+            record_end(self);
     }
     if (next.code == TR_NEXT_FAILED && !self->is_cancelled)
-        tr__record_failed(self, actor);
+        tr__record_failed(self, false);
     if (self->is_cancelled)
         tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
@@ -511,7 +520,7 @@ static tr_next on_crash(struct tr_self *self, tr_next next)
     enum sleep_reason hook = self->frame->hook;
     bool is_running = outbox_is_in_use(self);
     if (is_running && !self->is_cancelled)
-        tr__record_failed(self, actor);
+        tr__record_failed(self, false);
     if (is_running && self->is_cancelled)
         tr__commit_drop(self->worker, actor, tr__ask_failed_status(self));
     else if (is_running)
@@ -529,8 +538,6 @@ const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
     .on_resume = on_resume,
     .on_crash = on_crash,
-    .on_read = tr__record_number,
-    .on_unsent = tr__record_answer,
     .on_lost_answer = tr__request_lost_answer,
     .on_stored = tr__commit_stored,
     .on_stop = tr__durable_stop,

@@ -273,7 +273,36 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
                 DEEP);
 }
 
-/* Returns how many actors failed in the last minute, at most RECENT_MAX. */
+/* Names behaviors whose actors become more and more: those that have done their work may not end. */
+static void population_look(struct visitor *visitor)
+{
+    const struct population *population = &visitor->observer->population;
+    tr_time now_ns = tr__observer_now(visitor->observer);
+    bool has_grown = false;
+    for (size_t i = 0; i < POPULATION_MAX && population->rows[i].behavior; i++) {
+        const struct population_row *row = &population->rows[i];
+        uint64_t before;
+        tr_time since_ns;
+        if (!tr__population_grows(population, row, now_ns, &before, &since_ns))
+            continue;
+        has_grown = true;
+        finding(visitor,
+                "actors",
+                "actors that are done must stop (TR_STOP); troupe ls --behavior lists them, troupe "
+                "why says what one waits for",
+                "%.100s (%s:%u) has %" PRIu64 " actors; %" PRIu64 " %" PRId64 " s before",
+                row->behavior->name,
+                row->behavior->file,
+                row->behavior->line,
+                row->live,
+                before,
+                (now_ns - since_ns) / TR_SECOND);
+    }
+    if (!has_grown)
+        finding(visitor, "actors", NULL, "no behavior has many more actors than before");
+}
+
+/* Returns how many actors failed in the last minute, RECENT_MAX at most. */
 static unsigned failures_recent(struct visitor *visitor, struct doctor *doctor)
 {
     size_t count = 0;
@@ -327,6 +356,7 @@ static bool doctor_step(struct visitor *visitor)
     machine_look(visitor);
     workers_look(visitor);
     mailboxes_look(visitor, doctor);
+    population_look(visitor);
     rates_look(visitor, doctor);
     if (host)
         store_look(visitor, host);

@@ -7,8 +7,10 @@
 #include "actor/cell/system.h"
 #include "durable/host.h"
 #include "durable/record.h"
+#include "durable/record_plain.h"
 #include "durable/shapes.h"
 #include "observe/act.h"
+#include "observe/actors.h"
 #include "observe/durables.h"
 #include "observe/merge.h"
 #include "store/batch.h"
@@ -327,25 +329,46 @@ static bool is_durable(const char *path)
            strchr(path + sizeof prefix - 1, '/') != NULL;
 }
 
+/* Orders records of the next turns of an actor. Returns TR_OK, or another status with a sentence in *why. */
+static tr_status record_order(struct visitor *visitor, const struct control_request *request,
+                              tr_ref actor, const char **why)
+{
+    struct tr_system *system = visitor->observer->system;
+    struct recorder *recorder = recorder_in(system);
+    uint32_t count = request->limit ? request->limit : 1;
+    struct actor_glance glance;
+    *why = NULL;
+    if (!recorder)
+        *why = "the program runs with --records off";
+    else if (request->limit > RECORD_FILES_MAX)
+        *why = "at most 16 turns can be recorded";
+    else if (is_durable(request->path) && request->failing)
+        *why = "turns of durable actors that fail are recorded without an order";
+    if (*why)
+        return TR_NOT_SUPPORTED;
+    if (is_durable(request->path)) {
+        tr__record_order(recorder, actor.bits, count);
+        return TR_OK;
+    }
+    if (!tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) ||
+        glance.ref != actor.bits)
+        return TR_STOPPED;
+    *why = tr__record_plain_refusal(&system->user.behaviors, glance.behavior);
+    return *why ? TR_NOT_SUPPORTED
+                : tr__record_plain_order(recorder, actor.bits, count, request->failing);
+}
+
 void tr__verb_record(struct visitor *visitor, const struct control_request *request)
 {
-    struct durable_host *host = visitor->observer->system->durable.host;
+    const char *why;
     tr_ref actor = tr__visitor_actor(visitor, request);
     if (!actor.bits)
         return;
-    const char *why = NULL;
-    if (!is_durable(request->path))
-        why = "only turns of durable actors can be recorded; trace follows the messages of others";
-    else if (!host || !host->records)
-        why = "the program runs with --records off";
-    else if (request->limit > RECORD_FILES_MAX)
-        why = "at most 16 turns can be recorded";
-    if (why) {
-        tr__visitor_refuse(visitor, request->id, TR_NOT_SUPPORTED, "%s", why);
-        return;
-    }
-    tr__record_order(host, actor.bits, request->limit ? request->limit : 1);
-    order_end(visitor, request, TR_OK, request->path);
+    tr_status status = record_order(visitor, request, actor, &why);
+    if (why)
+        tr__visitor_refuse(visitor, request->id, status, "%s", why);
+    else
+        order_end(visitor, request, status, request->path);
 }
 
 void tr__verb_sleep(struct visitor *visitor, const struct control_request *request)

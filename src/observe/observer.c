@@ -228,6 +228,7 @@ int tr__observer_look(struct observer *observer)
         tr_time found_ns = now_ns;
         letters_note(observer, counters.dead_letters);
         if (has_moved(observer, &counters)) {
+            tr__population_look(&observer->population, system, now_ns);
             tr_time age_ns = counters.queued ? look(observer, &found_ns) : -1;
             uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
             atom64_store(&system->samples.oldest_ns, oldest_ns, ATOM_RELAXED);

@@ -16,6 +16,8 @@
 
 #include <troupe/observe.h>
 
+#include "observe/population.h"
+
 enum {
     OBSERVER_MARKS = 64,
     OBSERVER_LOOKED_AT = 5, /* mailboxes that are looked at each second */
@@ -78,7 +80,8 @@ struct observer {
     tr_time look_ns;    /* when to look at the fullest mailboxes again; 0: no look so far */
     uint64_t moved;     /* number of messages that were sent or handled before the last look */
     struct observer_growth growths[OBSERVER_GROWTHS];
-    uint64_t letters[2]; /* number of dead letters at two times, the later time first */
+    struct population population;
+    uint64_t letters[2]; /* dead letters at two times, the newer one first */
     tr_time letters_ns[2];
     bool is_dozing;      /* all workers sleep; see sched/doorbell.h */
     uint32_t page_count; /* number of clients that are pages of an inspector; see observe/page.h */

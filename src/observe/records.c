@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "durable/record_read.h"
+#include "durable/record.h"
 #include "observe/durables.h"
 #include "os/file.h"
 #include "os/record_file.h"
@@ -48,13 +48,31 @@ static void record_write(struct visitor *visitor, uint64_t id, const char *path,
     tr__visitor_end(visitor);
 }
 
+/*
+ * Finds the directory in which the directory of records is; NULL: the store is in memory. Returns false if the request was
+ * refused.
+ */
+static bool directory_find(struct visitor *visitor, const struct control_request *request,
+                           const char **directory)
+{
+    const struct tr_system *system = visitor->observer->system;
+    const struct recorder *recorder = system ? recorder_in(system) : NULL;
+    struct stored stored;
+    *directory = recorder ? recorder->directory : NULL;
+    if (*directory)
+        return true;
+    if (!tr__stored_begin(visitor, request, &stored))
+        return false;
+    *directory = tr__store_directory(tr__store_of(stored.reader));
+    return true;
+}
+
 void tr__verb_records(struct visitor *visitor, const struct control_request *request)
 {
-    struct stored stored;
     char path[OS_PATH_SIZE];
-    if (!tr__stored_begin(visitor, request, &stored))
+    const char *directory;
+    if (!directory_find(visitor, request, &directory))
         return;
-    const char *directory = tr__store_directory(tr__store_of(stored.reader));
     const struct memory_source *source = visitor->observer->source;
     char *command = source_resize(source, NULL, COMMAND_SIZE);
     if (!command) {

@@ -35,9 +35,10 @@ struct control_request {
     bool secrets;        /* show values of secret fields */
     bool writes;         /* the statement of SQL may change tables */
     bool more;           /* another piece of `json` follows */
-    bool reads_only;     /* of "session": later requests must not change anything */
-    bool is_direct;      /* "direct": list only the children themselves */
-    bool progress;       /* the client wants a line of progress each second */
+    bool reads_only;     /* of "session": no request that changes something is allowed later */
+    bool is_direct;      /* "direct": only children */
+    bool failing;        /* only turns that fail are recorded */
+    bool progress;       /* the client wants a line each second that says how far a job is */
 };
 
 /**

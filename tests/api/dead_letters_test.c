@@ -197,6 +197,7 @@ TEST(a_record_has_paths_and_the_size, "M-03")
     ck_assert_str_eq(record.from_path, "a client");
     ck_assert_uint_ge(record.size, sizeof text);
     ck_assert_uint_le(record.size, sizeof text + sizeof(struct blob) + 8);
+    tr_ref first = tr_any(deaf);
     /* To one that stops: its mail still has its path. */
     tr_suspend(client, deaf);
     (void)tr_kit_settle(kit);
@@ -214,6 +215,24 @@ TEST(a_record_has_paths_and_the_size, "M-03")
     tr_system_dead_letters(system_, &record, 1, NULL);
     ck_assert_str_eq(record.to_path, "nobody");
     ck_assert_int_eq(tr_tell(client, sender, send_to, .to = tr_any(deaf), .n = 1), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_str_eq(record.to_path, "/user/deaf"); /* its name is known for some time */
+    /* Others that end later replace it; its number stands in place of its name. */
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(tr_try_spawn(client, &deaf, deaf, "later"), TR_OK);
+        ck_assert_int_eq(tr_kill(client, deaf), TR_OK);
+        (void)tr_kit_settle(kit);
+    }
+    ck_assert_int_eq(tr_tell(client, sender, send_to, .to = TR_NOBODY, .n = 1), TR_OK);
+    ck_assert_int_eq(tr_tell(client, sender, send_to, .to = first, .n = 1), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_str_ne(record.to_path, "/user/deaf");
+    /* One that had no name has none. */
+    ck_assert_int_eq(tr_kill(client, nameless), TR_OK);
+    (void)tr_kit_settle(kit);
+    ck_assert_int_eq(tr_tell(client, sender, send_to, .to = tr_any(nameless), .n = 1), TR_OK);
     (void)tr_kit_settle(kit);
     tr_system_dead_letters(system_, &record, 1, NULL);
     ck_assert_int_eq(strncmp(record.to_path, "/user/$", 7), 0);

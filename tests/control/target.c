@@ -24,7 +24,8 @@ TR_REQUEST(bear, tr_done, (u32, count));
 TR_ACTOR(till, deposit, get_balance, get_card, never, bear);
 TR_ACTOR(worker, work);
 TR_MESSAGE(open_box);
-TR_ACTOR(breaker, fail_now, open_box);
+TR_MESSAGE(open_desk);
+TR_ACTOR(breaker, fail_now, open_box, open_desk);
 
 static tr_next on_deposit(struct till *state, const struct deposit *message)
 {
@@ -90,7 +91,40 @@ static tr_next on_fail_now(tr_self *self, const struct fail_now *message)
 }
 
 static tr_next on_open_box(tr_self *self);
-TR_BEHAVIOR(breaker, void, TR_ON(fail_now, on_fail_now), TR_ON(open_box, on_open_box));
+
+/* A clerk is not durable. Its state depends on all that its turns read. */
+TR_MESSAGE(clerk, (str, text), (u64, sum));
+TR_MESSAGE(count_up, (str, text));
+TR_ACTOR(clerk, count_up);
+
+static tr_next on_count_up(tr_self *self, struct clerk *state, const struct count_up *message)
+{
+    till_ref till = tr_find(self, till, "/user/target/till");
+    const struct balance *balance = tr_await(self, tr_ask(self, till, get_balance));
+    tr_free(self, (void *)(uintptr_t)state->text);
+    state->text = tr_strdup(self, message->text);
+    state->sum +=
+        balance->cents + (tr_random(self) ^ (uint64_t)tr_now(self) ^ (uint64_t)tr_wall_now(self));
+    if (strcmp(message->text, "wrong") != 0)
+        return TR_SAME;
+    return tr_fail(self, TR_BAD_DATA, "the sum is %llu", (unsigned long long)state->sum);
+}
+
+static tr_next on_clerk_start(struct clerk *state)
+{
+    state->sum = 7;
+    return TR_SAME;
+}
+TR_BEHAVIOR(clerk, struct clerk, TR_ON(tr_pre_start, on_clerk_start), TR_ON(count_up, on_count_up),
+            TR_OPTIONS(.shows = &tr_type_clerk));
+
+static tr_next on_open_desk(tr_self *self)
+{
+    (void)tr_spawn(self, clerk, "clerk");
+    return TR_SAME;
+}
+TR_BEHAVIOR(breaker, void, TR_ON(fail_now, on_fail_now), TR_ON(open_box, on_open_box),
+            TR_ON(open_desk, on_open_desk));
 
 #ifdef TARGET_NEXT /* a later version of the program, which cannot read what this one has stored */
 TR_MESSAGE(note, (str, text), (str, pass));

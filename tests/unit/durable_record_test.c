@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "actor/cell/system.h"
-#include "durable/host.h"
+#include "actor/turn/follow_turn.h"
+#include "durable/record.h"
+#include "durable/record_plain.h"
 #include "durable/record_read.h"
 #include "os/record_file.h"
 #include "os/small_file.h"
@@ -63,9 +65,8 @@ static struct tr_record *record_of(const char *how, bool has_secrets)
     ck_assert_ptr_nonnull(kit);
     (void)strcpy(directory, "/tmp/troupe-record-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    struct durable_host *host = tr_kit_system(kit)->durable.host;
-    host->records = directory;
-    host->records_secrets = has_secrets;
+    struct recorder recorder;
+    tr__recorder_init(&recorder, tr_kit_system(kit), directory, has_secrets);
     safe_ref anna;
     tr_client *client = tr_kit_client(kit);
     ck_assert_int_eq(tr_try_durable(client, &anna, safe, "anna"), TR_OK);
@@ -176,7 +177,8 @@ TEST(when_all_files_are_there_one_is_replaced_in_a_second, "O-16")
     ck_assert_ptr_nonnull(kit);
     (void)strcpy(directory, "/tmp/troupe-record-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    tr_kit_system(kit)->durable.host->records = directory;
+    struct recorder recorder;
+    tr__recorder_init(&recorder, tr_kit_system(kit), directory, false);
     for (int i = 0; i < RECORD_FILES_MAX; i++)
         spoil_another(kit);
     ck_assert_int_eq(each_record('e'), 0);
@@ -194,6 +196,126 @@ TEST(when_all_files_are_there_one_is_replaced_in_a_second, "O-16")
     ck_assert_int_eq(rmdir(directory), 0);
 }
 
-SUITE("durable record", a_turn_that_fails_is_recorded_with_the_state_before_it,
+/* ---- Actors that are not durable. ---- */
+
+TR_MESSAGE(scale, (u64, grams));
+TR_MESSAGE(weigh, (u64, grams), (bool, waits), (bool, crashes));
+TR_ACTOR(scale, weigh);
+
+static tr_next on_weigh(tr_self *self, struct scale *state, const struct weigh *message)
+{
+    state->grams += message->grams;
+    (void)tr_random(self);
+    if (message->waits)
+        tr_sleep(self, TR_SECOND);
+    if (message->crashes)
+        tr_crash(self, TR_BAD_DATA, "too heavy");
+    return TR_SAME;
+}
+TR_BEHAVIOR(scale, struct scale, TR_ON(weigh, on_weigh), TR_OPTIONS(.shows = &tr_type_scale));
+TR_BEHAVIOR(blind, struct scale, TR_ON(weigh, on_weigh));
+TR_BEHAVIOR(bare, void);
+
+static struct recorder plain;
+static tr_kit *scales;
+static scale_ref first;
+
+static void scales_begin(void)
+{
+    scales = tr_kit_new(&(tr_kit_options){.log = TR_KIT_LOG_NONE});
+    ck_assert_ptr_nonnull(scales);
+    (void)strcpy(directory, "/tmp/troupe-record-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    tr__recorder_init(&plain, tr_kit_system(scales), directory, false);
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(scales), &first, scale, NULL), TR_OK);
+    (void)tr_kit_settle(scales);
+}
+
+/* Ends the kit, which looks for leaks. Returns how many records there are. */
+static int scales_end(void)
+{
+    char path[128];
+    int count = 0;
+    tr_kit_free(scales);
+    for (int i = 1; i <= RECORD_FILES_MAX; i++) {
+        (void)snprintf(path, sizeof path, "%s/crash/turn-%d.trr", directory, i);
+        count += unlink(path) == 0;
+    }
+    (void)snprintf(path, sizeof path, "%s/crash", directory);
+    (void)rmdir(path);
+    ck_assert_int_eq(rmdir(directory), 0);
+    return count;
+}
+
+static bool is_following(void)
+{
+    return atom32_load(&tr_kit_system(scales)->follow.is_on, ATOM_RELAXED);
+}
+
+TEST(as_many_turns_of_any_actor_are_recorded_as_were_ordered, "O-18")
+{
+    scales_begin();
+    tr_client *client = tr_kit_client(scales);
+    ck_assert_int_eq(tr__record_plain_order(&plain, first.bits, 3, false), TR_OK);
+    ck_assert(is_following());
+    (void)tr_tell(client, first, weigh, .grams = 1, .waits = true);
+    (void)tr_tell(client, first, weigh, .grams = 2);
+    (void)tr_kit_settle(scales);
+    ck_assert(is_following());
+    (void)tr_tell(client, first, weigh, .crashes = true, .waits = true);
+    tr_kit_advance(scales, 2 * TR_SECOND);
+    (void)tr_kit_settle(scales);
+    ck_assert(!is_following());
+    ck_assert_int_eq(scales_end(), 3);
+}
+
+TEST(only_turns_that_fail_are_recorded_if_that_was_ordered, "O-18")
+{
+    scales_begin();
+    tr_client *client = tr_kit_client(scales);
+    ck_assert_int_eq(tr__record_plain_order(&plain, first.bits, 1, true), TR_OK);
+    for (int i = 0; i < 3; i++)
+        (void)tr_tell(client, first, weigh, .grams = 1, .crashes = i == 2);
+    (void)tr_kit_settle(scales);
+    ck_assert(!is_following());
+    ck_assert_int_eq(scales_end(), 1);
+}
+
+TEST(an_actor_that_ends_while_it_is_recorded_leaves_nothing_behind, "O-18")
+{
+    scales_begin();
+    tr_client *client = tr_kit_client(scales);
+    scale_ref second;
+    ck_assert_int_eq(tr_try_spawn(client, &second, scale, NULL), TR_OK);
+    ck_assert_int_eq(tr__record_plain_order(&plain, second.bits, 2, false), TR_OK);
+    ck_assert_int_eq(tr__record_plain_order(&plain, first.bits, 2, false), TR_OK);
+    (void)tr_tell(client, first, weigh, .grams = 1, .waits = true);
+    (void)tr_kit_settle(scales);
+    (void)tr_kill(client, first); /* the turn that waits is abandoned */
+    (void)tr_kit_settle(scales);
+    ck_assert(is_following());
+    (void)tr_tell(client, second, weigh, .grams = 1);
+    (void)tr_kit_settle(scales);
+    ck_assert(!is_following());
+    ck_assert_int_eq(scales_end(), 0);
+}
+
+TEST(what_a_replay_could_not_run_is_refused_with_a_sentence, "O-18")
+{
+    const tr_behavior *all[] = {&tr_behavior_scale, &tr_behavior_blind, &tr_behavior_bare};
+    const struct behavior_list known = {all, all + 3};
+    const struct behavior_list none = {all, all};
+    ck_assert_ptr_null(tr__record_plain_refusal(&known, &tr_behavior_scale));
+    ck_assert_ptr_null(tr__record_plain_refusal(&known, &tr_behavior_bare));
+    ck_assert_ptr_nonnull(strstr(tr__record_plain_refusal(&known, &tr_behavior_blind), ".shows"));
+    ck_assert_ptr_nonnull(strstr(tr__record_plain_refusal(&none, &tr_behavior_scale), "find"));
+    ck_assert_ptr_nonnull(strstr(tr__record_plain_refusal(&known, NULL), "not started"));
+}
+
+SUITE("durable record", as_many_turns_of_any_actor_are_recorded_as_were_ordered,
+      only_turns_that_fail_are_recorded_if_that_was_ordered,
+      an_actor_that_ends_while_it_is_recorded_leaves_nothing_behind,
+      what_a_replay_could_not_run_is_refused_with_a_sentence,
+      a_turn_that_fails_is_recorded_with_the_state_before_it,
       secret_fields_are_left_out_unless_they_are_wanted,
       when_all_files_are_there_one_is_replaced_in_a_second)

@@ -357,6 +357,53 @@ TEST(a_mailbox_that_grows_slowly_is_found, "O-27")
     kits_each(play_growth);
 }
 
+static const char *diagnosis(void)
+{
+    tr__visitor_input(&visitor, "{\"id\":1,\"do\":\"doctor\"}\n", 23);
+    tr__visitor_work(&visitor);
+    tr_kit_advance(kit, TR_SECOND);
+    tr__visitor_work(&visitor);
+    return sent();
+}
+
+static void purses_start(int count)
+{
+    for (int i = 0; i < count; i++) {
+        purse_ref more;
+        ck_assert_int_eq(tr_try_spawn(test, &more, purse, NULL), TR_OK);
+    }
+    tr_kit_settle(kit);
+}
+
+/* A behavior whose actors do not end is named, after a burst of actors that stays as it is has been forgotten. */
+static void play_population(void)
+{
+    begin();
+    (void)sent();
+    look_for(1);
+    purses_start(300);
+    for (int i = 0; i < 50; i++) {
+        tell_many(1);
+        look_for(1);
+    }
+    const char *text = diagnosis();
+    ck_assert_msg(strstr(text, "no behavior has many more actors"), "%s", text);
+    for (int i = 0; i < 20; i++) {
+        purses_start(2);
+        tell_many(1);
+        look_for(1);
+    }
+    text = diagnosis();
+    ck_assert_msg(strstr(text, "purse (") && strstr(text, " actors; 301 "), "%s", text);
+    ck_assert_ptr_null(strstr(text, "no behavior has many more actors"));
+    tr__visitor_close(&visitor);
+}
+
+TEST(a_behavior_whose_actors_do_not_end_is_named, "O-27")
+{
+    kits_each(play_population);
+}
+
 static void play_page(void)
 {
     static const char refused[] = "\"no\":\"TR_NOT_PERMITTED\"";
@@ -431,5 +478,5 @@ TEST(messages_that_wait_are_shown_without_secrets, "I-09")
 SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
       a_giant_request_ends_the_connection, noise_does_no_harm, long_work_is_done_in_slices,
       long_work_says_how_far_it_is, figures_of_handlers_grow_for_those_who_look_seldom,
-      a_mailbox_that_grows_slowly_is_found, a_page_may_less_than_other_clients,
-      messages_that_wait_are_shown_without_secrets)
+      a_mailbox_that_grows_slowly_is_found, a_behavior_whose_actors_do_not_end_is_named,
+      a_page_may_less_than_other_clients, messages_that_wait_are_shown_without_secrets)

@@ -10,6 +10,8 @@
 #include "actor/ask/batch.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/extra.h"
+#include "actor/cell/recorder.h"
+#include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/refusal.h"
@@ -318,12 +320,13 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 }
 
 /*
- * Ends an ask whose request could not be sent. If a durable turn is run again from its record, the
- * record may have the answer; then the ask is answered.
+ * Ends an ask whose request could not be sent. If a turn is run again from its record, the record
+ * may have the answer; then the ask is answered.
  */
 static void ask_unsent(struct tr_self *self, struct ask *ask, tr_status status)
 {
-    if (self->frame && cell_durable(self->cell)->hooks->on_unsent(self, ask, &status))
+    const struct turn_recorder *recorder = self->worker->system->durable.recorder;
+    if (self->reads && recorder && recorder->on_unsent(self, ask, &status))
         return;
     tr__ask_done(self->worker, ask, status);
 }

@@ -7,7 +7,6 @@
 
 #include "actor/cell/cell.h"
 
-struct ask;
 struct tr_why_report;
 struct worker;
 struct tr_self;
@@ -36,17 +35,6 @@ struct durable_hooks {
      * because of this.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
-    /**
-     * Notes a time or a random number that a turn reads. While a record is run again, replaces it
-     * by the noted one. `what` is an enum record_what of durable/record.h. self->frame is set.
-     */
-    void (*on_read)(struct tr_self *self, uint32_t what, uint64_t *number);
-    /**
-     * Handles a request of a turn that could not be sent. Returns true if the request was answered
-     * all the same, because a record is run again. Otherwise *status is the outcome of the ask.
-     * self->frame is set.
-     */
-    bool (*on_unsent)(struct tr_self *self, const struct ask *ask, tr_status *status);
     /** Handles an answer of a turn whose asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
     /**

@@ -104,6 +104,7 @@ struct system_pool {
 /** Durable actors. Made and freed by durable/host.c. */
 struct system_durable {
     struct durable_host *host;
+    struct turn_recorder *recorder; /* NULL: no turn is recorded; written before the start */
     uint32_t awake_max;
     uint64_t awake_bytes_max;
     void (*free)(struct tr_system *system);
@@ -194,6 +195,7 @@ struct tr_system {
     struct system_user user;
     struct dead_letters dead_letters;
     struct failure_log failure_log;
+    struct ended_names ended_names;
     struct system_samples samples;
     struct follow follow;
     struct group_addresses group_addresses;

@@ -52,6 +52,18 @@ struct dead_letters {
     uint32_t texts;
 };
 
+enum { ENDED_NAMES_MAX = 64 };
+
+/** The paths of the last named actors that have ended, so that dead letters to them name them: actor/cell/view.h. */
+struct ended_names {
+    struct lock lock; /* for all members below */
+    uint64_t total;
+    struct ended_name {
+        uint64_t ref; /* 0: this entry is not used */
+        char path[TR_DEAD_LETTER_PATH_MAX + 1];
+    } ring[ENDED_NAMES_MAX];
+};
+
 /** Failures of actors, and restarts: actor/cell/failure_log.h. */
 struct failure_log {
     struct lock lock; /* for all members below */

@@ -4,7 +4,7 @@
  */
 #include "actor/cell/verb.h"
 
-#include "actor/cell/durable.h"
+#include "actor/cell/recorder.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,12 +55,14 @@ tr_time tr_now(const tr_self *self)
         return 0;
     const tr_platform *platform = self->worker->system->platform;
     tr_time now_ns = platform->mono_now(platform);
-    return self->frame ? (tr_time)tr__verb_read(self, 1, (uint64_t)now_ns) : now_ns;
+    return self->reads ? (tr_time)tr__verb_read(self, 1, (uint64_t)now_ns) : now_ns;
 }
 
 uint64_t tr__verb_read(const tr_self *self, uint32_t what, uint64_t number)
 {
     struct tr_self *turn = (struct tr_self *)(uintptr_t)self;
-    cell_durable(self->cell)->hooks->on_read(turn, what, &number);
+    const struct turn_recorder *recorder = self->worker->system->durable.recorder;
+    if (recorder)
+        recorder->on_read(turn, what, &number);
     return number;
 }

@@ -35,7 +35,7 @@ static inline void verb_end(struct tr_self **self)
 }
 
 /**
- * Passes a number that a turn reads to durable_hooks.on_read, and returns the number that the turn
+ * Passes a number that a turn reads to turn_recorder.on_read, and returns the number that the turn
  * gets.
  */
 uint64_t tr__verb_read(const tr_self *self, uint32_t what, uint64_t number);

@@ -161,6 +161,41 @@ void tr__view_place(const struct view *view, char *text, size_t size)
                  (unsigned)view->behavior->line);
 }
 
+/* Remembers the path of an actor that ends. */
+static void name_remember(struct tr_system *system, uint64_t ref, const struct name *name)
+{
+    static const char gap[] = "...";
+    struct ended_names *ended = &system->ended_names;
+    size_t length = name->path_length;
+    bool is_long = length > TR_DEAD_LETTER_PATH_MAX;
+    lock_take(&ended->lock);
+    struct ended_name *place = &ended->ring[ended->total++ % ENDED_NAMES_MAX];
+    place->ref = ref;
+    if (is_long) {
+        size_t kept = TR_DEAD_LETTER_PATH_MAX - (sizeof gap - 1);
+        memcpy(place->path, gap, sizeof gap - 1);
+        memcpy(place->path + sizeof gap - 1, name->path + length - kept, kept + 1);
+    } else {
+        memcpy(place->path, name->path, length + 1);
+    }
+    lock_give(&ended->lock);
+}
+
+bool tr__view_ended_path(struct tr_system *system, uint64_t ref,
+                         char path[TR_DEAD_LETTER_PATH_MAX + 1])
+{
+    struct ended_names *ended = &system->ended_names;
+    bool is_found = false;
+    lock_take(&ended->lock);
+    for (size_t i = 0; i < ENDED_NAMES_MAX && !is_found; i++) {
+        is_found = ended->ring[i].ref == ref;
+        if (is_found)
+            memcpy(path, ended->ring[i].path, sizeof ended->ring[i].path);
+    }
+    lock_give(&ended->lock);
+    return is_found;
+}
+
 void tr__view_free_name(struct tr_system *system, struct cell *cell)
 {
     TR_ASSERT_SLOW(worker_is_mine(system->workers[cell_owner(cell)]));
@@ -171,5 +206,7 @@ void tr__view_free_name(struct tr_system *system, struct cell *cell)
         name = tr__view_take_name(system, cell);
     }
     lock_give(&shutdown->lock);
+    if (name)
+        name_remember(system, cell->identity, name);
     tr__names_free(&system->names, name);
 }

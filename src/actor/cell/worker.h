@@ -179,6 +179,8 @@ struct tr_self {
     /* the state with which the turn started, if its actor has another one by now */
     struct old_state *old_state;
     struct durable_frame *frame; /* for a turn of a durable actor; see durable/actor.h */
+    struct record_reads
+        *reads; /* what the turn reads; NULL: it is not recorded. actor/cell/recorder.h */
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
     struct channel *borrowed; /* a list of the channels whose memory the turn uses: net/input.h */
@@ -207,8 +209,8 @@ static inline bool turn_is_plain(const struct tr_self *self)
 {
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
            !self->defer_count && !self->asks.count && !self->batch && !self->capacity.grant &&
-           !self->capacity.favoured && !self->become.behavior && !self->frame && !self->outbox &&
-           !self->borrowed && !self->lent && self->state == TURN_RUNS &&
+           !self->capacity.favoured && !self->become.behavior && !self->frame && !self->reads &&
+           !self->outbox && !self->borrowed && !self->lent && self->state == TURN_RUNS &&
            self->reply_failed == TR_OK && self->error.status == TR_OK &&
            tr__scratch_mark(self->scratch.current) == self->scratch.mark;
 }

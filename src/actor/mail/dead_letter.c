@@ -74,8 +74,8 @@ static void cut_front(char *to, size_t size, const char *from)
 }
 
 /*
- * Writes the path of the actor with this ref. The name of an actor that has ended is gone: its
- * number stands in place of the name, below the path of its parent.
+ * Writes the path of the actor with this ref. The names of the last ENDED_NAMES_MAX actors that have ended are known. The number of
+ * one that has ended before them stands in place of its name, below the path of its parent.
  */
 static void path_write(struct tr_system *system, uint64_t ref, char *text)
 {
@@ -85,6 +85,8 @@ static void path_write(struct tr_system *system, uint64_t ref, char *text)
         cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "nobody");
         return;
     }
+    if (tr__view_ended_path(system, ref, text))
+        return;
     if (cell && cell_is_group_address(cell))
         cell = slots_parent(&system->slots, cell); /* the group supervisor, which has the name */
     if (!cell) {

@@ -174,6 +174,7 @@ static void parts_init(struct tr_system *system, const tr_system_options *option
     tr__handoff_init(&system->handoff, system, options);
     tr__group_addresses_init(&system->group_addresses);
     tr__follow_init(&system->follow);
+    lock_init(&system->ended_names.lock);
     uint32_t threads_max = options->blocking_threads_max;
     tr__blocking_init(
         &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);

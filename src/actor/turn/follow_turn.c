@@ -3,6 +3,7 @@
 
 #include "actor/cell/durable.h"
 #include "actor/cell/follow.h"
+#include "actor/cell/recorder.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/mail/mail.h"
@@ -116,6 +117,9 @@ void tr__follow_begin(struct tr_self *self)
     struct worker *worker = self->worker;
     struct follow *follow = &worker->system->follow;
     const struct cell *cell = self->cell;
+    const struct turn_recorder *recorder = worker->system->durable.recorder;
+    if (recorder && atom64_load(&recorder->actor, ATOM_RELAXED) && !self->reads)
+        recorder->on_begin(self);
     self->followed = 0;
     tr__samples_sender(self);
     if (!tr__follow_wants(follow, self->causal, cell->identity))
@@ -172,15 +176,25 @@ static void leave(struct tr_self *self, tr_status status)
     self->followed = 0;
 }
 
+/* Ends the record of a turn that is not of a durable actor. */
+static void record_end(struct tr_self *self, tr_next next)
+{
+    if (self->reads && !self->frame)
+        self->worker->system->durable.recorder->on_end(self, next);
+}
+
 void tr__follow_end(struct tr_self *self, tr_next next)
 {
+    record_end(self, next);
     if (self->followed)
         leave(self, next.code == TR_NEXT_FAILED ? self->error.status : TR_OK);
 }
 
 void tr__follow_crashed(struct tr_self *self)
 {
-    leave(self, self->error.status != TR_OK ? self->error.status : TR_CANCELLED);
+    record_end(self, (tr_next){TR_NEXT_FAILED});
+    if (self->followed)
+        leave(self, self->error.status != TR_OK ? self->error.status : TR_CANCELLED);
 }
 
 void tr__follow_again(struct tr_self *self)

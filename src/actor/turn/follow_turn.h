@@ -36,7 +36,7 @@ void tr__follow_end(struct tr_self *self, tr_next next);
  * begins by the new one if that is to be followed. The caller ends it with tr__follow_end.
  */
 void tr__follow_again(struct tr_self *self);
-/** Ends the following of a turn that was ended by tr_crash or a fault, or that was abandoned. */
+/** As tr__follow_end, for a turn that was ended by tr_crash or a fault, or that was abandoned. */
 void tr__follow_crashed(struct tr_self *self);
 
 #endif

@@ -464,8 +464,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
     self->wait.wanted = 0;
     self->is_cancelled = true;
     self->defer_count = 0;
-    if (self->followed)
-        tr__follow_crashed(self);
+    tr__follow_crashed(self);
     const tr_type *type = worker_type(worker);
     worker_set_type(worker, self->envelope->type);
     (void)tr__turn_finish(self, (tr_next){TR_NEXT_SAME});

@@ -217,8 +217,7 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    if (self->followed)
-        tr__follow_crashed(self);
+    tr__follow_crashed(self);
     bool is_running = tr__turn_finish(self, self->call.next);
     if (is_running)
         tr__cell_park_or_requeue(worker, self->cell);
@@ -244,8 +243,7 @@ static void call_main(void *context)
 static void call_crashed(void *context)
 {
     struct tr_self *self = context;
-    if (self->followed)
-        tr__follow_crashed(self);
+    tr__follow_crashed(self);
     self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }

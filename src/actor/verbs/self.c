@@ -441,7 +441,7 @@ tr_time tr_wall_now(const tr_self *self)
         return 0;
     const tr_platform *platform = self->worker->system->platform;
     tr_time now_ns = platform->wall_now(platform);
-    return self->frame ? (tr_time)tr__verb_read(self, 2, (uint64_t)now_ns) : now_ns;
+    return self->reads ? (tr_time)tr__verb_read(self, 2, (uint64_t)now_ns) : now_ns;
 }
 
 uint64_t tr_random(tr_self *self)
@@ -450,7 +450,7 @@ uint64_t tr_random(tr_self *self)
     if (!self)
         return 0;
     uint64_t number = rng_next(&self->worker->rng);
-    return self->frame ? tr__verb_read(self, 3, number) : number;
+    return self->reads ? tr__verb_read(self, 3, number) : number;
 }
 
 void tr_log(tr_self *self, tr_level level, const char *format, ...)

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 
 #include "actor/cell/durable.h"
+#include "actor/cell/recorder.h"
+#include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/turn.h"
@@ -38,11 +40,16 @@ static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
            tr__budget_allows(self->worker, cell, tr__heap_need(cell->heap, memory, size));
 }
 
-/* Whether this is memory of the loaded state of a durable actor, which is no block of the heap. */
+/* Whether this is memory of a state that was loaded, from a store or a record, and no block of the heap. */
 static inline bool is_loaded(const tr_self *self, const void *memory)
 {
     const struct durable *durable = cell_durable(self->cell);
-    return durable && memory && durable->hooks->has_loaded(durable, memory);
+    if (durable)
+        return memory && durable->hooks->has_loaded(durable, memory);
+    if (__builtin_expect(!self->reads, 1))
+        return false;
+    const struct turn_recorder *recorder = self->worker->system->durable.recorder;
+    return recorder->has_loaded(recorder, memory);
 }
 
 void *tr_try_alloc(tr_self *self, size_t size)

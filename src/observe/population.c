@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/population.h"
+
+#include <string.h>
+
+#include "actor/cell/system.h"
+#include "observe/actors.h"
+
+enum {
+    SHARE = 200
+}; /* the part of the time of the thread that the looks may take: one of so many */
+
+#define LOOK_NS (2 * TR_SECOND)
+#define AGE_NS (8 * TR_SECOND) /* growth is looked for over no less */
+
+static const tr_time window_ns[POPULATION_WINDOWS] = {15 * TR_SECOND, 10 * TR_MINUTE};
+
+/* Returns the row of a behavior; NULL: the table is full. */
+static struct population_row *row_of(struct population *population, const tr_behavior *behavior)
+{
+    for (size_t i = 0; i < POPULATION_MAX; i++) {
+        struct population_row *row = &population->rows[i];
+        if (!row->behavior)
+            row->behavior = behavior;
+        if (row->behavior == behavior)
+            return row;
+    }
+    return NULL;
+}
+
+static void count(struct population *population, struct tr_system *system)
+{
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    struct population_row *row = NULL;
+    for (size_t i = 0; i < POPULATION_MAX; i++)
+        population->rows[i].live = 0;
+    for (uint32_t slot = 1; slot < made; slot++) {
+        struct actor_glance glance;
+        if (!tr__actor_glance(system, slot, &glance) || !glance.behavior)
+            continue;
+        if (!row || row->behavior != glance.behavior)
+            row = row_of(population, glance.behavior);
+        if (row)
+            row->live++;
+    }
+}
+
+/* Keeps the numbers of now as those of the beginning of a window. */
+static void window_begin(struct population *population, size_t window, tr_time now_ns)
+{
+    for (size_t i = 0; i < POPULATION_MAX; i++) {
+        struct population_row *row = &population->rows[i];
+        row->before[window][1] = row->before[window][0];
+        row->before[window][0] = row->live;
+    }
+    population->before_ns[window][1] = population->before_ns[window][0];
+    population->before_ns[window][0] = now_ns;
+}
+
+void tr__population_look(struct population *population, struct tr_system *system, tr_time now_ns)
+{
+    const tr_platform *platform = system->platform;
+    if (now_ns < population->look_ns)
+        return;
+    count(population, system);
+    for (size_t i = 0; i < POPULATION_WINDOWS; i++) {
+        if (!population->before_ns[i][0] || now_ns - population->before_ns[i][0] >= window_ns[i])
+            window_begin(population, i, now_ns);
+    }
+    tr_time took_ns = platform->mono_now(platform) - now_ns;
+    population->look_ns = now_ns + (took_ns * SHARE > LOOK_NS ? took_ns * SHARE : LOOK_NS);
+}
+
+bool tr__population_grows(const struct population *population, const struct population_row *row,
+                          tr_time now_ns, uint64_t *before, tr_time *since_ns)
+{
+    /* A burst of actors that all stay is no growth: there must be more of them since a short time ago, too. */
+    if (row->live <= row->before[0][population->before_ns[0][1] ? 1 : 0])
+        return false;
+    for (size_t i = 0; i < POPULATION_WINDOWS; i++) {
+        size_t older = population->before_ns[i][1] ? 1 : 0;
+        *since_ns = population->before_ns[i][older];
+        *before = row->before[i][older];
+        if (*since_ns && now_ns - *since_ns >= AGE_NS && row->live >= *before + POPULATION_LEAST &&
+            row->live >= *before + *before / 20)
+            return true;
+    }
+    return false;
+}
