@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of the inspector costs: rows with the figure, its aim, and whether it is met. Medians of INSPECT_ROUNDS, 5.
 //
-// bank: messages that bench/operate/load.c handles in 5 s at full load on all cores, with something open over those without, in turns:
+// bank: messages that bench/operate/load.c handles at full load on all cores, with something open over those without. A round is INSPECT_PAIRS,
+//     3, runs of 4 s with and as many without, in turns (with, without, without, with, ...), because single runs differ by more than the aim:
 //     requests       the requests of a page, each two seconds as it sends them, and no browser
 //     idle browser   chromium with the page, which gets only time of processors that nothing else wants (SCHED_IDLE): what a page costs
 //                    the program whose browser is on another machine, or has a processor. The answers that it got are printed, because a
 //                    browser that gets no time asks nothing
-//     per CPU        the same run: messages for each second of processor time that the process has used, its inspector included
+//     per CPU        the same runs: messages for each second of processor time that the process has used, its inspector included
 //     usual browser  chromium as it is, which takes the time of the processors from the bank: this row has no aim, it is a figure of
 //                    chromium and of the number of processors
 // many: 100,000 actors: how long until the first view is complete, until the first paint (first-contentful-paint), how much of a second
 // the main thread of the page works on each view, and by how much the memory of the program grows, from before the first page, the
 // second system not counted. The target (tests/browser/inspector.c) works meanwhile: counters, mailboxes and times change.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -22,6 +23,7 @@ import { launch } from '../../tests/browser/support.mjs';
 const build = resolve(process.argv[2] || 'build');
 const what = process.argv.length > 3 ? process.argv.slice(3) : ['bank', 'many'];
 const rounds = Number(process.env.INSPECT_ROUNDS || 5);
+const pairs = Number(process.env.INSPECT_PAIRS || 3);
 const median = list => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const sleep = ms => new Promise(done => setTimeout(done, ms));
 let failed = 0;
@@ -62,10 +64,9 @@ class Program {
   }
 }
 
-// Seconds of processor time that a process has used.
+// Seconds of processor time that the threads of a process have used, to the nanosecond: /proc/PID/stat counts in steps of 10 ms.
 function cpu(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]), 0) / 1e9;
 }
 
 // The requests of a page on /time, as often as it sends them.
@@ -93,9 +94,9 @@ async function open(browser, address) {
   return { seen, close: () => context.close() };
 }
 
-// One run of the bank. Returns {count, perCpu, messages}.
+// One run of the bank. Returns {count, used, messages}.
 async function handled(browser, look) {
-  const program = new Program('operate/load', flags => [...flags, '--', 'bank', '5']);
+  const program = new Program('operate/load', flags => [...flags, '--', 'bank', '4']);
   const address = await program.address();
   await program.find(/(ready)/);
   const leave = look === 'asks' ? asker(program.socket) : null;
@@ -112,28 +113,41 @@ async function handled(browser, look) {
   if (leave) leave();
   if (page) await page.close();
   await program.end();
-  return { count, perCpu: count / used, messages };
+  return { count, used, messages };
 }
 
-async function bank(browser, idle) {
+// Runs with and without, in an order that a drift of the machine does not favour. Returns {ratio, perCpu, messages}.
+async function round(by, look) {
+  const sum = { with: { count: 0, used: 0 }, without: { count: 0, used: 0 } };
+  let messages = 0;
+  for (let i = 0; i < 2 * pairs; i++) {
+    const isWith = i % 4 === 0 || i % 4 === 3;
+    const run = await handled(isWith ? by : null, isWith ? look : null);
+    const side = isWith ? sum.with : sum.without;
+    side.count += run.count;
+    side.used += run.used;
+    side.runs = (side.runs || 0) + 1;
+    messages = run.messages || messages;
+  }
+  return {
+    ratio: sum.with.count / sum.with.runs / (sum.without.count / sum.without.runs),
+    perCpu: sum.with.count / sum.with.used / (sum.without.count / sum.without.used), messages,
+  };
+}
+
+async function bank(browser, idle, only) {
   for (const [by, look, name] of [[null, 'asks', 'requests, no browser'], [idle, '/tree', 'idle browser on /tree'], [idle, '/time', 'idle browser on /time'],
-    [browser, '/time', 'usual browser on /time']]) {
-    const ratios = [];
-    const perCpu = [];
-    const messages = [];
-    for (let i = 0; i < rounds; i++) {
-      const without = await handled(null, null);
-      const run = await handled(by, look);
-      ratios.push(run.count / without.count);
-      perCpu.push(run.perCpu / without.perCpu);
-      messages.push(run.messages);
+    [browser, '/time', 'usual browser on /time']].filter(entry => entry[2].startsWith(only))) {
+    const found = [];
+    for (let i = 0; i < rounds; i++) found.push(await round(by, look));
+    const hasAim = by !== browser || !by;
+    for (const [text, of] of [['', entry => entry.ratio], [', per CPU', entry => entry.perCpu]]) {
+      const list = found.map(of);
+      if (hasAim) row(`bank: ${name}${text}`, median(list).toFixed(3), 'x', '>= 0.98', median(list) >= 0.98);
+      else console.log(`bank: ${name}${text}`.padEnd(44), median(list).toFixed(3).padStart(8), 'x        no aim');
+      console.log(`#   rounds: ${list.map(value => value.toFixed(3)).join(' ')}`);
     }
-    if (by === browser) console.log(`bank: ${name}`.padEnd(44), median(ratios).toFixed(3).padStart(8), 'x        no aim');
-    else row(`bank: ${name}`, median(ratios).toFixed(3), 'x', '>= 0.98', median(ratios) >= 0.98);
-    if (!by) continue;
-    if (by === idle) row(`bank: ${name}, per CPU`, median(perCpu).toFixed(3), 'x', '>= 0.98', median(perCpu) >= 0.98);
-    else console.log(`bank: ${name}, per CPU`.padEnd(44), median(perCpu).toFixed(3).padStart(8), 'x        no aim');
-    console.log(`# ${name}: the page got ${median(messages)} messages in a run`);
+    if (by) console.log(`# ${name}: the page got ${median(found.map(entry => entry.messages))} messages in a run`);
   }
 }
 
@@ -199,9 +213,9 @@ async function idleBrowser() {
 }
 
 const browser = await launch(resolve('build/browser'));
-if (what.includes('bank')) {
+for (const entry of what.filter(text => text.startsWith('bank'))) {
   const idle = await idleBrowser();
-  await bank(browser, idle.started);
+  await bank(browser, idle.started, entry.slice('bank'.length + 1));
   await idle.close();
 }
 if (what.includes('many')) await many(browser);

@@ -221,6 +221,50 @@ test('a_message_is_followed_turn_by_turn', 'IP-02', async stage => {
   assert.deepEqual(hops.map(hop => hop.replace(/\s+/g, ' ').trim().split(' ').slice(0, hop.includes('└') ? 2 : 1).join(' ')), ['tour', '└ get_balance', '└ deposit']);
 });
 
+// Messages that took long stay first while others come.
+test('the_slowest_messages_stay_first', 'IP-02', async stage => {
+  const { page } = await begin(stage, { tellers: 20, view: `/trace?path=${SHOP}/mill` });
+  await shows(page, '.extra', 'following');
+  await page.locator('input[name=slowest]').check();
+  await until(page, () => document.querySelectorAll('main > .chips:last-of-type button .muted').length >= 5);
+  const spans = await page.evaluate(() => [...document.querySelectorAll('main > .chips .muted')].map(element => / ([\d.]+) (\S+)$/.exec(element.textContent.trim()))
+    .map(([, number, unit]) => Number(number) * { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[unit]));
+  assert.deepEqual(spans, [...spans].sort((a, b) => b - a), 'the slowest first');
+  assert.equal(new URL(page.url()).hash, `#/trace?path=${encodeURIComponent(`${SHOP}/mill`)}&order=slow`);
+});
+
+// A group of actors unfolds into its first ones; the rest is a list in pages.
+test('a_group_of_the_tree_unfolds_into_its_first_actors', 'IP-05', async stage => {
+  const { page } = await begin(stage);
+  const group = page.locator('.twig', { hasText: '300 × teller' });
+  await group.locator('button').click();
+  await shows(page, '.twig', 'and 280 more actors, in pages');
+  const shown = await page.locator('.twig', { hasText: /^teller-\d/ }).allInnerTexts();
+  assert.deepEqual(shown.map(line => line.trim()).sort((a, b) => a.localeCompare(b, 'en', { numeric: true })), Array.from({ length: 20 }, (_, i) => `teller-${i}`));
+  await page.locator('.twig a', { hasText: 'more actors' }).click();
+  await until(page, () => location.hash === '#/tree/user/shop/hall?group=teller');
+});
+
+test('each_view_has_a_filter_that_a_key_leads_to', 'IP-01', async stage => {
+  const { page } = await begin(stage, { tellers: 5 });
+  for (const view of ['tree', 'time', 'mailboxes', 'trace', 'durable', 'connections', 'failures', 'store', 'log']) {
+    await go(page, `#/${view}`);
+    await until(page, name => document.querySelector('nav [aria-current]')?.textContent.toLowerCase().includes(name) && document.querySelector('main .filter'), view);
+    await page.keyboard.press('f');
+    await until(page, () => document.activeElement.matches('main .filter'));
+    await page.evaluate(() => document.activeElement.blur());
+  }
+  await go(page, '#/time?q=on_grind');
+  await until(page, () => {
+    const rows = [...document.querySelectorAll('tbody')][0]?.rows;
+    return rows?.length === 1 && rows[0].innerText.includes('on_grind');
+  });
+  await go(page, '#/durable?q=shel');
+  await until(page, () => document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody').innerText.includes('shelf'));
+  await go(page, '#/store?q=shel');
+  await until(page, () => document.querySelectorAll('tbody tr').length === 1);
+});
+
 test('a_restart_is_said', 'IP-04', async stage => {
   const { page, program, address } = await begin(stage);
   const port = new URL(address).port;
@@ -266,7 +310,8 @@ test('every_view_fits_small_screens', 'IP-01', async stage => {
   await new Promise(done => connect(Number(/echo at \S+:(\d+)/.exec(stage.programs[0].said())[1]), '127.0.0.1', done).write('hello'));
   await ask(socket, 'tell', { path: `${SHOP}/mill`, message: 'block', json: '{"ms":150}', may: true });
   const list = [['tree', '/tree'], ['actor', `/tree${SHOP}/guest`], ['time', '/time'], ['mailboxes', `/mailboxes?path=${SHOP}/desk`], ['flow', '/trace'], ['trace', `/trace?path=${SHOP}/guest`], ['durable', '/durable/shelf/row-00'],
-    ['events', '/durable/ledger/cash?tab=events'], ['connections', '/connections'], ['failures', '/failures'], ['store', '/store'], ['log', '/log']];
+    ['events', '/durable/ledger/cash?tab=events'], ['connections', '/connections'], ['failures', '/failures'], ['store', '/store'], ['log', '/log'],
+    ['waits', `/tree${SHOP}/clerk?tab=waits`], ['list', '/tree?behavior=teller'], ['letters', '/failures?tab=letters'], ['stalls', '/failures?tab=stalls'], ['alarms', '/durable?all=alarms']];
   for (const [width, height, suffix] of [[390, 844, '-phone'], [1024, 680, '']]) {
     await page.setViewportSize({ width, height });
     for (const [name, hash] of list) {
@@ -282,6 +327,8 @@ test('every_view_fits_small_screens', 'IP-01', async stage => {
       assert.ok(wide <= width, `${name} is ${wide} pixels wide on ${width}`);
       assert.equal(await page.locator('text=This view has failed').count(), 0, name);
       assert.ok(await page.locator('main .age').count(), `${name} does not say how old it is`);
+      const cut = await page.evaluate(() => [...document.querySelectorAll('main th')].filter(head => head.scrollWidth > head.clientWidth + 1).map(head => head.innerText));
+      assert.deepEqual(cut, [], `heads of columns are cut in ${name} at ${width}`);
     }
   }
 });

@@ -238,7 +238,17 @@ test('the_flow_of_the_whole_program_is_a_graph_with_rates', 'IP-02 I-14', async 
   await eventually(() => Date.now() - from > 2000, 'two seconds');
   const real = (1000 * (await handled() - before)) / (Date.now() - from);
   assert.ok(sum > 0.5 * real && sum < 2 * real, `${sum} messages a second in the graph, ${real} by the counters`);
-  await page.locator('svg.flow .node', { hasText: 'mill' }).click();
+  // Each tick sends one grind, which runs behind the first runs of its round: these must not be the only ones that are seen.
+  await until(page, () => {
+    const rate = (from, to) => {
+      const row = [...document.querySelectorAll('tbody tr')].find(({ cells }) => cells[0].innerText === from && cells[1].innerText === to);
+      return row ? parseFloat(row.cells[2].innerText.replace(/,/g, '')) : 0;
+    };
+    const [grinds, ticks] = [rate('shop', 'mill'), rate('timers', 'shop')];
+    return grinds > 0.5 * ticks && grinds < 2 * ticks;
+  });
+  await page.locator('svg.flow .node', { hasText: 'mill' }).focus();
+  await page.keyboard.press('Enter');
   await until(page, () => [...document.querySelectorAll('tbody tr')].every(row => row.innerText.includes('mill')));
 });
 
@@ -338,4 +348,31 @@ test('a_turn_that_was_handed_off_and_hangs_is_named', 'IP-02', async stage => {
   await shows(page, '.findings', `on_poll of ${SHOP}/mill runs for 9.00 s, on a thread of its own`);
   await shows(page, 'td', 'on a thread of its own');
   assert.match(await text(page, 'tbody tr'), /now/);
+});
+
+// A look has found it running, and no turn of it has been timed yet: the table has it all the same.
+test('a_handler_without_times_stands_in_the_table', 'IP-02', async stage => {
+  const { page } = await begin(stage, { tellers: 1, view: '/time', prepare: async page => {
+    const lines = await intercept(page);
+    lines.answers = (verb, text) => (verb === 'handlers' ? text.replace(/\{[^{}]*"handler":"on_grind"[^{}]*\},?/, '').replace(/,\]/, ']') : text);
+  } });
+  await until(page, () => {
+    const row = document.querySelector('tbody tr');
+    return row?.innerText.includes('on_grind') && row.innerText.includes('–') && parseFloat(row.cells[2].innerText) > 1;
+  });
+});
+
+test('who_sends_and_who_waits_for_space_is_listed', 'IP-02', async stage => {
+  let waits = false;
+  const { page } = await begin(stage, { tellers: 1, view: `/mailboxes?path=${SHOP}/desk`, prepare: async page => {
+    const lines = await intercept(page);
+    const part = { kind: 'sender', who: '0x7', who_path: '/user/shop/<b>porter</b>', message: 'parcel', for_ms: 1500 };
+    lines.answers = (verb, text) => (!waits ? text : verb === 'show' ? text.replace(/"senders_waiting":\d+/, '"senders_waiting":1')
+      : verb === 'waits' && text.includes('"ok"') ? text.replace(/^(\{"id":\d+,)/, (all, id) => `${id}"part":${JSON.stringify(part)}}\n${all}`) : text);
+  } });
+  await until(page, () => /senders of the first \d+ messages?\s*\/user\/shop \d+ message/.test(document.querySelector('main').innerText));
+  assert.ok(!(await text(page, 'main')).includes('porter'));
+  waits = true;
+  await shows(page, '.facts .warn', '/user/shop/<b>porter</b>');
+  await shows(page, '.facts .warn', 'for 1.50 s parcel');
 });

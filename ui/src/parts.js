@@ -142,6 +142,8 @@ function useWindow(rows) {
  * called with a row that was clicked or entered.
  */
 export function Table({ columns, rows, id, onPick, picked, tall, empty, order }) {
+  /* On a phone, columns that do not fit are reached by scrolling sideways. */
+  const isBroad = columns.filter((column) => !/roomy/.test(column.class || '')).length > 3;
   const [sorted, sortBy] = useState(order || null);
   let shown = rows;
   if (sorted) {
@@ -173,7 +175,7 @@ export function Table({ columns, rows, id, onPick, picked, tall, empty, order })
   };
   if (!rows.length) return html`<${Empty}>${empty || 'Nothing.'}<//>`;
   return html`<div class=${'table' + (tall ? ' tall' : '')} ref=${seen.hold} onScroll=${seen.onScroll}>
-    <table>
+    <table class=${isBroad ? 'broad' : ''}>
       <thead><tr>${columns.map((column) => html`<th key=${column.name} class=${column.class || ''}>${head(column)}</th>`)}</tr></thead>
       <tbody onKeyDown=${onKey}>
         ${seen.first > 0 && html`<tr class="space" style=${{ height: seen.first * ROW + 'px' }}></tr>`}

@@ -18,14 +18,19 @@ enum {
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SAMPLE_SKIP_MAX = 2, /* before each timed run, fewer runs than this are left out */
-    SLOW_TURNS = 32,     /* slow turns that each worker keeps */
-    SLOW_SECONDS = 60    /* after this many seconds another turn takes the place of a slow one */
+    SAMPLE_ODDS_MIN = 8, /* at the beginning of an open round one run of so many is timed */
+    SAMPLE_ODDS_MAX = 1024,
+    SAMPLE_TAKEN_MAX =
+        8, /* after so many samples at the same odds, one run of twice as many is timed */
+    SAMPLE_RUNS = 64,      /* a round with so many runs is open for itself alone */
+    SAMPLE_SCALE_MAX = 64, /* one round of so many is open, where rounds have many runs */
+    SLOW_TURNS = 32,       /* of each worker */
+    SLOW_SECONDS = 60      /* after so long another turn takes the place of a slow one */
 };
 
 /**
  * Turns of one handler that one worker has timed. Written by the worker, read by any thread. A turn that was timed stands for
- * as many turns as its run would have had: that is its weight.
+ * the turns that its run would have had, and for the runs and rounds that were left out: that is its weight.
  */
 struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
@@ -97,6 +102,12 @@ struct worker_samples {
     atom64 handled_before; /* messages that the worker had handled when the table was emptied */
     uint32_t generation;   /* generation of the figures in the table; see struct system_samples */
     uint32_t skip;         /* runs to leave out before the next timed run */
+    uint32_t odds;         /* one run of so many is timed now */
+    uint32_t taken;        /* samples of this round */
+    uint32_t runs;         /* runs of this round */
+    uint32_t gap;          /* rounds to leave out before the next one that is open */
+    uint32_t scale;        /* for how many rounds an open one stands; 0: not known yet */
+    uint64_t last;         /* number of the sample that was begun last */
     uint64_t random;
     /* About the turn that is timed: */
     bool is_timing;

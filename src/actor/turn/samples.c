@@ -227,45 +227,75 @@ static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_
     note_slow(worker, &turn);
 }
 
-/*
- * The `run` of the hooks while a turn is to be timed. The hooks stay until that turn has returned,
- * or the next run shows that it waits.
- */
+/* Chooses how many runs are left out before the next one that is timed: `odds` - 1 on average. */
+static void choose_skip(struct worker_samples *samples, uint32_t range)
+{
+    samples->random = hash_mix(samples->random + 1);
+    samples->skip = (uint32_t)(samples->random % range);
+}
+
+/* Times one turn of a run. Hooks are kept: the next run may show that this turn waits. */
+static uint32_t timed_run(struct worker *worker, struct task *task, const struct loop_hooks *usual)
+{
+    struct worker_samples *samples = &worker->samples;
+    struct loop *loop = &worker->loop;
+    const struct cell *cell = cell_of_task(task);
+    const struct dispatch *dispatch = cell->dispatch;
+    uint64_t ref = cell->identity; /* the actor may end in its turn */
+    const tr_platform *platform = loop->platform;
+    uint64_t mine = ++samples->last;
+    samples->behavior = dispatch ? dispatch->behavior : NULL;
+    samples->weight =
+        samples->behavior ? turns_expected(cell, samples->behavior, TR_RUN_TURNS_MAX) : 1;
+    samples->weight *= samples->odds * samples->scale;
+    samples->type = NULL;
+    samples->is_timing = true;
+    if (++samples->taken % SAMPLE_TAKEN_MAX == 0 && samples->odds < SAMPLE_ODDS_MAX)
+        samples->odds *= 2;
+    choose_skip(samples, 2 * samples->odds - 1);
+    worker_set_handler(worker, NULL);
+    tr_time begin_ns = platform->mono_now(platform);
+    uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
+    tr_time ended_ns = platform->mono_now(platform);
+    if (!samples->is_timing || samples->last != mine)
+        return turns; /* another run has seen that it waited */
+    samples->is_timing = false;
+    if (turns == 1)
+        timed_end(worker, ref, begin_ns, ended_ns);
+    return turns;
+}
+
+/* The `run` of the hooks in a round that is open. */
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
     struct worker_samples *samples = &worker->samples;
     const struct loop_hooks *usual = samples->usual;
-    if (samples->is_timing) {
+    if (samples->is_timing)
         note_waited(worker);
+    if ((tr_time)atom64_load(&worker->system->samples.until_ns, ATOM_RELAXED) <= loop->now_ns) {
         disarm(worker);
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
-    if (samples->skip) {
-        samples->skip--;
-        return ATOM_PEEK(&usual->run)(loop, task, turns_max);
-    }
-    const struct cell *cell = cell_of_task(task);
-    const struct dispatch *dispatch = cell->dispatch;
-    uint64_t ref = cell->identity; /* the actor may end in its turn */
-    const tr_platform *platform = loop->platform;
-    samples->behavior = dispatch ? dispatch->behavior : NULL;
-    samples->weight =
-        samples->behavior ? turns_expected(cell, samples->behavior, TR_RUN_TURNS_MAX) : 1;
-    samples->type = NULL;
-    samples->is_timing = true;
-    loop_call_back(loop); /* one actor only */
-    worker_set_handler(worker, NULL);
-    tr_time begin_ns = platform->mono_now(platform);
-    uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
-    tr_time ended_ns = platform->mono_now(platform);
-    if (!samples->is_timing)
-        return turns; /* another run has found that the timed turn waits */
-    samples->is_timing = false;
+    loop_call_back(loop); /* one actor only: each run is counted */
+    samples->runs++;
+    if (!samples->skip)
+        return timed_run(worker, task, usual);
+    samples->skip--;
+    return ATOM_PEEK(&usual->run)(loop, task, turns_max);
+}
+
+/* Ends an open round. After one with many runs, others are left out. */
+static void round_close(struct worker *worker)
+{
+    struct worker_samples *samples = &worker->samples;
+    if (samples->is_timing)
+        note_waited(worker);
     disarm(worker);
-    if (turns == 1)
-        timed_end(worker, ref, begin_ns, ended_ns);
-    return turns;
+    uint32_t scale = samples->runs / SAMPLE_RUNS;
+    samples->scale = scale < 1 ? 1 : scale < SAMPLE_SCALE_MAX ? scale : SAMPLE_SCALE_MAX;
+    samples->random = hash_mix(samples->random + 1);
+    samples->gap = (uint32_t)(samples->random % (2 * samples->scale - 1));
 }
 
 /* Makes the table, or empties it if somebody has begun to look again. Returns false without memory. */
@@ -308,17 +338,22 @@ void tr__samples_arm(struct worker *worker)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct worker_samples *samples = &worker->samples;
     struct loop *loop = &worker->loop;
-    if (loop->hooks == &samples->hooks || loop->hooks == &worker->shutdown.stats.hooks)
+    if (loop->hooks == &worker->shutdown.stats.hooks)
         return;
+    if (loop->hooks == &samples->hooks)
+        round_close(worker);
+    if (samples->gap) {
+        samples->gap--;
+        return;
+    }
     if (!table_ready(worker))
         return;
-    /*
-     * Choose any of the next runs. With a fixed distance, and actors that alternate, all timed runs
-     * would belong to the same actor.
-     */
-    samples->random = hash_mix(samples->random + 1);
-    samples->skip = (uint32_t)(samples->random % SAMPLE_SKIP_MAX);
+    if (!samples->scale)
+        samples->scale = 1;
+    samples->odds = SAMPLE_ODDS_MIN;
+    samples->runs = samples->taken = 0;
     samples->is_timing = false;
+    choose_skip(samples, samples->odds);
     samples->usual = loop->hooks;
     samples->hooks = loop_hooks_with(loop->hooks, sample_run);
     loop->hooks = &samples->hooks;

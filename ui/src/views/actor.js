@@ -81,7 +81,7 @@ function Figures({ it }) {
     ['replies owed', it.replies_owed != null ? plural(it.replies_owed, 'reply', 'replies') : null, it.replies_owed ? 'note' : ''],
     ['turns that wait', it.turns_waiting != null ? plural(it.turns_waiting, 'turn') : null, it.turns_waiting ? 'note' : ''],
     ['watches', it.watches != null ? plural(it.watches, 'actor') : null],
-    ['incarnation', it.incarnation != null ? `${count(it.incarnation)}, ${plural(Math.max(0, it.incarnation - 1), 'restart')}` : null],
+    ['incarnation', it.incarnation != null ? `number ${count(it.incarnation)}, after ${plural(Math.max(0, it.incarnation - 1), 'restart')}` : null],
     ['memory', it.bytes != null ? bytes(it.bytes) + (it.bytes_max ? ' of ' + bytes(it.bytes_max) : '') : null],
     ['children', plural(it.children, 'actor')],
     ['worker', it.worker < 0 ? 'none' : `number ${it.worker}`],
@@ -243,7 +243,7 @@ export function Actor({ path, params }) {
       <${Stuck} stuck=${it.stuck} /><${Problem} error=${answer.error} />
       ${it.not_asked && !(it.stuck && it.stuck.for_ms >= STUCK_MS) && html`<p class="more">Its worker was busy at the last look${answer.whole ? html`: its state and figures are those of <${Age} at=${answer.whole.at} />` : ', and has not said what only it knows'}.</p>`}
     <//>
-    <div class="columns">
+    <div class="columns actor-columns">
       <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(name) => tune({ tab: name })} list=${[['state', 'State'], ['mail', 'Messages', count(it.queued)], ['waits', 'Waits', it.asks != null ? count(it.asks + it.timers) : null], ['why', 'Why'], ['send', 'Send']]} />`}
         extra=${tab === 'state' && it.state_type && html`<code>${it.state_type}</code>`}>
         ${tab === 'why' ? html`<${Why} path=${path} />` : tab === 'mail' ? html`<${Needs} verb="mail" what="the messages that wait"><${Mail} path=${path} /><//>`

@@ -23,12 +23,19 @@ const kindColumns = (most) => [
   { name: 'awake', label: 'awake', unit: 'actors', class: 'num', cell: (row) => count(row.awake), sort: (row) => row.awake },
 ];
 
-function Kinds() {
+/* The rows whose texts contain the filter of the view. */
+const fitting = (rows, params) => {
+  const text = (params.get('q') || '').toLowerCase();
+  return text ? rows.filter((row) => JSON.stringify(row).toLowerCase().includes(text)) : rows;
+};
+const Filter = ({ params, label }) => html`<${Search} value=${params.get('q')} onChange=${(q) => tune({ q })} label=${label} />`;
+
+function Kinds({ params }) {
   const answer = useAnswer('durable ls', {}, 4000);
-  const rows = answer.parts || [];
-  return html`<${Panel} title="Kinds" extra=${html`<${Age} at=${answer.at} every=${4000} />`}>
+  const rows = fitting(answer.parts || [], params);
+  return html`<${Panel} title="Kinds" extra=${html`<${Filter} params=${params} label="Kind (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
-    ${answer.ok && html`<${Table} columns=${kindColumns(Math.max(1, ...rows.map((row) => row.stored || 0)))} rows=${rows} id=${(row) => row.kind} onPick=${(row) => go(link('durable', [row.kind]))} empty="The program has no durable kinds." />`}<//>`;
+    ${answer.ok && html`<${Table} columns=${kindColumns(Math.max(1, ...rows.map((row) => row.stored || 0)))} rows=${rows} id=${(row) => row.kind} onPick=${(row) => go(link('durable', [row.kind]))} empty=${params.get('q') ? 'No kind has this name.' : 'The program has no durable kinds.'} />`}<//>`;
 }
 
 function Keys({ kind, params }) {
@@ -121,7 +128,7 @@ function Change({ kind, name, it, again }) {
     leave(members.filter(([, value]) => hides(value)).map(([field]) => field));
     type(write(Object.fromEntries(members.filter(([, value]) => !hides(value)))));
   };
-  if (text == null) return html`<button class="small" data-change disabled=${it.awake} title=${it.awake ? 'what is stored changes only while it is asleep' : ''} onClick=${begin}>Change …</button>`;
+  if (text == null) return html`<p class="pad"><button class="small" data-change disabled=${it.awake} title=${it.awake ? 'what is stored changes only while it is asleep' : ''} onClick=${begin}>Change …</button></p>`;
   return html`<div class="pad"><textarea name="state" rows="8" spellcheck=${false} aria-label="the new state" value=${text} onInput=${(event) => type(event.target.value)}></textarea>
     ${hidden.length > 0 && html`<p class="muted">Not here, because a secret is not shown: ${hidden.join(', ')}. What is stored of it stays.</p>`}
     <div class="buttons"><button onClick=${() => type(null)}>Cancel</button>
@@ -173,18 +180,18 @@ function Holders({ path, awake }) {
 
 /* ---- Of all actors. ---- */
 
-function Alarms() {
+function Alarms({ params }) {
   const answer = useAnswer('alarms', { limit: PAGE }, 4000);
   const kinds = (answer.ok && answer.ok.kinds) || [];
   return html`<${Problem} error=${answer.error} />${answer.ok && html`
     <${Facts} list=${kinds.map((row) => [row.kind, html`${plural(row.alarms, 'alarm')}${row.overdue ? html`, <${Tag} kind="bad">${count(row.overdue)} overdue<//>` : ''}, next ${row.next_in_ms < 0 ? 'was due ' + ms(-row.next_in_ms) + ' ago' : 'in ' + ms(row.next_in_ms)}`])} />
-    <${Table} columns=${alarmColumns(true)} rows=${answer.parts} id=${(row) => row.kind + row.key + row.name} empty="No alarm is set." />
+    <${Table} columns=${alarmColumns(true)} rows=${fitting(answer.parts, params)} id=${(row) => row.kind + row.key + row.name} empty=${params.get('q') ? 'No alarm that is shown fits.' : 'No alarm is set.'} />
     <p class="more">${plural(answer.ok.count, 'alarm')} are shown, those that are due first${answer.ok.counted_all ? '' : '; not all were counted'}${answer.ok.unreadable ? `; ${count(answer.ok.unreadable)} cannot be read` : ''}. <${Age} at=${answer.at} every=${4000} /></p>`}`;
 }
 
-function Queues() {
+function Queues({ params }) {
   const answer = useAnswer('queues', { limit: PAGE }, 4000);
-  return html`<${Problem} error=${answer.error} />${answer.ok && html`<${Table} columns=${queueColumns(true)} rows=${answer.parts} id=${(row) => row.kind + row.key + row.queue} empty="Nothing waits in a queue." />
+  return html`<${Problem} error=${answer.error} />${answer.ok && html`<${Table} columns=${queueColumns(true)} rows=${fitting(answer.parts, params)} id=${(row) => row.kind + row.key + row.queue} empty=${params.get('q') ? 'No queue that is shown fits.' : 'Nothing waits in a queue.'} />
     <p class="more">${answer.ok.more ? `The first ${plural(answer.parts.length, 'queue')} are shown; there are more.` : ''} <${Age} at=${answer.at} every=${4000} /></p>`}`;
 }
 
@@ -194,6 +201,7 @@ export function Durable({ route }) {
   if (kind && rest.length) return html`<${One} key=${route.rest.join('/')} kind=${kind} name=${rest.join('/')} params=${route.params} />`;
   if (kind) return html`<${Keys} key=${kind} kind=${kind} params=${route.params} />`;
   return html`<${Needs} verb="durable ls" what="what is stored">
-    <${Tabs} current=${tab} onPick=${(next) => tune({ all: next === 'kinds' ? '' : next })} list=${[['kinds', 'Kinds'], ['alarms', 'Alarms of all'], ['queues', 'Queues of all']]} />
-    ${tab === 'alarms' ? html`<${Panel}><${Alarms} /><//>` : tab === 'queues' ? html`<${Panel}><${Queues} /><//>` : html`<${Kinds} />`}<//>`;
+    <${Tabs} current=${tab} onPick=${(next) => tune({ all: next === 'kinds' ? '' : next, q: '' })} list=${[['kinds', 'Kinds'], ['alarms', 'Alarms of all'], ['queues', 'Queues of all']]} />
+    ${tab === 'alarms' ? html`<${Panel} title="Alarms" extra=${html`<${Filter} params=${route.params} label="Actor or alarm (f)" />`}><${Alarms} params=${route.params} /><//>`
+      : tab === 'queues' ? html`<${Panel} title="Queues" extra=${html`<${Filter} params=${route.params} label="Actor or queue (f)" />`}><${Queues} params=${route.params} /><//>` : html`<${Kinds} params=${route.params} />`}<//>`;
 }

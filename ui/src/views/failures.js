@@ -23,8 +23,8 @@ function fold(before, answer) {
   return { ...answer, parts, dropped: answer.ok.total - parts.length, first };
 }
 
-export const useFailures = (every = 2000) => useAnswer('failures', { limit: LIMIT }, every, fold);
-export const useLetters = (every = 2000) => useAnswer('dead-letters', { limit: LIMIT }, every, fold);
+export const useFailures = (every = 4000) => useAnswer('failures', { limit: LIMIT }, every, fold);
+export const useLetters = (every = 4000) => useAnswer('dead-letters', { limit: LIMIT }, every, fold);
 
 /* ---- The time line. ---- */
 
@@ -89,11 +89,11 @@ const when = { name: 'when', label: 'when', class: 'narrow', cell: (row) => html
 
 const failureColumns = [
   when,
-  { name: 'what', label: 'what', class: 'narrow', cell: (row) => html`<${Tag} kind=${row.what === 'failed' ? 'bad' : 'note'}>${row.what}<//>`, sort: (row) => row.what },
-  { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
+  { name: 'what', label: 'what', class: 'slim', cell: (row) => html`<${Tag} kind=${row.what === 'failed' ? 'bad' : 'note'}>${row.what}<//>`, sort: (row) => row.what },
+  { name: 'path', label: 'actor', class: 'wide-1', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
   { name: 'behavior', label: 'behavior', class: 'roomy ample', cell: (row) => row.behavior, sort: (row) => row.behavior },
-  { name: 'text', label: 'why', class: 'wide-2', cell: (row) => html`<b>${row.status}</b> ${row.text}` },
-  { name: 'where', label: 'where', class: 'roomy', cell: (row) => row.where && html`<span class="source">${row.where}</span>` },
+  { name: 'text', label: 'why', cell: (row) => html`<span title=${row.text}><b>${row.status}</b> ${row.text}</span>` },
+  { name: 'where', label: 'in', unit: 'message', class: 'roomy narrow', cell: (row) => row.where && html`<span class="source">${row.where}</span>` },
 ];
 
 function FailureTable({ rows, all }) {
@@ -159,9 +159,9 @@ function Records() {
     }
   };
   const columns = [
-    { name: 'when', label: 'when', class: 'mid', cell: (row) => date(row.unix_ms), sort: (row) => row.unix_ms },
-    { name: 'bytes', label: 'size', class: 'num', cell: (row) => bytes(row.bytes), sort: (row) => row.bytes },
-    { name: 'command', label: 'plays the turn again', class: 'wide-2', cell: (row) => html`<code class="line" title=${row.command}>${row.command}</code>` },
+    { name: 'when', label: 'when', class: 'mid-3', cell: (row) => date(row.unix_ms), sort: (row) => row.unix_ms },
+    { name: 'bytes', label: 'size', class: 'num slim', cell: (row) => bytes(row.bytes), sort: (row) => row.bytes },
+    { name: 'command', label: 'plays the turn again', cell: (row) => html`<code class="line" title=${row.command}>${row.command}</code>` },
     { name: 'copy', label: '', class: 'narrow end', cell: (row) => html`<button class="small" onClick=${() => copy(row.command)}>Copy</button>` },
   ];
   return html`<${Needs} verb="records" what="records of failed turns"><${Problem} error=${answer.error} />
@@ -206,7 +206,7 @@ export function Failures({ route }) {
   const text = (route.params.get('q') || '').toLowerCase();
   const failures = useFailures();
   const letters = useLetters();
-  const stalls = useAnswer('stalls', {}, 2000);
+  const stalls = useAnswer('stalls', {}, tab === 'stalls' ? 2000 : 4000);
   const failed = failures.parts || [];
   const lost = letters.parts || [];
   const slow = stalls.ok ? slowTurns(stalls.ok) : [];
@@ -223,7 +223,7 @@ export function Failures({ route }) {
     ['records', 'Records'],
     ['doctor', 'Check-up'],
   ];
-  return html`<${Panel} title="When" extra=${html`<${Age} at=${failures.at} every=${2000} />`}>
+  return html`<${Panel} title="When" extra=${html`<${Age} at=${failures.at} every=${4000} />`}>
       ${events.length ? html`<${Line} events=${events} />` : html`<${Empty}>${failures.ok ? 'Nothing has gone wrong since the start.' : 'reading …'}<//>`}<//>
     <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(name) => tune({ tab: name })} list=${list} />`}
       extra=${['failures', 'letters', 'stalls'].includes(tab) && html`<input class="filter" type="search" aria-label="filter" placeholder="Filter (f)" value=${route.params.get('q') || ''} onInput=${(event) => tune({ q: event.target.value })} />`}>

@@ -18,7 +18,7 @@ const columns = [
   { name: 'level', label: 'level', class: 'slim', cell: (row) => html`<${Tag} kind=${colors[row.level]}>${row.level}<//>` },
   { name: 'path', label: 'actor', class: 'wide-1', cell: (row) => (row.path ? html`<${Path} path=${row.path} />` : html`<span class="muted">the runtime</span>`) },
   { name: 'text', label: 'text', cell: (row) => html`<span class="line" title=${row.text}>${row.text}</span>` },
-  { name: 'causal', label: 'causal id', class: 'roomy mid', cell: (row) => row.causal && html`<a class="mono" href=${traceLink(row.causal)} title="what it has led to">${row.causal}</a>` },
+  { name: 'causal', label: 'causal id', class: 'roomy ample mid', cell: (row) => row.causal && html`<a class="mono" href=${traceLink(row.causal)} title="what it has led to">${row.causal}</a>` },
 ];
 
 /* Asks for the lines after those that are known. */

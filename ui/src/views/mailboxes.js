@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fullest mailboxes: how deep, how old, whether they grow, and who waits for space. */
 import { Age, Bar, Empty, Facts, html, Needs, Panel, Path, Problem, Search, State, Table, Tag } from '../parts.js';
+import { has } from '../link.js';
 import { useAnswer } from '../poll.js';
 import { useValue } from '../store.js';
 import { actorLink, go, tune } from '../route.js';
@@ -28,14 +29,35 @@ const growth = (row) => {
 
 const columns = [
   { name: 'path', label: 'mailbox of', class: 'wide-2', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
-  { name: 'behavior', label: 'behavior', class: 'roomy', cell: (row) => row.behavior, sort: (row) => row.behavior },
+  { name: 'behavior', label: 'behavior', class: 'roomy ample', cell: (row) => row.behavior, sort: (row) => row.behavior },
   { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => html`<${Bar} part=${row.queued / (row.queued_max || 1)} kind=${row.queued >= 0.9 * row.queued_max ? 'bad' : ''} text=${count(row.queued)} />`, sort: (row) => row.queued },
   { name: 'growth', label: 'grows', unit: 'messages/s', class: 'num', cell: growth, sort: (row) => row.growth || 0 },
   { name: 'oldest', label: 'oldest', unit: 'waits at least', class: 'num', cell: (row) => (row.at_least_ms ? html`<span title=${row.oldest}>${ms(row.at_least_ms)}</span>` : html`<span class="muted">–</span>`), sort: (row) => row.at_least_ms || 0 },
   { name: 'max', label: 'most', unit: 'messages', class: 'num roomy', cell: (row) => count(row.queued_max), sort: (row) => row.queued_max },
-  { name: 'bytes', label: 'size', class: 'num roomy', cell: (row) => bytes(row.queued_bytes), sort: (row) => row.queued_bytes },
+  { name: 'bytes', label: 'size', class: 'num roomy ample', cell: (row) => bytes(row.queued_bytes), sort: (row) => row.queued_bytes },
   { name: 'state', label: 'state', class: 'mid', cell: (row) => html`<${State} row=${row} />`, sort: (row) => row.state },
 ];
+
+/* Who sent the messages that wait first: [[path or null, number], ...]. */
+function sendersOf(parts) {
+  const found = new Map();
+  for (const row of parts) found.set(row.from_path, (found.get(row.from_path) || 0) + 1);
+  return [...found].sort((a, b) => b[1] - a[1]);
+}
+
+const names = (list, most = 6) => html`${list.slice(0, most)}${list.length > most ? html`<span class="muted">and ${count(list.length - most)} more</span>` : ''}`;
+
+/* Who sent what waits, and who waits for space. */
+function Senders({ path, waiting }) {
+  const mail = useAnswer(has('mail') ? 'mail' : null, { path, limit: 32 }, 4000);
+  const waits = useAnswer(waiting && has('waits') ? 'waits' : null, { path }, 4000);
+  const sent = sendersOf(mail.parts || []);
+  const held = (waits.parts || []).filter((row) => row.kind === 'sender');
+  return html`<${Facts} list=${[
+    sent.length > 0 && [`senders of the first ${plural(mail.parts.length, 'message')}`, names(sent.map(([from, n]) => html`<div key=${from}>${from ? html`<${Path} path=${from} />` : 'outside, or an actor that has ended'} <span class="muted">${plural(n, 'message')}</span></div>`))],
+    held.length > 0 && ['wait for space in it', names(held.map((row, i) => html`<div key=${i}><${Path} path=${row.who_path} /> <span class="muted">${row.for_ms != null ? `for ${ms(row.for_ms)}` : ''} ${row.message || ''}</span></div>`)), 'warn'],
+  ]} />`;
+}
 
 function One({ path }) {
   const answer = useAnswer('show', { path }, 2000);
@@ -52,6 +74,7 @@ function One({ path }) {
         it.senders_waiting != null && ['senders that wait for space', plural(it.senders_waiting, 'sender'), it.senders_waiting ? 'warn' : ''],
         it.mail && ['by type', Object.entries(it.mail).map(([type, n]) => html`<${Tag} key=${type}>${type}: ${plural(n, 'message')}<//> `)],
       ]} />
+      <${Senders} path=${path} waiting=${it.senders_waiting > 0} />
       <${Needs} verb="mail" what="each message"><${Mail} path=${path} /><//>`}
   <//>`;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the store does: commits over time, files, kinds; backup and check. */
 import { useState } from 'preact/hooks';
-import { Age, Empty, Facts, html, Needs, Panel, Problem, Table, Tag } from '../parts.js';
+import { Age, Empty, Facts, html, Needs, Panel, Problem, Search, Table, Tag } from '../parts.js';
 import { useAnswer } from '../poll.js';
 import { askApart, has, may } from '../link.js';
 import { durableLink, link, tune } from '../route.js';
@@ -102,10 +102,10 @@ export function Store({ route }) {
           ['free on the disk', files.disk_free_bytes != null ? bytes(files.disk_free_bytes) : null], ['wait to be committed', files.waiting != null ? plural(files.waiting, 'change') : null], ...others(files)]} />`}<${Check} /><//><//>
       <${Panel} title="Backup">${(stats.at || !has('store stats')) && html`<${Backup} directory=${files.directory} />`}<//>
     </div>
-    <${Panel} title="Kinds">${it && html`<${Table} columns=${[
+    <${Panel} title="Kinds" extra=${html`<${Search} value=${route.params.get('q')} onChange=${(q) => tune({ q })} label="Kind (f)" /><${Age} at=${now.at} every=${2000} />`}>${it && html`<${Table} columns=${[
       { name: 'kind', label: 'kind', cell: (row) => html`<a href=${link('durable', [row.kind])}><b>${row.kind}</b></a>`, sort: (row) => row.kind },
       { name: 'version', label: 'version', unit: 'of the state', class: 'num', cell: (row) => count(row.version), sort: (row) => row.version },
       { name: 'awake', label: 'awake', unit: 'actors', class: 'num', cell: (row) => count(row.awake), sort: (row) => row.awake },
-    ]} rows=${it.kinds} id=${(row) => row.kind} empty="No durable kinds." />`}<//>
+    ]} rows=${it.kinds.filter((row) => row.kind.toLowerCase().includes((route.params.get('q') || '').toLowerCase()))} id=${(row) => row.kind} empty="No durable kinds." />`}<//>
   <//>`;
 }

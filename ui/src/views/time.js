@@ -2,7 +2,7 @@
 /* Where time goes: samples by behavior and handler, how long turns take, and the slowest ones. */
 import { useMemo, useState } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
-import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Table, Tag, tint } from '../parts.js';
+import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
 import { TICK_MS, useAnswer } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { link, traceLink, tune } from '../route.js';
@@ -29,7 +29,9 @@ function foldSamples(before, answer) {
     steps.push({ looks: answer.ok.looks - last.ok.looks, left: answer.ok.left_out - last.ok.left_out, rows });
     if (steps.length > (WINDOW * 1000) / TICK_MS) steps.shift();
   }
-  return { ...answer, sums, steps };
+  /* Asked for each tick, because looks end 3 s after a request; drawn each second time, to spare the main thread. */
+  const next = { ...answer, sums, steps, seen: answer.at, turn: before ? before.turn + 1 : 0 };
+  return before && steps.length > 3 && next.turn % 2 ? Object.assign(before, next) : next;
 }
 
 function gather(steps, workers, withIdle) {
@@ -112,7 +114,7 @@ function edges({ first_ns: first = 1000, factor = 4 }, number) {
 
 function Cells({ row, labels }) {
   const most = Math.max(1, ...row.histogram);
-  return html`<span class="cells">${row.histogram.map((n, i) => html`<i key=${i} class=${'h' + level(n, most)} title=${`${labels[i]}: ${plural(n, 'turn')} timed`}></i>`)}</span>`;
+  return html`<span class="cells">${row.histogram.map((n, i) => html`<i key=${i} class=${'h' + level(n, most)} title=${`${labels[i]}: about ${plural(n, 'turn')}`}></i>`)}</span>`;
 }
 
 function Heat({ row, list, ok }) {
@@ -150,19 +152,31 @@ function busyOf(steps) {
   return found;
 }
 
+/* Handlers that a look has found running and of which no turn has been timed yet. */
+function untimed(timed, steps, ok) {
+  if (!ok) return [];
+  const known = new Set(timed.map(keyOf));
+  const found = new Map();
+  for (const step of steps || []) for (const row of step.rows) if (row.handler && !known.has(keyOf(row))) found.set(keyOf(row), row);
+  const histogram = timed.length ? timed[0].histogram.map(() => 0) : Array(12).fill(0);
+  return [...found.values()].map(({ behavior, handler, message }) => ({ behavior, handler, message, sampled: 0, p50_ns: null, p99_ns: null, longest_ns: null, failed: 0, histogram }));
+}
+
 function Handlers({ params, steps }) {
   const answer = useAnswer('handlers', {}, 4000, foldHandlers);
   const picked = params.get('handler');
   const behavior = params.get('behavior');
-  const rows = (answer.ok && answer.ok.handlers) || [];
+  const text = (params.get('q') || '').toLowerCase();
+  const busy = busyOf(steps);
+  const timed = (answer.ok && answer.ok.handlers) || [];
+  const rows = [...timed, ...untimed(timed, steps, answer.ok)];
   const one = rows.find((row) => row.handler === picked && (!behavior || row.behavior === behavior));
   const labels = rows.length ? edges(answer.ok, rows[0].histogram.length) : [];
-  const shown = behavior && !picked ? rows.filter((row) => row.behavior === behavior) : rows;
-  const busy = busyOf(steps);
+  const shown = rows.filter((row) => (!behavior || picked || row.behavior === behavior) && (!text || `${row.handler} ${row.behavior} ${row.message}`.toLowerCase().includes(text)));
   const most = Math.max(1e-9, ...busy.values());
   const cost = (row) => busy.get(keyOf(row)) || 0;
   const columns = [
-    { name: 'handler', label: 'handler', class: 'wide-1', cell: (row) => html`<i class=${'swatch hue-' + hue(row.behavior)}></i><b>${row.handler}</b> <span class="muted">${row.behavior}</span>`, sort: (row) => row.handler },
+    { name: 'handler', label: 'handler', class: 'wide-1', cell: (row) => html`<i class=${'swatch hue-' + hue(row.behavior)}></i><b title=${`${row.handler} of ${row.behavior}`}>${row.handler}</b> <span class="muted">${row.behavior}</span>`, sort: (row) => row.handler },
     { name: 'message', label: 'message', class: 'roomy ample', cell: (row) => row.message || 'any', sort: (row) => row.message || '' },
     { name: 'cost', label: 'busy', unit: 'of one worker', class: 'num', cell: (row) => html`<${Bar} part=${cost(row) / most} text=${percent(cost(row))} />`, sort: cost },
     { name: 'timed', label: 'timed', unit: 'turns', class: 'num roomy ample', cell: (row) => count(row.sampled), sort: (row) => row.sampled },
@@ -175,11 +189,11 @@ function Handlers({ params, steps }) {
   return html`
     ${one && html`<${Panel} title=${html`<b>${one.handler}</b> of ${one.behavior}, over time`} extra=${html`<a class="button" href=${link('tree', [], { behavior: one.behavior })}>Actors</a>
         <button class="small" onClick=${() => tune({ handler: '', behavior: '' })}>Close</button>`}><${Heat} row=${one} list=${answer.heat.get(keyOf(one)) || []} ok=${answer.ok} /><//>`}
-    <${Panel} title=${behavior && !picked ? `Handlers of ${behavior}` : 'Handlers'} extra=${html`<span class="muted">samples: one turn in each round of a worker</span>
+    <${Panel} title=${behavior && !picked ? `Handlers of ${behavior}` : 'Handlers'} extra=${html`<span class="muted">from a sample of turns</span><${Search} value=${params.get('q')} onChange=${(q) => tune({ q })} label="Handler or behavior (f)" />
         ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${4000} />`}>
       <${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${columns} rows=${shown} id=${keyOf} order=${['cost', true]} picked=${one && keyOf(one)} onPick=${(row) => tune({ handler: row.handler, behavior: row.behavior })}
-        empty="No turn has been timed yet: times are taken while somebody looks." />`}
+        empty=${text ? 'No handler has this name.' : 'No turn has been timed yet: times are taken while somebody looks.'} />`}
     <//>`;
 }
 
@@ -193,7 +207,7 @@ const slowColumns = [
   { name: 'when', label: 'when', class: 'roomy narrow', cell: (row) => html`<span class="mono">${clock(row.unix_ms)}</span>`, sort: (row) => row.unix_ms },
   { name: 'causal', label: 'causal id', unit: 'log, trace', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" title="lines of the log with this id" href=${link('log', [], { causal: row.causal })}>${row.causal}</a>
     <a title="what is recorded of this id: messages are recorded only while their actor is followed" href=${traceLink(row.causal)}>trace</a>` },
-  { name: 'follow', label: '', class: 'narrow end roomy', cell: (row) => row.path && html`<a title="follow the next messages of this actor, from turn to turn" href=${traceLink(row.path)}>follow it</a>` },
+  { name: 'follow', label: '', class: 'narrow end roomy', cell: (row) => row.path && html`<a title="follow the next messages of this actor, from turn to turn; the slowest ones stay" href=${link('trace', [], { path: row.path, order: 'slow' })}>follow it</a>` },
 ];
 
 function Slow() {
@@ -218,7 +232,7 @@ export function Time({ route }) {
   /* Drawn by their own answers only: `steps` is one list, to which each look adds. */
   const below = useMemo(() => html`<${Needs} verb="handlers" what="times of handlers"><${Handlers} params=${route.params} steps=${answer.steps} /><//>
     <${Slow} />`, [route, answer.steps]);
-  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.at} every=${2000} />`}>
+  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.seen} every=${4000} />`}>
       <${Needs} verb="samples" what="the flame of samples"><${Problem} error=${answer.error} />
         ${answer.steps && html`<${Flame} steps=${answer.steps} workers=${workers} withIdle=${withIdle} picked=${route.params.get('handler')} onPick=${(behavior, handler) => tune({ behavior, handler })} />`}<//>
       <${Workers} />

@@ -110,6 +110,19 @@ function chainsOf(records, made) {
   };
 }
 
+const SLOWEST = 12;
+const spanOf = (chain) => chain.end - chain.begin;
+
+/* The messages whose turns took longest in all since the actor is followed, also when their records are gone. */
+function slowestOf(chains, before) {
+  const best = new Map(before.map((chain) => [chain.causal, chain]));
+  for (const chain of chains) {
+    const last = best.get(chain.causal);
+    if (!last || chain.turns.length >= last.turns.length) best.set(chain.causal, chain);
+  }
+  return [...best.values()].sort((a, b) => spanOf(b) - spanOf(a)).slice(0, SLOWEST);
+}
+
 /* Turns in the order of a tree, with their depth. */
 function rowsOf(chain) {
   const below = new Map();
@@ -264,7 +277,7 @@ function ProgramFlow() {
     <${Problem} error=${found.error} />
     ${found.steps.length < 1 ? html`<${Empty}>Looking: the first rates come in ${plural(TICK_MS / 1000 * 2, 'second')}.<//>`
       : html`<${Graph} edges=${edges} seconds=${seconds} />
-        <p class="more">${edges.length > SHOWN ? `The ${SHOWN} strongest of ${count(edges.length)} flows are drawn. ` : ''}Rates are estimates: of each worker one turn in a round is looked at.
+        <p class="more">${edges.length > SHOWN ? `The ${SHOWN} strongest of ${count(edges.length)} flows are drawn. ` : ''}Rates are estimates, from a sample of the turns of each worker.
           ${left > 0 && html` <b class="problem-text">Samples of more than 512 flows of a worker are left out.</b>`}</p>`}
   <//>`;
 }
@@ -332,7 +345,8 @@ function Graph({ edges: all, seconds }) {
       const [x, y] = spots.get(name);
       const mine = edges.filter((edge) => edge.to === name);
       const text = mine.length ? rate(mine.reduce((sum, edge) => sum + edge.count, 0) / seconds) : '';
-      return html`<g key=${name} class=${'node' + (outside.has(name) ? ' outside' : ' hue-' + hue(name))} onClick=${() => pick(picked === name ? null : name)}><title>${name}</title>
+      return html`<g key=${name} class=${'node' + (outside.has(name) ? ' outside' : ' hue-' + hue(name))} tabindex="0" role="button" aria-pressed=${picked === name}
+        onClick=${() => pick(picked === name ? null : name)} onKeyDown=${(event) => /^( |Enter)$/.test(event.key) && (event.preventDefault(), pick(picked === name ? null : name))}><title>${name}</title>
         <rect x=${x} y=${y - BOX / 2} width=${wide} height=${BOX} rx="5" /><text x=${x + 9} y=${y + 4}>${cut(name, text ? 17 : 26)}</text><text class="rate" x=${x + wide - 8} y=${y + 4}>${text}</text></g>`;
     })}</svg></div>
     <${Table} columns=${[
@@ -361,7 +375,12 @@ export function Trace({ route }) {
   const args = useMemo(() => (path ? { path } : { causal }), [path, causal]);
   const made = useMemo(() => new Map(), [path, causal]);
   const found = useRecords(args, runs);
-  const { list: chains, total } = useMemo(() => chainsOf(found.records, made), [found.records]);
+  const slow = useRef([]);
+  useMemo(() => (slow.current = []), [path, causal]);
+  const { list: newest, total } = useMemo(() => chainsOf(found.records, made), [found.records]);
+  slow.current = useMemo(() => slowestOf(newest, slow.current), [newest]);
+  const bySlow = route.params.get('order') === 'slow';
+  const chains = bySlow ? slow.current : newest;
   const picked = chains.find((chain) => chain.causal === route.params.get('one')) || chains[0];
   const begin = (event) => {
     event.preventDefault();
@@ -375,14 +394,15 @@ export function Trace({ route }) {
         <button class="small" onClick=${() => stop(!stopped)}>${stopped ? 'Follow again' : 'Stop'}</button><${Age} at=${found.at} every=${runs ? TICK_MS : 0} />`}>
       <form class="pad row" onSubmit=${begin}><input ref=${box} class="filter grow" type="search" name="what" aria-label="path or causal id" placeholder="/user/shop: the messages to this actor; or a causal id" key=${path + causal} defaultValue=${path || causal} spellcheck=${false} />
         <button class="main">Follow</button></form>
-      <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the last ${chains.length} are shown` : ''}.
+      <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the ${bySlow ? 'slowest' : 'last'} ${chains.length} are shown` : ''}.
         ${found.missed > 0 && html` <b class="problem-text">${plural(found.missed, 'record')} came faster than they were read and are lost.</b>`}
         ${found.given > 0 && html` <b class="problem-text">${plural(found.given, 'message')} could not be followed.</b>`}`
         : 'Messages to an actor are followed from now on, with all that they lead to, on all workers. While nobody follows, this costs nothing.'}</p>
       <${Problem} error=${found.error} />
     <//>
     ${(path || causal) && html`<div class="chips"><button aria-pressed=${mode === 'message'} onClick=${() => tune({ mode: '' })}>One message</button>
-      <button aria-pressed=${mode === 'flow'} onClick=${() => tune({ mode: 'flow' })}>Flow between behaviors</button></div>`}
+      <button aria-pressed=${mode === 'flow'} onClick=${() => tune({ mode: 'flow' })}>Flow between behaviors</button>
+      ${mode === 'message' && html`<label class="check"><input type="checkbox" name="slowest" checked=${bySlow} onChange=${() => tune({ order: bySlow ? '' : 'slow', one: '' })} />the slowest first</label>`}</div>`}
     ${mode === 'flow' && (path || causal) ? html`<${Panel} title="Flow between behaviors"><${Flow} records=${found.records} /><//>`
       : (path || causal) && (!chains.length ? html`<${Panel}><${Empty}>${causal ? 'Nothing is recorded of this id. Turns are recorded while somebody follows.' : found.at ? 'Waiting for the next message to it.' : 'Beginning to follow.'}<//><//>`
         : html`${chains.length > 1 && html`<div class="chips">${chains.slice(0, 12).map((chain) => html`<button key=${chain.causal} aria-pressed=${chain === picked} onClick=${() => tune({ one: chain.causal })}>

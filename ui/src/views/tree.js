@@ -18,7 +18,7 @@ const heat = (row) => (row.failures ? 'failed' : row.queued_most >= 1000 ? 'deep
 
 function Treemap({ rows }) {
   const boxes = useMemo(() => {
-    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.live, 0.6) : 0));
+    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.live, 0.35) : 0));
     return treemap().size([1000, 170]).paddingInner(3).round(true)(root).leaves();
   }, [rows.map((row) => row.behavior + Math.round(Math.log2(row.live + 1) * 4) + heat(row)).join()]);
   return html`<div class="map" role="list" aria-label="behaviors by number of actors">${boxes.map((box) => {
@@ -48,7 +48,7 @@ function Overview({ params }) {
       <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
-      <p class="legend">fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed</p>`}
+      <p class="legend">A larger box has more actors, not in proportion. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed</p>`}
     ${answer.ok && html`<${Table} columns=${behaviorColumns(most)} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
       onPick=${(row) => go(link('tree', [], { behavior: row.behavior }))} empty="No behavior has this name." />
       ${answer.ok.more && html`<p class="more">There are more behaviors than are counted.</p>`}`}
@@ -106,28 +106,40 @@ function List({ params }) {
 
 /* ---- Who started whom. ---- */
 
+const MEMBERS = 20; /* actors of a group that are shown one by one */
+
 const indent = (depth) => ({ paddingLeft: 10 + depth * 18 + 'px' });
 
 function Twig({ path, depth, row }) {
-  const [isOpen, toggle] = useState(depth < 3);
+  const [isOpen, toggle] = useState(depth < 3 && (!row || row.count === 1));
   const single = row && row.count === 1;
   const below = row ? row.below : 0;
-  const canOpen = !row || (single && below > 1);
+  const canOpen = !row || !single || below > 1;
   return html`<li>
     <div class="twig" style=${indent(depth)}>
       ${canOpen ? html`<button class="json-fold" aria-expanded=${isOpen} aria-label=${isOpen ? 'fold' : 'unfold'} onClick=${() => toggle(!isOpen)}>${isOpen ? '▾' : '▸'}</button>` : html`<i class="leaf"></i>`}
       ${!row ? html`<${Path} path=${path} />`
         : single ? html`<a class="path" href=${actorLink(row.first)} title=${row.first}>${row.first.slice(row.first.lastIndexOf('/') + 1)}</a>`
           : html`<a href=${link('tree', path.split('/').slice(1), { group: row.behavior })}><b>${short(row.count)} ×</b> ${row.behavior}</a>`}
-      ${row && single && html`<span class="muted">${row.behavior}</span>`}
+      ${row && single && row.behavior && html`<span class="muted">${row.behavior}</span>`}
       <span class="twig-end">
         ${row && row.suspended > 0 && html`<${Tag} kind="held">${count(row.suspended)} suspended<//>`}
         ${row && row.stopping > 0 && html`<${Tag} kind="held">${count(row.stopping)} stopping<//>`}
         ${row && row.queued > 0 && html`<${Tag} kind=${row.queued_most >= 1000 ? 'bad' : 'note'}>${short(row.queued)} queued<//>`}
         ${row && below > row.count && html`<span class="muted">${short(below)} actors</span>`}</span>
     </div>
-    ${isOpen && canOpen && html`<${Branch} path=${row ? row.first : path} depth=${depth + 1} />`}
+    ${isOpen && canOpen && (row && !single ? html`<${Members} path=${path} depth=${depth + 1} row=${row} />` : html`<${Branch} path=${row ? row.first : path} depth=${depth + 1} />`)}
   </li>`;
+}
+
+/* The first actors of a group; the rest is a list in pages. */
+function Members({ path, depth, row }) {
+  const answer = useAnswer('ls', { path, behavior: row.behavior, direct: true, limit: MEMBERS }, 8000);
+  if (answer.error) return html`<li><${Problem} error=${answer.error} /></li>`;
+  if (!answer.ok) return null;
+  return html`<ul>${answer.parts.map((one) => html`<${Twig} key=${one.ref} path=${path} depth=${depth}
+      row=${{ count: 1, first: one.path, behavior: '', below: 1 + one.children, queued: one.queued, queued_most: one.queued, suspended: one.state === 'Suspended', stopping: one.state === 'Stopping' }} />`)}
+    ${answer.ok.more && html`<li class="twig" style=${indent(depth)}><a class="muted" href=${link('tree', path.split('/').slice(1), { group: row.behavior })}>and ${plural(row.count - answer.parts.length, 'more actor')}, in pages</a></li>`}</ul>`;
 }
 
 function Branch({ path, depth }) {
