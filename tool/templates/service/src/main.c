@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @NAME@ [ADDRESS]: accounts by HTTP, at 127.0.0.1:8080 unless an address is given. The store is @NAME@.data. */
+/** @NAME@ [--listen ADDRESS]: accounts by HTTP, at 127.0.0.1:8080 unless an address is given. The store is @NAME@.data. */
 #include <stdio.h>
 
 #include "account.h"
 #include "server.h"
 
-static tr_next on_args(tr_self *self, const struct tr_args *args)
+static const char *address = "127.0.0.1:8080"; /* --listen */
+
+static tr_next on_args(tr_self *self)
 {
-    const char *address = args->argv.count > 1 ? args->argv.items[1] : "127.0.0.1:8080";
     server_ref server = tr_spawn(self, server, "server");
     const struct served *served = tr_await(self, tr_ask(self, server, serve, .address = address));
     printf("listening at %s\n", served->address);
@@ -19,5 +20,15 @@ TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args));
 
 int main(int argc, char **argv)
 {
-    return tr_app_main(argc, argv, app, .name = "@NAME@", .durable = TR_DURABLES(account));
+    return tr_app_main(argc,
+                       argv,
+                       app,
+                       .name = "@NAME@",
+                       .summary = "Accounts by HTTP, whose state is on disk.",
+                       .durable = TR_DURABLES(account),
+                       .flags = TR_FLAGS({.name = "listen",
+                                          .text = &address,
+                                          .takes = "ADDRESS",
+                                          .help = "where it listens; port 0 is any free one",
+                                          .example = "--listen 127.0.0.1:9000"}));
 }
