@@ -390,10 +390,7 @@ tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uin
  * In a turn. May wait.
  */
 tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size);
-/**
- * Writes all of it, or nothing. TR_LIMIT: .output_max bytes wait to be sent; tr_drained comes later.
- * In a turn. Does not wait.
- */
+/** Writes all or nothing. TR_LIMIT: .output_max bytes wait to be sent; tr_drained comes later. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
  * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. They are valid
@@ -468,6 +465,8 @@ tr_address tr_channel_address(tr_self *self, tr_channel channel);
 TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
 /** Returns the subject of the peer's verified certificate, "CN=anna,O=Shop", or NULL. In a turn. Does not wait. */
 const char *tr_peer_name(tr_self *self, tr_channel channel);
+/** Returns the protocol that ALPN has chosen, or NULL, also after tr_start_tls. In a turn. Does not wait. */
+const char *tr_peer_protocol(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
 /** Returns how many datagrams the kernel had dropped, as nobody read them, when the last one came. In a turn. Does not wait. */
