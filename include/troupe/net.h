@@ -465,6 +465,8 @@ tr_address tr_channel_address(tr_self *self, tr_channel channel);
 TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
 /** Returns the subject of the peer's verified certificate, "CN=anna,O=Shop", or NULL. In a turn. Does not wait. */
 const char *tr_peer_name(tr_self *self, tr_channel channel);
+/** Returns the protocol that ALPN has chosen, or NULL, also after tr_start_tls. In a turn. Does not wait. */
+const char *tr_peer_protocol(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
 /**

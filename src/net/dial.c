@@ -497,3 +497,13 @@ const char *tr_peer_name(tr_self *self, tr_channel handle)
     const char *name = tr__secure_peer_name(channel);
     return name ? tr_format(self, "%s", name) : NULL;
 }
+
+const char *tr_peer_protocol(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (tr__channel_of(self, handle, &channel) != TR_OK)
+        return NULL;
+    const char *protocol = tr__channel_protocol(channel);
+    return protocol ? tr_format(self, "%s", protocol) : NULL;
+}

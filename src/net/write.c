@@ -160,13 +160,18 @@ static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes byt
     return put_with(self, channel, head, length, bytes);
 }
 
-/* Ends a write. Programs may ignore the status of a write. If a piece could not be written, the
- * channel ends with the reason, so that no later piece follows a gap. */
+/*
+ * Ends a write. Programs may ignore the status of a write. If a piece could not be written, the
+ * channel ends with the reason, so that no later piece follows a gap. A piece that was written may
+ * have been sent at once, and the channel may have ended by that.
+ */
 static tr_status written(struct tr_self *self, tr_channel handle, tr_status status)
 {
     struct channel *channel;
-    if (status != TR_OK && status != TR_INVALID_ARGUMENT &&
-        tr__writable(self, handle, &channel) == TR_OK)
+    tr_status now = tr__writable(self, handle, &channel);
+    if (status == TR_OK)
+        return now;
+    if (status != TR_INVALID_ARGUMENT && now == TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
 }
@@ -180,7 +185,7 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     tr_status status = tr__write_capacity(self, handle, bytes.size, &channel);
     if (status == TR_OK)
         status = put(self, channel, bytes);
-    return status == TR_OK ? TR_OK : written(self, handle, status);
+    return written(self, handle, status);
 }
 
 tr_status tr__write_with(struct tr_self *self, struct channel *channel, tr_bytes head,
@@ -193,7 +198,7 @@ tr_status tr__write_with(struct tr_self *self, struct channel *channel, tr_bytes
         status = tr__write_capacity(self, handle, head.size + bytes.size, &channel);
     if (status == TR_OK)
         status = put_with(self, channel, head.data, head.size, bytes);
-    return status == TR_OK ? TR_OK : written(self, handle, status);
+    return written(self, handle, status);
 }
 
 tr_status tr_write_text(tr_self *self, tr_channel handle, const char *text)
@@ -250,7 +255,7 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
         status = tr__output_append(channel, head, length);
     if (status == TR_OK)
         status = tr__output_append_buffer(channel, buffer);
-    return status == TR_OK ? TR_OK : written(self, handle, status);
+    return written(self, handle, status);
 }
 
 tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
@@ -268,7 +273,8 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
         channel->flags |= CHANNEL_DRAINS;
         return TR_LIMIT;
     }
-    return put(self, channel, bytes);
+    status = put(self, channel, bytes);
+    return status == TR_OK ? tr__writable(self, handle, &channel) : status;
 }
 
 void *tr_reserve(tr_self *self, tr_channel handle, size_t size)

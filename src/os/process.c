@@ -37,7 +37,7 @@
 
 enum {
     STACK_SIZE = 16 * 1024,   /* bytes of the stack of a child, until its program is loaded */
-    DESCRIPTORS_MAX = 1 << 20 /* what the kernel allows unless it was told otherwise: fs.nr_open */
+    DESCRIPTORS_MAX = 1 << 20 /* what the kernel allows by default: fs.nr_open */
 };
 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");

@@ -18,6 +18,7 @@ static tr_next on_line(tr_self *self, const struct tr_received *line)
         return TR_SAME;
     }
     tr_write_text(self, channel, "220 ready\n");
+    ck_assert_ptr_null(tr_peer_protocol(self, channel));
     tr_status status = tr_start_tls(self, channel);
     say("server %s", tr_status_name(status));
     if (status == TR_OK)
@@ -47,6 +48,7 @@ static tr_next listen(tr_self *self)
                          TR_TLS(SERVER,
                                 .certificate = server_pem,
                                 .key = server_key,
+                                .alpn = "post/2,post/1",
                                 .starts_plain = true,
                                 .framing = TR_LINES));
     return TR_SAME;
@@ -80,6 +82,7 @@ static tr_next talk(tr_self *self)
                                     TR_TLS(SERVER,
                                            .trusts = authority,
                                            .server_name = "shop.example",
+                                           .alpn = "post/1,post/2",
                                            .starts_plain = true,
                                            .framing = TR_LINES));
     tr_write_text(self, channel, "hello\n");
@@ -89,7 +92,11 @@ static tr_next talk(tr_self *self)
     ck_assert(tr_read(self, channel, &line));
     say("client %s", (const char *)line.data);
     tr_status status = tr_start_tls(self, channel);
-    say("client %s %s", tr_status_name(status), tr_peer_name(self, channel) ? "verified" : "-");
+    const char *protocol = tr_peer_protocol(self, channel);
+    say("client %s %s %s",
+        tr_status_name(status),
+        tr_peer_name(self, channel) ? "verified" : "-",
+        protocol ? protocol : "-");
     tr_write_text(self, channel, "secret\n");
     if (status == TR_OK && tr_read(self, channel, &line))
         say("client %s", (const char *)line.data);
@@ -110,7 +117,7 @@ TEST(tls_begins_on_an_open_channel, "C-15", "C-03")
                              "server got hello; client you said hello; "
                              "server got STARTTLS; client 220 ready; ") == text &&
                           strstr(text, "server TR_OK; again TR_INVALID_TRANSITION") &&
-                          strstr(text, "client TR_OK verified") &&
+                          strstr(text, "client TR_OK verified post/2") &&
                           strstr(text, "server got secret") &&
                           strstr(text, "client you said secret"),
                       "%s",

@@ -108,6 +108,50 @@ TEST(a_write_that_does_not_wait_says_when_there_is_capacity, "C-04")
     kit_close();
 }
 
+/* ---- A channel that ends while it is written to. ---- */
+
+/* Writes by the verb that was asked for; more than 16 KiB are sent at once, and the other side is gone. */
+static tr_next on_lost(tr_self *self, const struct tr_received *message)
+{
+    enum { SIZE = 20000 };
+    tr_channel channel = message->channel;
+    tr_buffer *buffer = tr_buffer_of_turn(self, SIZE);
+    memset(tr_buffer_data(buffer), 'b', SIZE);
+    const tr_bytes bytes = {tr_buffer_data(buffer), SIZE};
+    tr_status status = TR_OK;
+    tr_kit_fail_network(kit, "send", 1, TR_RESET);
+    switch (*(const char *)message->bytes.data) {
+    case 'w':
+        status = tr_write(self, channel, bytes);
+        break;
+    case 't':
+        status = tr_try_write(self, channel, bytes);
+        break;
+    case 'b':
+        status = tr_write_buffer(self, channel, buffer);
+        break;
+    }
+    say("%s %s", tr_status_name(status), tr_status_name(tr_write_text(self, channel, "more")));
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(loser, void, TR_ON(tr_received, on_lost));
+LISTEN(listen_loser, loser, .delays = false)
+
+TEST(a_write_that_ends_its_channel_says_so, "C-04", "C-05")
+{
+    kit_open(1, 1);
+    HOST(host, listen_loser);
+    const char *const verbs[] = {"w", "t", "b"};
+    for (int i = 0; i < 3; i++) {
+        peer_send(peer_new(), verbs[i]);
+        SAID("TR_RESET TR_RESET");
+    }
+    kit_close();
+}
+
+/* ---- All ways to write. ---- */
+
 static tr_next on_mixed(tr_self *self, const struct tr_received *message)
 {
     tr_channel channel = message->channel;
@@ -247,5 +291,6 @@ TEST(lack_of_memory_costs_one_connection_at_most, "C-02", "U-03")
 
 SUITE("channels that write", a_slow_reader_slows_its_writer_and_nothing_is_lost,
       a_reader_that_stands_still_is_cut_off, a_write_that_does_not_wait_says_when_there_is_capacity,
-      all_ways_to_write_keep_their_order, channels_of_others_are_refused,
-      what_a_channel_brings_cannot_be_stashed, lack_of_memory_costs_one_connection_at_most)
+      a_write_that_ends_its_channel_says_so, all_ways_to_write_keep_their_order,
+      channels_of_others_are_refused, what_a_channel_brings_cannot_be_stashed,
+      lack_of_memory_costs_one_connection_at_most)

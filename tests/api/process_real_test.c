@@ -5,14 +5,10 @@
 #include "support/real_net.h"
 
 #include <dirent.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -230,32 +226,6 @@ TEST(a_child_inherits_no_descriptors_and_no_signals, "C-17")
     ck_assert_int_eq(count, 4);
     ck_assert_uint_eq(blocked, 0);
     ck_assert_uint_eq(ignored & ~UINT64_C(0x180000000), 0); /* 32 and 33 are of the C library */
-}
-
-/* Has a system call fail as on a kernel without it, for this thread and those that it starts. */
-static void lose_call(uint32_t number)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        test_skip("the kernel takes no seccomp filter");
-}
-
-TEST(a_kernel_without_close_range_leaves_no_descriptors_to_a_child, "C-17")
-{
-    enum { FAR = 900 };
-    const struct rlimit low = {.rlim_cur = FAR / 2, .rlim_max = FAR / 2};
-    ck_assert_int_eq(dup2(open("/dev/null", O_RDONLY), FAR), FAR); /* NOLINT: on purpose */
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0); /* a limit says nothing of what is open */
-    lose_call(SYS_close_range);
-    run_child(start_fds);
-    ck_assert_int_eq(atoi(got), 4);
 }
 
 static uint64_t try_start(tr_self *self, const tr_process *process, const char *expected)
@@ -615,7 +585,7 @@ SUITE("real child processes", a_real_program_sorts, much_goes_through_a_child,
       output_and_errors_come_apart, errors_may_go_with_the_output, input_and_output_may_be_nothing,
       a_program_that_does_not_read_is_no_error, directory_and_environment_are_as_said,
       a_child_inherits_no_descriptors_and_no_signals,
-      a_kernel_without_close_range_leaves_no_descriptors_to_a_child,
+
       what_cannot_be_executed_says_why, a_killed_child_says_so,
       a_stubborn_child_is_killed_after_its_grace, what_a_child_has_started_ends_with_it,
       a_shutdown_leaves_no_child, a_shutdown_without_time_leaves_no_child,
