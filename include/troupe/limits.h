@@ -464,8 +464,10 @@
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)
 /** Streams that a client resets, or that end because of its mistakes. */
 #define TR_HTTP2_RESETS_MAX 100
+/** Frames of settings. Each is answered, and changes all streams: they cost the receiver the most, and one is usual. */
+#define TR_HTTP2_SETTINGS_MAX 100
 /**
- * Frames that carry nothing: pings, settings, empty data, priorities, windows for which nobody
+ * Frames that carry nothing: pings, empty data, priorities, windows for which nobody
  * waits, frames of an unknown kind.
  */
 #define TR_HTTP2_IDLE_FRAMES_MAX 1000

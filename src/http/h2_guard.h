@@ -36,8 +36,9 @@ struct h2_guard {
     uint32_t continuations; /* frames of this block of headers */
     tr_time since_ns;       /* when the period of the next counts began */
     uint32_t resets;
-    uint32_t idle;   /* frames that carry nothing */
-    uint32_t credit; /* how many such frames may still come without being counted */
+    uint32_t settings; /* frames that are no acknowledgements */
+    uint32_t idle;     /* frames that carry nothing */
+    uint32_t credit;   /* how many such frames may still come without being counted */
     /* the guard looks at a server: a request that is sent gives credit for its reset */
     bool is_client;
     const char *why; /* what is too much; NULL: nothing */
