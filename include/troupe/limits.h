@@ -474,9 +474,11 @@
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)
 /** Streams that a client resets, or that end because of its mistakes. */
 #define TR_HTTP2_RESETS_MAX 100
+/** Frames of settings. Each is answered, and changes all streams: they cost the receiver the most, and one is usual. */
+#define TR_HTTP2_SETTINGS_MAX 100
 /**
- * Frames that carry nothing: pings, settings, empty data, priorities, window updates that no stream
- * waits for, frames of an unknown kind.
+ * Frames that carry nothing: pings, empty data, priorities, window updates that no stream waits for,
+ * frames of an unknown kind.
  */
 #define TR_HTTP2_IDLE_FRAMES_MAX 1000
 /** Frames CONTINUATION of one block of headers. */

@@ -38,6 +38,7 @@ static void look_at_time(struct h2_guard *guard, tr_time now_ns)
         return;
     guard->since_ns = now_ns;
     guard->resets = 0;
+    guard->settings = 0;
     guard->idle = 0;
 }
 
@@ -114,8 +115,8 @@ static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
             tr__h2_guard_reset(guard, now_ns);
         break;
     case FRAME_SETTINGS:
-        if (!(flags & FLAG_ACK))
-            count_idle(guard, "too many frames of settings");
+        if (!(flags & FLAG_ACK) && ++guard->settings > TR_HTTP2_SETTINGS_MAX)
+            guard->why = "too many frames of settings";
         break;
     case FRAME_PING:
         count_idle(guard, "too many pings");

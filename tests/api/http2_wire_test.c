@@ -407,7 +407,6 @@ TEST(frames_that_carry_nothing_are_a_flood, "W-11", "W-04")
         const char *data;
         size_t size;
     } floods[] = {{"ping", PING, 0, "12345678", 8},
-                  {"settings", SETTINGS, 0, "", 0},
                   {"empty data", DATA, 1, "", 0},
                   {"priority", PRIORITY, 1, "\0\0\0\0\1", 5},
                   {"window", WINDOW_UPDATE, 1, "\0\0\0\1", 4},
@@ -418,6 +417,14 @@ TEST(frames_that_carry_nothing_are_a_flood, "W-11", "W-04")
         put_many(1100, floods[i].type, 0, floods[i].id, floods[i].data, floods[i].size);
         is_flood(floods[i].name, NGHTTP2_ENHANCE_YOUR_CALM);
     }
+}
+
+TEST(settings_are_a_flood_sooner, "W-11", "W-04")
+{
+    put_many(TR_HTTP2_SETTINGS_MAX - 1, SETTINGS, 0, 0, "", 0); /* one was in the beginning */
+    is_allowed("settings");
+    put_many(TR_HTTP2_SETTINGS_MAX, SETTINGS, 0, 0, "", 0);
+    is_flood("settings", NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 TEST(rapid_resets_are_a_flood, "W-11", "W-04")
@@ -573,7 +580,7 @@ SUITE("http/2 on the wire", frames_may_be_split_at_every_byte, a_client_may_go_a
       a_client_may_go_away_at_every_byte_of_an_answer,
       what_rfc_9113_forbids_in_a_head_resets_its_stream,
       what_http_1_refuses_in_a_head_is_refused_here, a_body_of_another_length_resets_its_stream,
-      frames_that_carry_nothing_are_a_flood, rapid_resets_are_a_flood,
+      frames_that_carry_nothing_are_a_flood, settings_are_a_flood_sooner, rapid_resets_are_a_flood,
       more_streams_than_allowed_are_refused, a_head_without_end_is_a_flood,
       heads_that_come_slowly_end_the_connection,
       what_is_no_http_2_ends_the_connection_with_its_code)
