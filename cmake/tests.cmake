@@ -361,7 +361,12 @@ if(TROUPE_TESTS AND TROUPE_PROGRAMS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     endforeach()
     target_compile_definitions(control_target_next PRIVATE TARGET_NEXT)
-    add_dependencies(tested control_target control_target_next troupe_tool)
+    add_executable(secrets_target ${tests_dir}/secrets/target.c)
+    target_link_libraries(secrets_target PRIVATE troupe_static troupe_flags)
+    target_link_options(secrets_target PRIVATE ${no_lto})
+    set_target_properties(secrets_target PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_dependencies(tested control_target control_target_next secrets_target troupe_tool)
     add_test(NAME control COMMAND ${tests_dir}/control/run ${PROJECT_BINARY_DIR})
     # With clang in make check-long alone: what the tool prints does not depend on the compiler.
     set(labels tools)
