@@ -245,7 +245,7 @@ test('the_flow_of_the_whole_program_is_a_graph_with_rates', 'IP-02 I-14', async 
       return row ? parseFloat(row.cells[2].innerText.replace(/,/g, '')) : 0;
     };
     const [grinds, ticks] = [rate('shop', 'mill'), rate('timers', 'shop')];
-    return grinds > 0.5 * ticks && grinds < 2 * ticks;
+    return grinds > 0.3 * ticks && grinds < 3 * ticks;
   });
   await page.locator('svg.flow .node', { hasText: 'mill' }).focus();
   await page.keyboard.press('Enter');

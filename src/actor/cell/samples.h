@@ -18,7 +18,7 @@ enum {
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SAMPLE_ODDS_MIN = 8, /* at the beginning of an open round one run of so many is timed */
+    SAMPLE_ODDS_MIN = 1, /* at the beginning of an open round one run of so many is timed */
     SAMPLE_ODDS_MAX = 1024,
     SAMPLE_TAKEN_MAX =
         8, /* after so many samples at the same odds, one run of twice as many is timed */
@@ -97,17 +97,18 @@ struct worker_samples {
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
     atomptr flows;      /* SAMPLE_FLOWS of struct turn_flow; NULL: nobody has asked for them yet */
-    atom64 flow_weight; /* weight of all turns whose sender was looked at */
-    atom64 flow_left_out;  /* the part of flow_weight for which `flows` has no place */
-    atom64 handled_before; /* messages that the worker had handled when the table was emptied */
-    uint32_t generation;   /* generation of the figures in the table; see struct system_samples */
-    uint32_t skip;         /* runs to leave out before the next timed run */
-    uint32_t odds;         /* one run of so many is timed now */
-    uint32_t taken;        /* samples of this round */
-    uint32_t runs;         /* runs of this round */
-    uint32_t gap;          /* rounds to leave out before the next one that is open */
-    uint32_t scale;        /* for how many rounds an open one stands; 0: not known yet */
-    uint64_t last;         /* number of the sample that was begun last */
+    atom64 flow_weight; /* of all turns whose sender was looked at */
+    atom64 flow_left_out;    /* the part of it for which there is no place */
+    atom64 handled_before;   /* messages that the worker had handled when the table was emptied */
+    uint32_t generation;     /* of the figures in the table: struct system_samples */
+    uint32_t skip;           /* runs to leave out before the next timed run */
+    uint32_t odds;           /* one run of so many is timed now */
+    uint32_t taken;          /* samples of this round */
+    uint32_t runs;           /* runs of this round */
+    uint32_t gap;            /* rounds to leave out before the next one that is open */
+    uint32_t scale;          /* for how many rounds an open one stands; 0: not known yet */
+    const struct cell *rest; /* has turns left of the run that was timed last; NULL: nobody */
+    uint64_t last;           /* number of the sample that was begun last */
     uint64_t random;
     /* About the turn that is timed: */
     bool is_timing;

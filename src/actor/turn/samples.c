@@ -247,6 +247,7 @@ static uint32_t timed_run(struct worker *worker, struct task *task, const struct
     samples->behavior = dispatch ? dispatch->behavior : NULL;
     samples->weight =
         samples->behavior ? turns_expected(cell, samples->behavior, TR_RUN_TURNS_MAX) : 1;
+    samples->rest = samples->weight > 1 ? cell : NULL;
     samples->weight *= samples->odds * samples->scale;
     samples->type = NULL;
     samples->is_timing = true;
@@ -278,6 +279,10 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
     loop_call_back(loop); /* one actor only: each run is counted */
+    if (cell_of_task(task) == samples->rest) {
+        samples->rest = NULL; /* the sample before stands for these turns too */
+        return ATOM_PEEK(&usual->run)(loop, task, turns_max);
+    }
     samples->runs++;
     if (!samples->skip)
         return timed_run(worker, task, usual);
@@ -292,6 +297,7 @@ static void round_close(struct worker *worker)
     if (samples->is_timing)
         note_waited(worker);
     disarm(worker);
+    samples->rest = NULL; /* another actor may get its cell */
     uint32_t scale = samples->runs / SAMPLE_RUNS;
     samples->scale = scale < 1 ? 1 : scale < SAMPLE_SCALE_MAX ? scale : SAMPLE_SCALE_MAX;
     samples->random = hash_mix(samples->random + 1);

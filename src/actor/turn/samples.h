@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Measures how long turns take, by handler. Times some turns of each worker, about two thousand in
- * a second at most, and only while somebody looks (tr_system.samples).
+ * Measures how long turns take, by handler. Times some turns of each worker, and only while somebody
+ * looks (tr_system.samples).
  *
  * Nothing is done for each message. Some rounds of a worker are open: in these, other hooks of the
  * loop count runs, and one run of about `odds` handles one message, with a look at the clock before
