@@ -454,7 +454,7 @@ void tr__record_order(struct recorder *recorder, uint64_t actor, uint32_t count)
 {
     atom32_store(&recorder->durable_left, 0, ATOM_RELAXED);
     atom64_store(&recorder->durable_actor, actor, ATOM_RELAXED);
-    atom32_store(&recorder->durable_left, count, ATOM_RELEASE); /* partner: tr__record_wants */
+    atom32_store(&recorder->durable_left, count, ATOM_RELEASE); /* pairs with tr__record_wants */
 }
 
 bool tr__record_wants(const struct tr_self *self)
@@ -463,7 +463,7 @@ bool tr__record_wants(const struct tr_self *self)
     const void *message;
     if (!recorder || recorder->replay)
         return recorder;
-    return atom32_load(&recorder->durable_left, ATOM_ACQUIRE) && /* partner: tr__record_order */
+    return atom32_load(&recorder->durable_left, ATOM_ACQUIRE) && /* pairs with tr__record_order */
            atom64_load(&recorder->durable_actor, ATOM_RELAXED) == self->cell->identity &&
            is_recorded(self) && tr__record_handled(self, &message);
 }

@@ -30,7 +30,7 @@ static struct population_row *row_of(struct population *population, const tr_beh
 
 static void count(struct population *population, struct tr_system *system)
 {
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     struct population_row *row = NULL;
     for (size_t i = 0; i < POPULATION_MAX; i++)
         population->rows[i].live = 0;

@@ -165,7 +165,7 @@ static const char *const verdict_texts[] = {
 /* Returns the thread on whose alternate stack this runs. */
 static struct fault_thread *thread_of(const char *here)
 {
-    struct fault_thread *thread = atomptr_load(&threads, ATOM_ACQUIRE); /* partner: thread_new */
+    struct fault_thread *thread = atomptr_load(&threads, ATOM_ACQUIRE); /* pairs with thread_new */
     while (thread && (here < thread->stack || here >= thread->stack + SIGNAL_STACK_SIZE))
         thread = thread->next;
     return thread;
@@ -300,7 +300,7 @@ static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, vo
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         if (trapped[i] != signal)
             continue;
-        count = atom32_load(&earlier[i].count, ATOM_ACQUIRE); /* partner: earlier_add */
+        count = atom32_load(&earlier[i].count, ATOM_ACQUIRE); /* pairs with earlier_add */
         if (passed < count)
             action = &earlier[i].actions[count - 1 - passed];
     }
@@ -385,7 +385,7 @@ static bool earlier_add(struct earlier *list, const struct sigaction *action)
     /* The handler may be in the list already. Then the handlers after it are not called any more. */
     if (at == count)
         list->actions[at] = *action;
-    atom32_store(&list->count, at + 1, ATOM_RELEASE); /* partner: pass_on */
+    atom32_store(&list->count, at + 1, ATOM_RELEASE); /* pairs with pass_on */
     return true;
 }
 
@@ -439,7 +439,7 @@ tr_status tr__faults_open(bool survives)
     if (survives && !atom32_load(&has_text, ATOM_RELAXED)) {
         status = tr__text_map();
         if (status == TR_OK)
-            atom32_store(&has_text, 1, ATOM_RELEASE); /* partner: pass_on */
+            atom32_store(&has_text, 1, ATOM_RELEASE); /* pairs with pass_on */
     }
     if (status == TR_OK && !faults_users++)
         fault_install();
@@ -480,7 +480,7 @@ static struct fault_thread *thread_new(void)
     }
     thread->stack = stack;
     thread->next = atomptr_load(&threads, ATOM_RELAXED);
-    atomptr_store(&threads, thread, ATOM_RELEASE); /* partner: thread_of */
+    atomptr_store(&threads, thread, ATOM_RELEASE); /* pairs with thread_of */
     return thread;
 }
 
@@ -489,7 +489,7 @@ tr_status tr__fault_thread_open(const struct fault_owner *owner, struct fault_th
     lock_take(&faults_lock);
     TR_ASSERT(faults_users);
     struct fault_thread *thread = atomptr_load(&threads, ATOM_RELAXED);
-    /* partner: tr__fault_thread_close */
+    /* pairs with tr__fault_thread_close */
     while (thread && atom32_load(&thread->is_used, ATOM_ACQUIRE))
         thread = thread->next;
     if (!thread)
@@ -513,5 +513,5 @@ void tr__fault_thread_close(struct fault_thread *thread)
         return;
     int restored = sigaltstack(&thread->before, NULL);
     TR_ASSERT(restored == 0);
-    atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* partner: tr__fault_thread_open */
+    atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* pairs with tr__fault_thread_open */
 }

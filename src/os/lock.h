@@ -31,7 +31,7 @@ ATOM_INLINE bool lock_try(struct lock *lock)
 {
     uint32_t free = LOCK_FREE;
     return atom32_compare_exchange(
-        &lock->state, &free, LOCK_HELD, ATOM_ACQUIRE, ATOM_RELAXED); /* partner: lock_give */
+        &lock->state, &free, LOCK_HELD, ATOM_ACQUIRE, ATOM_RELAXED); /* pairs with lock_give */
 }
 
 /** Takes the lock, and waits if it is held. Any thread. */
@@ -44,7 +44,7 @@ ATOM_INLINE void lock_take(struct lock *lock)
 /** Gives the lock back. Only the thread that took it. */
 ATOM_INLINE void lock_give(struct lock *lock)
 {
-    /* partners: lock_try, tr__lock_wait */
+    /* pairs with lock_try, tr__lock_wait */
     if (atom32_exchange(&lock->state, LOCK_FREE, ATOM_RELEASE) == LOCK_AWAITED)
         tr__lock_wake(lock);
 }

@@ -156,7 +156,7 @@ static void futex_wait(tr_parker *parker, tr_time timeout)
 
 static bool has_fd_user(const tr_parker *parker)
 {
-    return atom32_load(&parker->has_fd_user, ATOM_SEQ_CST); /* partner: tr__real_parker_fd */
+    return atom32_load(&parker->has_fd_user, ATOM_SEQ_CST); /* pairs with tr__real_parker_fd */
 }
 
 /* Sleeps in epoll, or only looks if the timeout is 0. */
@@ -204,7 +204,7 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
 void tr__real_wake(const tr_platform *platform, tr_parker *parker)
 {
     (void)platform;
-    /* partners: tr__real_park, tr__real_parker_fd */
+    /* pairs with tr__real_park, tr__real_parker_fd */
     uint32_t before = atom32_exchange(&parker->word, AWOKEN, ATOM_SEQ_CST);
     if (before == IN_FUTEX)
         (void)syscall(SYS_futex, &parker->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

@@ -34,7 +34,7 @@ tr_status tr__place_ring_resize(struct place_ring *ring, uint32_t places)
             source_resize(&ring->source, made, 0);
     }
     if (status == TR_OK)
-        atom32_store(&ring->count, places, ATOM_RELEASE); /* partner: place_ring_find */
+        atom32_store(&ring->count, places, ATOM_RELEASE); /* pairs with place_ring_find */
     lock_give(&ring->lock);
     return status;
 }

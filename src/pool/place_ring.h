@@ -39,7 +39,7 @@ void tr__place_ring_deinit(struct place_ring *ring);
 /** Returns the place of a name. Does not check whether the name is valid. Any thread. */
 static inline tr_place place_ring_find(const struct place_ring *ring, const char *name)
 {
-    uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* partner: resize */
+    uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* pairs with resize */
     return tr__hash_ring_find(atomptr_load(&ring->rings[places], ATOM_RELAXED), name);
 }
 /** Changes the number of places. TR_NO_MEMORY. Any thread. */

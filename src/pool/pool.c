@@ -33,14 +33,14 @@ static uint64_t name_hash(const struct tr_system *system, const char *name)
 static bool pool_holds(struct tr_system *system, const char *name)
 {
     const struct pool *pool =
-        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: tr__pool_of */
+        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* pairs with tr__pool_of */
     if (!pool->count)
         return false;
     uint64_t hash = name_hash(system, name);
     for (size_t i = 0; i < pool->count; i++) {
         const struct pooled_spec *line = &pool->table[i];
         if (line->hash == hash && strcmp(line->spec.name, name) == 0)
-            return atom32_load(&line->holds, ATOM_ACQUIRE) > 0; /* partner: tr__pooled_let_go */
+            return atom32_load(&line->holds, ATOM_ACQUIRE) > 0; /* pairs with tr__pooled_let_go */
     }
     return false;
 }
@@ -88,7 +88,8 @@ static tr_status specs_follow(struct tr_system *system, struct pool *pool)
  */
 static void pool_follow(struct tr_system *system)
 {
-    struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: tr__pool_of */
+    struct pool *pool =
+        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* pairs with tr__pool_of */
     if (pool)
         (void)!specs_follow(system, pool);
 }
@@ -103,7 +104,7 @@ int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
 {
     struct pool *pool =
-        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: the store below */
+        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* pairs with the store below */
     if (pool)
         return pool;
     lock_take(&system->pool.lock);
@@ -113,7 +114,7 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
         system->pool.free = pool_free;
         system->pool.follow = pool_follow;
         system->pool.holds = pool_holds;
-        atomptr_store(&system->pool.state, made, ATOM_RELEASE); /* partner: the load above */
+        atomptr_store(&system->pool.state, made, ATOM_RELEASE); /* pairs with the load above */
     }
     lock_give(&system->pool.lock);
     return pool ? pool : made;

@@ -53,7 +53,7 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 ATOM_INLINE bool admission_leave(struct admission *admission)
 {
     uint32_t word = atom32_fetch_sub(&admission->word, ADMISSION_ONE, ATOM_SEQ_CST);
-    return word == (ADMISSION_CLOSED | ADMISSION_ONE); /* partner: itself, admission_close */
+    return word == (ADMISSION_CLOSED | ADMISSION_ONE); /* pairs with itself, admission_close */
 }
 
 /**
@@ -63,7 +63,7 @@ ATOM_INLINE bool admission_leave(struct admission *admission)
 ATOM_INLINE bool admission_close(struct admission *admission)
 {
     return !atom32_fetch_or(
-        &admission->word, ADMISSION_CLOSED, ATOM_SEQ_CST); /* partner: admission_leave */
+        &admission->word, ADMISSION_CLOSED, ATOM_SEQ_CST); /* pairs with admission_leave */
 }
 
 /** Whether anything is inside. Sequentially consistent: see admission_leave. Any thread. */

@@ -64,8 +64,8 @@ ATOM_INLINE void board_let(struct board *board, uint64_t ref)
 {
     /* Messages to the previous tenant may still be announced. The new stay begins with a count of 0. */
     atom64_store(
-        &board->state, board_stay(board) + BOARD_STAY, ATOM_RELEASE); /* partner: board_enter */
-    atom64_store(&board->ref, ref, ATOM_RELEASE);                     /* partner: board_is_of */
+        &board->state, board_stay(board) + BOARD_STAY, ATOM_RELEASE); /* pairs with board_enter */
+    atom64_store(&board->ref, ref, ATOM_RELEASE);                     /* pairs with board_is_of */
 }
 
 /** Removes the tenant with this ref, if the board has it. Any thread. */
@@ -77,7 +77,7 @@ ATOM_INLINE void board_clear(struct board *board, uint64_t ref)
 /** Whether the board has this tenant. Any thread. */
 ATOM_INLINE bool board_is_of(const struct board *board, uint64_t ref)
 {
-    return atom64_load(&board->ref, ATOM_ACQUIRE) == ref; /* partner: board_let */
+    return atom64_load(&board->ref, ATOM_ACQUIRE) == ref; /* pairs with board_let */
 }
 
 /**
@@ -93,7 +93,7 @@ ATOM_INLINE void board_write(atom64 *word, uint64_t value)
 ATOM_INLINE bool board_read(const struct board *board, uint64_t ref, const atom64 *word,
                             uint64_t *value)
 {
-    *value = atom64_load(word, ATOM_ACQUIRE); /* partner: board_write */
+    *value = atom64_load(word, ATOM_ACQUIRE); /* pairs with board_write */
     return atom64_load(&board->ref, ATOM_RELAXED) == ref;
 }
 
@@ -109,14 +109,15 @@ ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
     } while (!atom64_compare_exchange(&board->state,
                                       &state,
                                       state - BOARD_ANNOUNCED,
-                                      ATOM_RELEASE, /* partner: board_open */
+                                      ATOM_RELEASE, /* pairs with board_open */
                                       ATOM_RELAXED));
 }
 
 /** Begins a send. If the result is BOARD_HOLDS, *stay is for board_leave. Any thread. */
 ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64_t *stay)
 {
-    uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partners: board_open, board_let */
+    uint64_t state =
+        atom64_load(&board->state, ATOM_ACQUIRE); /* pairs with board_open, board_let */
     do {
         /*
          * Check the tenant after each load of the state. If the board still has this tenant after
@@ -140,7 +141,7 @@ ATOM_INLINE bool board_open(struct board *board)
     return atom64_compare_exchange(&board->state,
                                    &state,
                                    stay | BOARD_IS_OPEN,
-                                   ATOM_ACQ_REL, /* partners: board_leave, board_enter */
+                                   ATOM_ACQ_REL, /* pairs with board_leave, board_enter */
                                    ATOM_RELAXED) ||
            state & BOARD_IS_OPEN;
 }

@@ -79,7 +79,7 @@ ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool
     atom32_store(&door->owner, owner, ATOM_RELAXED); /* the store of the inbox releases it */
     atom64_store(&door->ref, ref, ATOM_RELAXED);
     atomptr_store(
-        &door->inbox, is_posted ? DOOR_POSTED : DOOR_IDLE, ATOM_RELEASE); /* partner: door_push */
+        &door->inbox, is_posted ? DOOR_POSTED : DOOR_IDLE, ATOM_RELEASE); /* pairs with door_push */
 }
 
 /**
@@ -147,7 +147,8 @@ ATOM_INLINE struct door_mail *door_take_early(struct door *door)
 /** Rule 3: takes the mail, newest first, after the door came out of the ready inbox. Owner only. */
 ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
 {
-    void *head = atomptr_exchange(&door->inbox, DOOR_IDLE, ATOM_SEQ_CST); /* partner: door_nudge */
+    void *head =
+        atomptr_exchange(&door->inbox, DOOR_IDLE, ATOM_SEQ_CST); /* pairs with door_nudge */
     return door_holds_mail(head) ? head : NULL;
 }
 
@@ -159,7 +160,7 @@ ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
  */
 ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 {
-    /* partner: door_nudge */
+    /* pairs with door_nudge */
     void *head = atomptr_exchange(&door->inbox, DOOR_CLOSED, ATOM_SEQ_CST);
     *is_posted = head != DOOR_IDLE;
     return door_holds_mail(head) ? head : NULL;

@@ -57,7 +57,7 @@ ATOM_INLINE void grace_join(struct grace *grace, struct grace_reader *reader)
     do {
         reader->next = first;
     } while (!atomptr_compare_exchange(
-        &grace->readers, &first, reader, ATOM_SEQ_CST, ATOM_RELAXED)); /* partner: grace_oldest */
+        &grace->readers, &first, reader, ATOM_SEQ_CST, ATOM_RELAXED)); /* pairs with grace_oldest */
     atom32_fetch_add(&grace->reader_count, 1, ATOM_RELAXED);
 }
 
@@ -70,20 +70,20 @@ ATOM_INLINE uint32_t grace_readers(const struct grace *grace)
 /** Begins to read. Call on the reader's thread. Calls do not nest. */
 ATOM_INLINE void grace_enter(struct grace *grace, struct grace_reader *reader)
 {
-    uint64_t now = atom64_load(&grace->now, ATOM_ACQUIRE); /* partner: grace_stamp */
-    atom64_store(&reader->since, now, ATOM_SEQ_CST);       /* partner: grace_oldest */
+    uint64_t now = atom64_load(&grace->now, ATOM_ACQUIRE); /* pairs with grace_stamp */
+    atom64_store(&reader->since, now, ATOM_SEQ_CST);       /* pairs with grace_oldest */
 }
 
 /** Ends reading. Call on the reader's thread. */
 ATOM_INLINE void grace_leave(struct grace_reader *reader)
 {
-    atom64_store(&reader->since, 0, ATOM_RELEASE); /* partner: grace_oldest */
+    atom64_store(&reader->since, 0, ATOM_RELEASE); /* pairs with grace_oldest */
 }
 
 /** Returns the stamp of everything removed before this call. Any thread. */
 ATOM_INLINE uint64_t grace_stamp(struct grace *grace)
 {
-    return atom64_fetch_add(&grace->now, 1, ATOM_SEQ_CST) + 1; /* partner: grace_enter */
+    return atom64_fetch_add(&grace->now, 1, ATOM_SEQ_CST) + 1; /* pairs with grace_enter */
 }
 
 /** Returns the highest stamp whose things may be freed: things with this stamp or a lower one. Any thread. */
@@ -92,7 +92,7 @@ ATOM_INLINE uint64_t grace_oldest(const struct grace *grace)
     uint64_t oldest = UINT64_MAX;
     const struct grace_reader *reader = atomptr_load(&grace->readers, ATOM_SEQ_CST);
     for (; reader; reader = reader->next) {
-        /* partners: grace_enter, grace_leave */
+        /* pairs with grace_enter, grace_leave */
         uint64_t since = atom64_load(&reader->since, ATOM_SEQ_CST);
         if (since && since < oldest)
             oldest = since;

@@ -41,7 +41,7 @@ ATOM_INLINE bool stack_push_chain(struct stack *stack, struct stack_node *newest
     do {
         oldest->next = head;
     } while (!atomptr_compare_exchange(
-        &stack->head, &head, newest, ATOM_SEQ_CST, ATOM_RELAXED)); /* partner: stack_take */
+        &stack->head, &head, newest, ATOM_SEQ_CST, ATOM_RELAXED)); /* pairs with stack_take */
     return !head;
 }
 
@@ -62,7 +62,7 @@ ATOM_INLINE struct stack_node *stack_take(struct stack *stack)
 {
     if (!atomptr_load(&stack->head, ATOM_RELAXED))
         return NULL;
-    return atomptr_exchange(&stack->head, NULL, ATOM_ACQUIRE); /* partner: stack_push_chain */
+    return atomptr_exchange(&stack->head, NULL, ATOM_ACQUIRE); /* pairs with stack_push_chain */
 }
 
 /** Reverses the chain that stack_take has returned, so that the oldest node is first. */

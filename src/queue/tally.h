@@ -52,7 +52,7 @@ ATOM_INLINE void tally_flush(struct tally *tally, struct tally_part *part)
      * twice.
      */
     atom64_store(&part->held, 0, ATOM_RELAXED);
-    atom64_fetch_add(&tally->handed_in, held, ATOM_RELEASE); /* partner: tally_read */
+    atom64_fetch_add(&tally->handed_in, held, ATOM_RELEASE); /* pairs with tally_read */
 }
 
 /**
@@ -80,7 +80,7 @@ ATOM_INLINE int64_t tally_near(const struct tally *tally, const struct tally_par
 ATOM_INLINE int64_t tally_read(const struct tally *tally, const struct tally_part *first,
                                size_t count, size_t stride)
 {
-    uint64_t sum = atom64_load(&tally->handed_in, ATOM_ACQUIRE); /* partner: tally_flush */
+    uint64_t sum = atom64_load(&tally->handed_in, ATOM_ACQUIRE); /* pairs with tally_flush */
     for (size_t i = 0; i < count; i++) {
         const struct tally_part *part =
             (const struct tally_part *)(const void *)((const char *)first + i * stride);

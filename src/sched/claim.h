@@ -55,7 +55,7 @@ ATOM_INLINE void claim_init(struct claim *claim)
 /** Marks that the thread goes out. From here on it must touch nothing of its worker. Only the claim's thread. */
 ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
 {
-    atomptr_store(&claim->user, user, ATOM_RELEASE); /* partner: claim_take */
+    atomptr_store(&claim->user, user, ATOM_RELEASE); /* pairs with claim_take */
 }
 
 /**
@@ -100,8 +100,8 @@ ATOM_INLINE void *claim_take(struct claim *claim)
     if (claim_state_of(word) != CLAIM_HELD ||
         !atom32_compare_exchange(&claim->state, &word, wanted, ATOM_SEQ_CST, ATOM_RELAXED))
         return NULL;
-    tr__os_barrier(); /* partner: atom_half_barrier in claim_come_in */
-    void *user = atomptr_load(&claim->user, ATOM_ACQUIRE); /* partner: claim_go_out */
+    tr__os_barrier(); /* pairs with atom_half_barrier in claim_come_in */
+    void *user = atomptr_load(&claim->user, ATOM_ACQUIRE); /* pairs with claim_go_out */
     word = wanted;
     uint32_t next = claim_word(wanted, user ? CLAIM_TAKEN : CLAIM_HELD);
     if (atom32_compare_exchange(&claim->state, &word, next, ATOM_ACQ_REL, ATOM_RELAXED))
@@ -124,7 +124,7 @@ ATOM_INLINE bool claim_give_up(struct claim *claim)
 /** Whether the claim's thread waits for its worker. Only the holder of the worker. */
 ATOM_INLINE bool claim_is_back(const struct claim *claim)
 {
-    /* partner: claim_settle */
+    /* pairs with claim_settle */
     return claim_state_of(atom32_load(&claim->state, ATOM_ACQUIRE)) == CLAIM_BACK;
 }
 
@@ -135,13 +135,13 @@ ATOM_INLINE void claim_hand(struct claim *claim)
 {
     uint32_t word = atom32_load(&claim->state, ATOM_RELAXED);
     atom32_store(
-        &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* partner: claim_is_held */
+        &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* pairs with claim_is_held */
 }
 
 /** Whether a waiting thread has its worker again. The claim may be WANTED again by then. Only the claim's thread. */
 ATOM_INLINE bool claim_is_held(const struct claim *claim)
 {
-    /* partner: claim_hand */
+    /* pairs with claim_hand */
     return claim_state_of(atom32_load(&claim->state, ATOM_ACQUIRE)) != CLAIM_BACK;
 }
 

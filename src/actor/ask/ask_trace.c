@@ -169,7 +169,7 @@ static bool has(const struct envelope *last, const struct question *question, ui
 /* Whether a request is in the inbox of the door, because the owner has not taken it in yet. */
 static bool is_behind_the_door(const struct cell *cell, const struct question *question)
 {
-    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* pairs with door_push */
     const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
     for (; mail; mail = mail->next) {
         if (is_it((const struct envelope *)(const void *)mail, question))

@@ -28,7 +28,7 @@ void tr__follow_init(struct follow *follow)
 
 static struct follow_ring **rings_of(struct tr_system *system)
 {
-    return atomptr_load(&system->follow.rings, ATOM_ACQUIRE); /* partner: tr__follow_rings_make */
+    return atomptr_load(&system->follow.rings, ATOM_ACQUIRE); /* pairs with tr__follow_rings_make */
 }
 
 static void rings_free(struct tr_system *system, struct follow_ring **rings)
@@ -69,7 +69,7 @@ tr_status tr__follow_rings_make(struct tr_system *system)
         lock_init(&rings[i]->lock);
         rings[i]->capacity = capacity;
     }
-    atomptr_store(&system->follow.rings, rings, ATOM_RELEASE); /* partner: rings_of */
+    atomptr_store(&system->follow.rings, rings, ATOM_RELEASE); /* pairs with rings_of */
     return TR_OK;
 }
 
@@ -251,7 +251,7 @@ tr_status tr__follow_export_make(struct tr_system *system, uint32_t every)
     lock_init(&export->lock);
     atom64_init(&export->sent, 0);
     atom64_init(&export->dropped, 0);
-    atomptr_store(&system->follow.exports, export, ATOM_RELEASE); /* partner: follow_export_of */
+    atomptr_store(&system->follow.exports, export, ATOM_RELEASE); /* pairs with follow_export_of */
     return TR_OK;
 }
 

@@ -158,7 +158,7 @@ TR_MUST_CHECK tr_status tr__follow_export_make(struct tr_system *system, uint32_
 /** Returns the export; NULL: there is none. Any thread. */
 static inline struct follow_export *follow_export_of(const struct follow *follow)
 {
-    return atomptr_load(&follow->exports, ATOM_ACQUIRE); /* partner: tr__follow_export_make */
+    return atomptr_load(&follow->exports, ATOM_ACQUIRE); /* pairs with tr__follow_export_make */
 }
 /** Notes the trace that a request from outside belongs to. Any thread. */
 void tr__follow_adopt(struct follow_export *export, const struct follow_context *context);

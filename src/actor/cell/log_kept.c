@@ -14,7 +14,7 @@ struct log_kept {
 
 static struct log_kept *kept_of(struct tr_system *system)
 {
-    return atomptr_load(&system->log.kept, ATOM_ACQUIRE); /* partner: tr__log_keep */
+    return atomptr_load(&system->log.kept, ATOM_ACQUIRE); /* pairs with tr__log_keep */
 }
 
 void tr__log_keep(struct tr_system *system)
@@ -25,7 +25,7 @@ void tr__log_keep(struct tr_system *system)
         return;
     lock_init(&kept->lock);
     kept->total = 0;
-    atomptr_store(&system->log.kept, kept, ATOM_RELEASE); /* partner: kept_of */
+    atomptr_store(&system->log.kept, kept, ATOM_RELEASE); /* pairs with kept_of */
 }
 
 /* Copies a path. If it is too long, cuts off its beginning. */

@@ -115,7 +115,7 @@ static void spend(struct names *names, struct names_part *part, struct names_spe
     struct names_spent *unread_fresh = NULL;
     uint32_t readers = grace_readers(&names->grace);
     lock_take(&part->spent_lock);
-    atomptr_store(&spent->next, part->fresh, ATOM_RELEASE); /* partner: found_at */
+    atomptr_store(&spent->next, part->fresh, ATOM_RELEASE); /* pairs with found_at */
     part->fresh = spent;
     bool is_batch = ++part->fresh_count % (SPENT_BATCH + readers) == 0;
     if ((is_batch || readers <= READERS_FEW) && grace_is_idle(&names->grace)) {
@@ -161,7 +161,7 @@ static uint32_t hash_of(const struct names *names, const char *path, size_t leng
 /* Reads a link, with or without the lock: rules 1 and 2 of queue/grace.h. */
 static struct name *link_load(const atomptr *link)
 {
-    return atomptr_load(link, ATOM_SEQ_CST); /* partner: link_store */
+    return atomptr_load(link, ATOM_SEQ_CST); /* pairs with link_store */
 }
 
 /*
@@ -170,7 +170,7 @@ static struct name *link_load(const atomptr *link)
  */
 static void link_store(atomptr *link, struct name *name)
 {
-    atomptr_store(link, name, ATOM_SEQ_CST); /* partner: link_load */
+    atomptr_store(link, name, ATOM_SEQ_CST); /* pairs with link_load */
 }
 
 static bool is_at(const struct name *name, uint32_t hash, const char *path, size_t length)
@@ -219,7 +219,7 @@ static struct names_table *part_resize(struct names *names, struct names_part *p
             name = next;
         }
     }
-    atomptr_store(&part->table, table, ATOM_SEQ_CST); /* partner: look_unlocked */
+    atomptr_store(&part->table, table, ATOM_SEQ_CST); /* pairs with look_unlocked */
     return old;
 }
 
@@ -254,8 +254,8 @@ static struct names_found found_at(const struct name *name)
     struct names_found found = {0};
     if (!name)
         return found;
-    found.ref = atom64_load(&name->shown, ATOM_ACQUIRE);          /* partner: tr__names_show */
-    found.behavior = atomptr_load(&name->behavior, ATOM_ACQUIRE); /* partner: take_out, spend */
+    found.ref = atom64_load(&name->shown, ATOM_ACQUIRE);          /* pairs with tr__names_show */
+    found.behavior = atomptr_load(&name->behavior, ATOM_ACQUIRE); /* pairs with take_out, spend */
     if (!found.ref || atom64_load(&name->shown, ATOM_RELAXED) != found.ref)
         return (struct names_found){0};
     return found;
@@ -328,7 +328,7 @@ tr_status tr__names_share(struct names *names, const char *path, uint64_t ref,
 void tr__names_show(struct name *name, uint64_t ref)
 {
     if (name)
-        atom64_store(&name->shown, ref, ATOM_RELEASE); /* partner: found_at */
+        atom64_store(&name->shown, ref, ATOM_RELEASE); /* pairs with found_at */
 }
 
 void tr__names_set_behavior(struct name *name, const struct tr_behavior *behavior)
@@ -354,7 +354,7 @@ void tr__names_take_out(struct names *names, struct name *name)
      * lookup under the lock.
      */
     atom64_store(&name->shown, 0, ATOM_RELEASE);
-    atomptr_store(&name->behavior, name, ATOM_RELEASE); /* partner: found_at */
+    atomptr_store(&name->behavior, name, ATOM_RELEASE); /* pairs with found_at */
     /* The entry's own link does not change, because a reader may be at this entry. */
     link_store(link, link_load(&name->next));
     part->count--;
@@ -383,7 +383,7 @@ static struct names_found look_unlocked(struct names *names, struct grace_reader
     struct names_found found = {0};
     int steps = 0;
     grace_enter(&names->grace, reader);
-    /* partner: part_grow */
+    /* pairs with part_grow */
     struct names_table *table = atomptr_load(&part_of(names, hash)->table, ATOM_SEQ_CST);
     struct name *name = table ? link_load(bucket_of(table, hash)) : NULL;
     for (; name && steps < CHAIN_MAX; steps++, name = link_load(&name->next)) {

@@ -88,7 +88,7 @@ char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsig
         places = source_resize(&slots->source, NULL, size);
         if (places)
             poison_set(places, size);
-        atomptr_store(&chunk->places[kind], places, ATOM_RELEASE); /* partner: slots_place_take */
+        atomptr_store(&chunk->places[kind], places, ATOM_RELEASE); /* pairs with slots_place_take */
     }
     lock_give(&slots->lock);
     return places;
@@ -237,9 +237,9 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
         struct cell *cells = chunk_new(slots);
         if (!cells)
             return TR_NO_MEMORY;
-        /* partner: slots_map_at */
+        /* pairs with slots_map_at */
         atomptr_store(&slots->chunks[chunk], origin_of(cells, chunk), ATOM_RELEASE);
-        atom32_store(&slots->made, made + SLOTS_CHUNK, ATOM_RELEASE); /* partner: slots_at */
+        atom32_store(&slots->made, made + SLOTS_CHUNK, ATOM_RELEASE); /* pairs with slots_at */
     }
     uint32_t capacity = ((chunk + 1) << SLOTS_CHUNK_BITS) - slots->used;
     if (capacity > slots->limit - slots->used)

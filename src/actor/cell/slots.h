@@ -164,7 +164,7 @@ static inline struct slots_map slots_map_of(const struct slots *slots)
 static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t slot)
 {
     slot &= map->mask;
-    /* partner: fresh_range */
+    /* pairs with fresh_range */
     void *origin = atomptr_load(&map->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
     uintptr_t address = (uintptr_t)origin + (uintptr_t)slot * sizeof(struct cell);
     if (!address)
@@ -187,7 +187,7 @@ static inline struct cell *slots_map_find(const struct slots_map *map, uint64_t 
 static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
 {
     slot &= slots->mask;
-    /* partner: fresh_range */
+    /* pairs with fresh_range */
     if (__builtin_expect(slot >= atom32_load(&slots->made, ATOM_ACQUIRE), 0))
         return NULL;
     struct slots_map map = slots_map_of(slots);
@@ -228,7 +228,7 @@ char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsig
 ATOM_INLINE void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
     struct slots_chunk *chunk = slots_chunk_of(cell);
-    /* partner: tr__slots_places_new */
+    /* pairs with tr__slots_places_new */
     char *places = atomptr_load(&chunk->places[kind], ATOM_ACQUIRE);
     if (__builtin_expect(!places, 0))
         places = tr__slots_places_new(slots, chunk, kind);

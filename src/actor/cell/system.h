@@ -223,7 +223,7 @@ struct tr_system {
  */
 static inline uint32_t system_open_workers(const struct tr_system *system)
 {
-    return atom32_load(&system->scale.open, ATOM_ACQUIRE); /* partner: tr_system_set_workers */
+    return atom32_load(&system->scale.open, ATOM_ACQUIRE); /* pairs with tr_system_set_workers */
 }
 
 /**
@@ -242,7 +242,7 @@ static inline uint32_t system_place(const struct tr_system *system, int worker)
  */
 static inline bool system_may_reuse(const struct tr_system *system)
 {
-    return !atom32_load(&system->shutdown.is_abandoned, ATOM_ACQUIRE); /* partner: abandon */
+    return !atom32_load(&system->shutdown.is_abandoned, ATOM_ACQUIRE); /* pairs with abandon */
 }
 
 #endif

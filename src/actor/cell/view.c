@@ -122,7 +122,7 @@ void tr__view_own(struct worker *worker, const struct cell *cell, struct view *v
 
 void tr__view_channels(struct tr_system *system, struct view *view)
 {
-    /* partner: table_make of net/table.c, which sets the hooks before */
+    /* pairs with table_make of net/table.c, which sets the hooks before */
     if (atomptr_load(&system->channels.table, ATOM_ACQUIRE))
         view->channel_count = system->channels.hooks->view(system, view->ref, view->peer);
 }

@@ -525,7 +525,7 @@ static inline void turn_fail_reply(struct tr_self *self, tr_status status)
  */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
-    return atomptr_load(&worker->view.cell, ATOM_ACQUIRE); /* partner: worker_set_running */
+    return atomptr_load(&worker->view.cell, ATOM_ACQUIRE); /* pairs with worker_set_running */
 }
 
 /** Sets what worker_running returns. Worker only. */
@@ -553,7 +553,7 @@ static inline void worker_set_handler(struct worker *worker, const tr_handler *h
  */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
-    return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* partner: worker_set_type */
+    return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* pairs with worker_set_type */
 }
 
 /** Sets what worker_type returns. A thread that reads it sees what the worker did before. Worker only. */

@@ -107,7 +107,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
 bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
+    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* pairs with door_nudge */
     if (__builtin_expect(bits & CONTROL_BACK, 0) && cell->extra && cell->extra->waits.stuck)
         return tr__turn_unstick(worker, cell, bits);
     if (cell->life < LIFE_STOPPING)

@@ -19,14 +19,14 @@ void tr__shutdown_tell(struct tr_system *system)
      */
     bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
     uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
-    atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* partner: on_post */
+    atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* pairs with on_post */
     if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, guardian);
 }
 
 void tr__shutdown_ask(struct tr_system *system)
 {
-    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE); /* partner: tr__shutdown_sweep */
+    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE); /* pairs with tr__shutdown_sweep */
     for (uint32_t i = 0; i < system->worker_count; i++)
         loop_nudge(&system->workers[i]->loop);
 }
@@ -88,5 +88,5 @@ void tr__shutdown_guardian(struct worker *worker)
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (deadline_ns)
         worker->loop.alarm_ns = system->user.keepers_linked ? keepers_ns(system) : deadline_ns;
-    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: step_before */
+    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* pairs with step_before */
 }

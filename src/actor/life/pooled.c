@@ -79,7 +79,7 @@ void tr__pooled_hold(struct cell_origin *origin)
 void tr__pooled_let_go(const struct cell_origin *origin)
 {
     if (origin->is_counted)
-        atom32_fetch_sub(&spec_of(origin)->holds, 1, ATOM_RELEASE); /* partner: pool_holds */
+        atom32_fetch_sub(&spec_of(origin)->holds, 1, ATOM_RELEASE); /* pairs with pool_holds */
 }
 
 tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent, tr_error *error)

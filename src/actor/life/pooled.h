@@ -64,7 +64,7 @@ void tr__pooled_let_go(const struct cell_origin *origin);
  */
 static inline bool pooled_is_held(struct tr_system *system, const char *name)
 {
-    /* partner: tr__pool_of */
+    /* pairs with tr__pool_of */
     return atomptr_load(&system->pool.state, ATOM_ACQUIRE) && system->pool.holds(system, name);
 }
 

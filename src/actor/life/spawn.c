@@ -427,7 +427,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     atom32_store(&cell->door.owner, worker->index, ATOM_RELAXED); /* see cell_owner */
     worker->leave.is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
-    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
+    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* pairs with door_nudge */
     if (bits & CONTROL_STOP)
         cell->flags |= CELL_SEALED; /* the actor starts, handles what has arrived, and stops */
     if (bits & CONTROL_DISMISS)

@@ -77,7 +77,7 @@ static bool knock(struct tr_system *system, struct counters *counters, uint64_t 
     case DOOR_REFUSED:
         break;
     }
-    (void)atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_close */
+    (void)atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* pairs with door_close */
     return false;
 }
 

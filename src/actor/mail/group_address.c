@@ -42,7 +42,7 @@ void tr__group_addresses_deinit(struct tr_system *system)
 static atomptr *bucket_of(const struct group_addresses *group_addresses, uint64_t ref)
 {
     atomptr *buckets =
-        atomptr_load(&group_addresses->buckets, ATOM_ACQUIRE); /* partner: buckets_make */
+        atomptr_load(&group_addresses->buckets, ATOM_ACQUIRE); /* pairs with buckets_make */
     return buckets ? &buckets[(uint32_t)ref % GROUP_BUCKETS] : NULL;
 }
 
@@ -50,7 +50,7 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 {
     const atomptr *bucket = bucket_of(&system->group_addresses, ref);
     struct group_address *group =
-        bucket ? atomptr_load(bucket, ATOM_ACQUIRE) : NULL; /* partner: group_make */
+        bucket ? atomptr_load(bucket, ATOM_ACQUIRE) : NULL; /* pairs with group_make */
     while (group && !board_is_of(&group->board, ref))
         group = group->next;
     return group;
@@ -67,7 +67,8 @@ static bool buckets_make(struct tr_system *system)
         return false;
     for (uint32_t i = 0; i < GROUP_BUCKETS; i++)
         atomptr_init(&buckets[i], NULL);
-    atomptr_store(&system->group_addresses.buckets, buckets, ATOM_RELEASE); /* partner: bucket_of */
+    atomptr_store(
+        &system->group_addresses.buckets, buckets, ATOM_RELEASE); /* pairs with bucket_of */
     return true;
 }
 
@@ -116,7 +117,7 @@ static struct group_address *group_make(struct tr_system *system, uint64_t ref, 
     group->keys = words_init(&places, key_capacity);
     atomptr *bucket = bucket_of(&system->group_addresses, ref);
     group->next = atomptr_load(bucket, ATOM_RELAXED);
-    atomptr_store(bucket, group, ATOM_RELEASE); /* partner: tr__group_find */
+    atomptr_store(bucket, group, ATOM_RELEASE); /* pairs with tr__group_find */
     return group;
 }
 
@@ -201,7 +202,7 @@ static void slot_open(struct cell *cell)
     cell_clear(cell);
     /* The capacity word has another generation, so that no sender finds capacity in it. */
     capacity_open(&cell->door.capacity, cell_generation(cell) + 1, 0, 0, 0);
-    /* partner: cell_is_group_address */
+    /* pairs with cell_is_group_address */
     atom32_store(&cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE);
     atom64_store(&cell->door.ref, cell->identity, ATOM_RELAXED);
 }

@@ -137,7 +137,7 @@ uint64_t tr__group_of_child(const struct cell *child);
 /** Whether a cell is a group address. Any thread. */
 static inline bool cell_is_group_address(const struct cell *cell)
 {
-    /* partner: slot_open. A thread may have the ref from elsewhere than the thread that made it. */
+    /* pairs with slot_open. A thread may have the ref from elsewhere than the thread that made it. */
     return __builtin_expect(atom32_load(&cell->door.owner, ATOM_ACQUIRE) == CELL_GROUP_ADDRESS, 0);
 }
 

@@ -465,7 +465,7 @@ static void order_far(struct worker *worker, struct cell *child)
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_handle_control */
+    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* pairs with tr__cell_handle_control */
     if (cell_owner(child) != worker->index)
         order_far(worker, child);
     else

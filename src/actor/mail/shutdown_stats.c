@@ -9,8 +9,8 @@
 static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t slot)
 {
     struct shutdown_stats *shutdown_stats = &system->shutdown.shutdown_stats;
-    struct shutdown_stats_entry *entries =
-        atomptr_load(&shutdown_stats->entries, ATOM_ACQUIRE); /* partner: tr__shutdown_stats_open */
+    struct shutdown_stats_entry *entries = atomptr_load(
+        &shutdown_stats->entries, ATOM_ACQUIRE); /* pairs with tr__shutdown_stats_open */
     return entries && slot < shutdown_stats->count ? &entries[slot] : NULL;
 }
 
@@ -27,7 +27,7 @@ void tr__shutdown_stats_open(struct tr_system *system)
         atom32_init(&entries[i].dead, 0);
     }
     shutdown_stats->count = count;
-    atomptr_store(&shutdown_stats->entries, entries, ATOM_RELEASE); /* partner: entry_of */
+    atomptr_store(&shutdown_stats->entries, entries, ATOM_RELEASE); /* pairs with entry_of */
 }
 
 void tr__shutdown_stats_free(struct tr_system *system)

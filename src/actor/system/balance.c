@@ -227,7 +227,7 @@ void tr__balance_round(struct worker *worker)
  */
 static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 {
-    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* pairs with door_push */
     if (!door_holds_mail(head))
         return CELL_FOREIGN;
     const struct envelope *envelope = head;

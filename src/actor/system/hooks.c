@@ -13,7 +13,7 @@ static void hook_main(void *context)
     const tr_platform *platform = hook->system->platform;
     tr_parker *parker = hook->parker;
     hook->status = hook->on_shutdown(hook->context);
-    atom32_store(&hook->is_done, 1, ATOM_RELEASE); /* partner: hook_wait */
+    atom32_store(&hook->is_done, 1, ATOM_RELEASE); /* pairs with hook_wait */
     platform->wake(platform, parker);
 }
 

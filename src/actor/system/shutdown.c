@@ -25,7 +25,7 @@ tr_status tr__shutdown_open(struct tr_system *system)
     tr_status status = system->platform->parker_new(system->platform, &parker);
     if (status == TR_OK)
         atomptr_store(
-            &system->shutdown.parker, parker, ATOM_RELEASE); /* partner: tr__shutdown_wake */
+            &system->shutdown.parker, parker, ATOM_RELEASE); /* pairs with tr__shutdown_wake */
     return status;
 }
 
@@ -95,7 +95,7 @@ void tr__shutdown_begin(struct tr_system *system)
     lock_give(&shutdown->lock);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     tr__shutdown_stats_open(system);
-    atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* partner: on_round */
+    atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* pairs with on_round */
     atom64_store(&system->ending.deadline_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -122,7 +122,7 @@ void tr__shutdown_empty(struct tr_system *system)
 
 bool tr__shutdown_force(struct tr_system *system)
 {
-    if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_SEQ_CST)) /* partner: sweep_cell */
+    if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_SEQ_CST)) /* pairs with sweep_cell */
         return false;
     tr__shutdown_ask(system);
     return true;
@@ -245,9 +245,9 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
     if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
-        return; /* the last spawn under way stops /user; partner: tr__shutdown_tell */
+        return; /* the last spawn under way stops /user; pairs with tr__shutdown_tell */
     if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
-        return; /* the last wake under way asks for another sweep; partner: tr__spawn_leave */
+        return; /* the last wake under way asks for another sweep; pairs with tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             cell_set_control(worker, cell, CONTROL_KILL);
@@ -267,7 +267,7 @@ void tr__shutdown_sweep(struct worker *worker)
     if (!worker->shutdown.swept && worker->channels.hooks)
         worker->channels.hooks->on_shutdown(worker);
     worker->shutdown.swept =
-        atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
+        atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* pairs with tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
     if (worker->shutdown.swept == 1)
         return; /* 1 only says that the shutdown has begun */

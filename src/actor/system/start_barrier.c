@@ -66,16 +66,16 @@ bool tr__start_barrier_pass(struct worker *worker)
      * after all workers that start together have arrived.
      */
     bool is_late =
-        atom32_load(&start_barrier->is_open, ATOM_ACQUIRE); /* partner: tr__start_barrier_open */
+        atom32_load(&start_barrier->is_open, ATOM_ACQUIRE); /* pairs with tr__start_barrier_open */
     tr_status status = call(system, worker->index);
     if (is_late)
         atom32_store(&start_barrier->late, (uint32_t)status, ATOM_RELAXED);
     else if (status != TR_OK)
         tr__start_barrier_refuse(start_barrier, status);
-    atom32_fetch_add(&start_barrier->arrived, 1, ATOM_RELEASE); /* partner: wait_for */
+    atom32_fetch_add(&start_barrier->arrived, 1, ATOM_RELEASE); /* pairs with wait_for */
     platform->wake(platform, start_barrier->parker);
     while (
-        !atom32_load(&start_barrier->is_open, ATOM_ACQUIRE)) /* partner: tr__start_barrier_open */
+        !atom32_load(&start_barrier->is_open, ATOM_ACQUIRE)) /* pairs with tr__start_barrier_open */
         platform->park(platform, worker->loop.parker, TR_NEVER);
     return !is_late || status == TR_OK;
 }
@@ -101,7 +101,7 @@ static void wait_for(struct tr_system *system, uint32_t count)
 {
     struct start_barrier *start_barrier = &system->start_barrier;
     while (atom32_load(&start_barrier->arrived, ATOM_ACQUIRE) <
-           count) /* partner: tr__start_barrier_pass */
+           count) /* pairs with tr__start_barrier_pass */
         system->platform->park(system->platform, start_barrier->parker, TR_NEVER);
 }
 
@@ -126,7 +126,7 @@ void tr__start_barrier_open(struct tr_system *system)
     struct start_barrier *start_barrier = &system->start_barrier;
     if (!start_barrier->on_worker_start)
         return;
-    atom32_store(&start_barrier->is_open, 1, ATOM_RELEASE); /* partner: tr__start_barrier_pass */
+    atom32_store(&start_barrier->is_open, 1, ATOM_RELEASE); /* pairs with tr__start_barrier_pass */
     for (uint32_t i = 0; i < system->worker_count; i++)
         system->platform->wake(system->platform, system->workers[i]->loop.parker);
 }

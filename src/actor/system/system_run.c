@@ -243,11 +243,12 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     if (status != TR_OK)
         return status;
     if (count > atom32_load(&system->scale.open_most, ATOM_RELAXED))
-        atom32_store(&system->scale.open_most, count, ATOM_RELEASE); /* partner: tr__spawn_check */
-    atom32_store(&system->scale.open, count, ATOM_RELEASE); /* partner: system_open_workers */
+        atom32_store(
+            &system->scale.open_most, count, ATOM_RELEASE); /* pairs with tr__spawn_check */
+    atom32_store(&system->scale.open, count, ATOM_RELEASE); /* pairs with system_open_workers */
     tell_pool(system);
     if (count < open)
-        atom32_fetch_add(&system->scale.leave_call, 1, ATOM_SEQ_CST); /* partner: leave_next */
+        atom32_fetch_add(&system->scale.leave_call, 1, ATOM_SEQ_CST); /* pairs with leave_next */
     for (uint32_t i = count; i < open; i++)
         loop_nudge(&system->workers[i]->loop);
     return TR_OK;

@@ -209,7 +209,7 @@ static void owner_change(struct worker *worker, const struct handoff_thread *thr
 static void claim_change(struct worker *worker, struct handoff_thread *thread)
 {
     worker->turns.message->claim = &thread->claim;
-    atomptr_store(&worker->handoff.claim, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
+    atomptr_store(&worker->handoff.claim, thread, ATOM_RELEASE); /* pairs with tr__worker_thread */
     owner_change(worker, thread);
 }
 
@@ -468,7 +468,7 @@ void tr__handoff_return(struct tr_self *self)
     struct handoff_thread *thread = (struct handoff_thread *)(void *)self->claim;
     struct cell *cell = self->cell;
     struct tr_system *system = self->worker->system;
-    atom32_fetch_or(&cell->control, CONTROL_BACK, ATOM_SEQ_CST); /* partner: on_post_alive */
+    atom32_fetch_or(&cell->control, CONTROL_BACK, ATOM_SEQ_CST); /* pairs with on_post_alive */
     if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);
     while (!claim_is_held(&thread->claim))

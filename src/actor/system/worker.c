@@ -471,7 +471,7 @@ bool tr__worker_work(struct worker *worker)
     tr__faults_end(worker);
     /* The id is cleared, because another thread may get it. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
-    atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* partner: have_ended */
+    atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* pairs with have_ended */
     tr__shutdown_wake(system);
     return true;
 }

@@ -80,13 +80,13 @@ static void tree_over(struct worker *worker, struct budget_tree *tree, enum budg
                       uint64_t used, const struct cell *holder)
 {
     char path[TR_PATH_MAX + 1] = "an actor that has ended";
-    if (atom32_exchange(&tree->is_claimed, 1, ATOM_ACQUIRE)) /* partner: over_forget */
+    if (atom32_exchange(&tree->is_claimed, 1, ATOM_ACQUIRE)) /* pairs with over_forget */
         return;
     if (holder)
         tr__cell_path(worker->system, holder, path);
     tree->over_used = used;
     snprintf(tree->over_holder, sizeof tree->over_holder, "%.127s", path);
-    atom32_store(&tree->over, kind, ATOM_RELEASE); /* partner: tr__budget_handle_control */
+    atom32_store(&tree->over, kind, ATOM_RELEASE); /* pairs with tr__budget_handle_control */
     order(worker, tree->cell);
 }
 
@@ -161,7 +161,7 @@ static void over_forget(struct budget *budget)
     if (!tree || atom32_load(&tree->over, ATOM_ACQUIRE) == BUDGET_NONE)
         return;
     atom32_store(&tree->over, BUDGET_NONE, ATOM_RELAXED);
-    atom32_store(&tree->is_claimed, 0, ATOM_RELEASE); /* partner: tree_over */
+    atom32_store(&tree->is_claimed, 0, ATOM_RELEASE); /* pairs with tree_over */
 }
 
 bool tr__budget_handle_control(struct worker *worker, struct cell *cell)

@@ -24,7 +24,7 @@ static struct turn_sample *entry_of(struct worker *worker, const tr_handler *han
         if (found)
             continue;
         entry->behavior = behavior;
-        /* partner: observe/handlers.c */
+        /* pairs with observe/handlers.c */
         atomptr_store(&entry->handler, (void *)(uintptr_t)handler, ATOM_RELEASE);
         return entry;
     }
@@ -104,7 +104,7 @@ static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
         flow->from = from;
         flow->to = samples->behavior;
         flow->origin = (uint8_t)origin;
-        /* partner: observe/flow.c */
+        /* pairs with observe/flow.c */
         atomptr_store(&flow->type, (void *)(uintptr_t)samples->type, ATOM_RELEASE);
         return flow;
     }
@@ -121,7 +121,7 @@ static bool flows_ready(struct worker *worker)
     if (!table)
         return false;
     memset(table, 0, size);
-    atomptr_store(&worker->samples.flows, table, ATOM_RELEASE); /* partner: observe/flow.c */
+    atomptr_store(&worker->samples.flows, table, ATOM_RELEASE); /* pairs with observe/flow.c */
     return true;
 }
 
@@ -320,7 +320,7 @@ static bool table_ready(struct worker *worker)
         memset(table, 0, size);
         lock_init(&samples->slow.lock);
         samples->random = hash_mix((uint64_t)(uintptr_t)worker);
-        atomptr_store(&samples->table, table, ATOM_RELEASE); /* partner: observe/handlers.c */
+        atomptr_store(&samples->table, table, ATOM_RELEASE); /* pairs with observe/handlers.c */
     }
     samples->generation = generation;
     atom64_store(&samples->handled_before,

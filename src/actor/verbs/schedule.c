@@ -494,7 +494,7 @@ static tr_timer_end cancel(struct schedules *schedules, struct schedule *schedul
          * The actor of the schedule has nothing more to do. By rule 3 the cell still belongs to
          * that actor.
          */
-        atom32_fetch_or(&cell->control, CONTROL_STOP, ATOM_SEQ_CST); /* partner: on_post */
+        atom32_fetch_or(&cell->control, CONTROL_STOP, ATOM_SEQ_CST); /* pairs with on_post */
         if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
             tr__system_post(system, NULL, cell);
     }

@@ -143,7 +143,7 @@ static bool chunk_make(struct tr_system *system, uint32_t index)
         lock_init(&chunk->topics[i].lock);
         chunk->topics[i].generation = system->topics.generation_first;
     }
-    atomptr_store(&system->topics.chunks[index], chunk, ATOM_RELEASE); /* partner: topic_at */
+    atomptr_store(&system->topics.chunks[index], chunk, ATOM_RELEASE); /* pairs with topic_at */
     return true;
 }
 
@@ -151,8 +151,8 @@ static struct topic *topic_at(const struct topics *topics, uint32_t place)
 {
     if (place >= TR_TOPICS_MAX)
         return NULL;
-    struct chunk *chunk =
-        atomptr_load(&topics->chunks[place / TOPICS_CHUNK], ATOM_ACQUIRE); /* partner: chunk_make */
+    struct chunk *chunk = atomptr_load(&topics->chunks[place / TOPICS_CHUNK],
+                                       ATOM_ACQUIRE); /* pairs with chunk_make */
     return chunk ? &chunk->topics[place % TOPICS_CHUNK] : NULL;
 }
 
