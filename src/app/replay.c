@@ -145,8 +145,10 @@ static const tr_type *durable_start(const struct replay_source *source, tr_kit *
 
 static bool record_play(const struct replay_source *source, const struct tr_record *record)
 {
-    static struct recorder recorder; /* the kit refers to it until the process ends */
-    struct replay replay = {.record = record};
+    /* the kit refers to them until the process ends */
+    static struct recorder recorder;
+    static struct replay replay;
+    replay = (struct replay){.record = record};
     tr_ref actor = TR_NOBODY;
     const tr_kit_options options = {
         .size = sizeof options, .durable = source->durables, .log = TR_KIT_LOG_NONE};

@@ -338,7 +338,7 @@ static tr_status inflate(struct tr_self *self, const struct ws_session *session,
     if (status == TR_OK && !copy)
         status = TR_NO_MEMORY;
     if (status == TR_OK) {
-        if (all.size)
+        if (all.data) /* not for an empty message */
             memcpy(copy, all.data, all.size);
         copy[all.size] = '\0';
         *bytes = (tr_bytes){copy, all.size};
