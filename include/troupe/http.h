@@ -247,6 +247,7 @@ TR_END_C
 
 /** Members of tr_http_reply and tr_http_begin. */
 typedef struct tr_http_response {
+    size_t size TR_ZERO; /* tr_http_reply and tr_http_begin set it */
     int status TR_ZERO;
     const char *type TR_ZERO; /* NULL: text/plain for .text, application/octet-stream for .body */
     const char *text TR_ZERO; /* set .text, or .body, or neither */
