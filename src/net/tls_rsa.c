@@ -55,7 +55,7 @@ static bool numbers_copy(RSA *to, const RSA *from)
 
 /* The part of a signature that needs the primes. An RSA object keeps copies of them in ordinary
  * memory until it is freed, so each call gets one of its own. */
-static int raise(BIGNUM *result, const BIGNUM *base, RSA *secret, BN_CTX *context)
+static int exponentiate(BIGNUM *result, const BIGNUM *base, RSA *secret, BN_CTX *context)
 {
     RSA *rsa = RSA_new();
     int is_done = rsa && numbers_copy(rsa, secret) &&
@@ -74,7 +74,7 @@ static void method_make(void)
 {
     RSA_METHOD *method = RSA_meth_dup(RSA_PKCS1_OpenSSL());
     if (method && RSA_meth_set1_name(method, "troupe") && RSA_meth_set_priv_enc(method, sign) &&
-        RSA_meth_set_priv_dec(method, decrypt) && RSA_meth_set_mod_exp(method, raise) &&
+        RSA_meth_set_priv_dec(method, decrypt) && RSA_meth_set_mod_exp(method, exponentiate) &&
         RSA_meth_set_finish(method, finish))
         hidden = method;
     else
