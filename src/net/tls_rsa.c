@@ -10,7 +10,7 @@
 
 /* The method of all hidden keys, and of the keys with their secret parts. NULL: not made, or out of
  * memory. */
-static RSA_METHOD *hidden;
+static RSA_METHOD *hidden; /* use method_get */
 
 /* Returns the key with the secret parts of a hidden key, which is its application data. */
 static RSA *secret_of(const RSA *rsa)
@@ -118,8 +118,8 @@ static EVP_PKEY *key_read(unsigned char *bytes, int size)
 bool tr__tls_rsa_is_hidden(const EVP_PKEY *key)
 {
     /* EVP_PKEY_get0_RSA would make a copy of a provider's key in ordinary memory */
-    return hidden && !EVP_PKEY_get0_provider(key) && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA &&
-           RSA_get_method(EVP_PKEY_get0_RSA(key)) == hidden;
+    return !EVP_PKEY_get0_provider(key) && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA &&
+           method_get() && RSA_get_method(EVP_PKEY_get0_RSA(key)) == method_get();
 }
 
 bool tr__tls_rsa_hide(EVP_PKEY **key)
