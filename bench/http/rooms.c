@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The server of bench/http/hibernate: examples/41_room on a platform that counts its memory. For each line of its
+ * The server of bench/http/hibernate: examples/41_room with an allocator that counts its memory. For each line of its
  * input it prints what is allocated now: a line with site, bytes and number of blocks for each site, then "end".
  *
  * A site is where the library asks for memory: an address of this program, for addr2line. The bytes of a block are those that the
@@ -84,11 +84,11 @@ static void forget(const void *memory)
     blocks[hole].memory = NULL;
 }
 
-static void *resize(const tr_platform *platform, void *memory, size_t size)
+static void *resize(void *context, void *memory, size_t size)
 {
     const tr_platform *real = tr_platform_real();
     char *at = __builtin_return_address(0);
-    (void)platform;
+    (void)context;
     pthread_mutex_lock(&lock);
     if (memory)
         forget(memory);
@@ -124,13 +124,9 @@ static void *print_sites(void *unused)
 
 int main(int argc, char **argv)
 {
-    static tr_platform platform;
     pthread_t printer;
-    platform = *tr_platform_real();
-    platform.resize = resize;
     blocks = calloc(BLOCKS, sizeof *blocks);
     if (!blocks || pthread_create(&printer, NULL, print_sites, NULL) != 0)
         return 1;
-    return tr_app_main(
-        argc, argv, app, .durable = TR_DURABLES(room), .system = {.platform = &platform});
+    return tr_app_main(argc, argv, app, .durable = TR_DURABLES(room), .system = {.resize = resize});
 }

@@ -62,8 +62,11 @@ void tr__extra_rest(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    if (!extra || cell->life != LIFE_RUNNING || has_turns(extra) || has_mail(extra) ||
-        has_history(extra))
+    /* with these flags the extra is used without a test whether it is there */
+    const int bound = CELL_WOKEN | CELL_BARRIER | CELL_METERED | CELL_BY_KIND | CELL_SUSPENDED |
+                      CELL_HAS_WAITING_SENDERS;
+    if (!extra || cell->life != LIFE_RUNNING || cell->flags & bound || has_turns(extra) ||
+        has_mail(extra) || has_history(extra))
         return;
     uint32_t last = extra->asks.table.last;
     if ((int32_t)(last - worker->asks.last) > 0)
