@@ -75,12 +75,12 @@ foreach(name client epoll libuv ssl tls_client troupe)
     add_dependencies(net net_${name})
 endforeach()
 
-# The server, the client of WebSockets and a loop of commits, for bench/http/run.
+# The server, the client of WebSockets and a loop of commits for bench/http/run, and the server of bench/http/hibernate.
 if(TROUPE_HTTP)
     add_custom_target(http)
     set(http_programs troupe wsclient)
     if(TROUPE_SQLITE)
-        list(APPEND http_programs commits)
+        list(APPEND http_programs commits rooms)
     endif()
     foreach(name IN LISTS http_programs)
         add_executable(http_${name} EXCLUDE_FROM_ALL bench/http/${name}.c)
@@ -92,6 +92,8 @@ if(TROUPE_HTTP)
     target_link_libraries(http_troupe PRIVATE troupe_static m)
     if(TROUPE_SQLITE)
         target_link_libraries(http_commits PRIVATE SQLite::SQLite3)
+        target_link_libraries(http_rooms PRIVATE troupe_static m)
+        target_include_directories(http_rooms PRIVATE src)
     endif()
 endif()
 

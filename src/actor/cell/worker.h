@@ -369,6 +369,8 @@ struct worker_asks {
     struct ask_table table_spare; /* an empty table, reserved for the next actor that asks */
     tr_time traces_ns;            /* since when traces are counted */
     uint32_t traces;              /* number of traces since traces_ns: actor/ask/ask_trace.h */
+    /* the highest number of an ask in the extras that were given back: tr__extra_rest */
+    uint32_t last;
 };
 
 /** Failures and watches. Used by actor/life. */

@@ -347,9 +347,13 @@ bool tr__resumed_turn_finish(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    bool is_cancelled = self->is_cancelled; /* then the caller still needs the extra */
     bool is_running = tr__turn_finish(self, self->call.next);
     old_state_leave(worker, self);
     turn_give(worker, self);
+    if (is_running && !is_cancelled && cell->flags & CELL_CHANNELS)
+        tr__extra_rest(worker, cell);
     return is_running;
 }
 
