@@ -401,6 +401,14 @@ struct tr_platform {
      */
     tr_status (*io_watch_output)(const tr_platform *platform, tr_parker *parker, int fd,
                                  uint64_t token);
+
+    /**
+     * Writes an address in each function that a thread is in at present, the innermost first, until
+     * the function that begins at the address `last`. Returns how many were written; 0: not known.
+     * If the thread continues meanwhile they are a guess. Any other thread. May wait for 20 ms.
+     */
+    size_t (*thread_stack)(const tr_platform *platform, const tr_thread *thread, uintptr_t last,
+                           uintptr_t *frames, size_t max);
 };
 
 TR_BEGIN_C

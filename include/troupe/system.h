@@ -224,8 +224,10 @@ typedef struct tr_system_options {
      * traps_faults includes it.
      *
      * The handlers of the three signals belong to the process: the first such system installs them,
-     * the last one restores what was there before. It has no effect in a library that was built
-     * with a sanitizer. TR_NOT_SUPPORTED: together with handoff_after_ns.
+     * the last one restores what was there before. So does the handler of SIGURG, unless the program
+     * has one: with it the stack of a turn that takes long and computes can be shown (troupe
+     * stalls). It has no effect in a library that was built with a sanitizer. TR_NOT_SUPPORTED:
+     * together with handoff_after_ns.
      */
     bool names_faults TR_ZERO;
     /**

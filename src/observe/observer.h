@@ -85,6 +85,8 @@ struct observer {
     tr_time letters_ns[2];
     bool is_dozing;      /* all workers sleep; see sched/doorbell.h */
     uint32_t page_count; /* number of clients that are pages of an inspector; see observe/page.h */
+    struct stack_texts
+        *stacks;         /* what stacks of long turns say; NULL: none yet; see observe/stacks.h */
     struct backup *left; /* backups whose clients have gone; see observe/store_backup.h */
 };
 

@@ -152,7 +152,14 @@ struct schedules {
     uint64_t causal_next;
 };
 
-enum { STALLS_KEPT = 64 };
+enum { STALLS_KEPT = 64, STALL_FRAMES_MAX = 24 };
+
+/** In which functions the thread of a long turn was: actor/system/stall_stack.h. */
+struct stall_stack {
+    tr_time looked_ns;                  /* when it was */
+    uint32_t count;                     /* 0: not known */
+    uintptr_t frames[STALL_FRAMES_MAX]; /* an address in each function, the innermost first */
+};
 
 /** A long turn: actor/system/stall_log.h. Texts but the path are constants of the program. */
 struct stall_entry {
@@ -168,6 +175,7 @@ struct stall_entry {
     int worker;
     bool is_over;
     bool is_handed_off;
+    struct stall_stack stack; /* at the last look that has found one */
     char path[TR_DEAD_LETTER_PATH_MAX + 1];
 };
 
@@ -185,9 +193,12 @@ struct stalls {
     atom64 total;
     struct view *views; /* one for each worker: the last turn that was reported */
     struct stall_log log;
-    tr_time second_ns; /* since when lines are counted */
-    uint32_t logged;   /* number of lines since second_ns */
-    uint64_t unlogged; /* reports left out since the last line */
+    struct lock threads_lock; /* while it is held, the threads of workers are not joined */
+    tr_time second_ns;        /* since when lines are counted */
+    uint32_t logged;          /* number of lines since second_ns */
+    uint64_t unlogged;        /* reports left out since the last line */
+    tr_time looks_ns;         /* since when looks at stacks are counted */
+    uint32_t looks;           /* number of looks since looks_ns */
 };
 
 /** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */
