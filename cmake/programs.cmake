@@ -160,8 +160,10 @@ file(GLOB tool_sources CONFIGURE_DEPENDS tool/*.c)
 add_executable(troupe_tool ${tool_sources})
 target_include_directories(troupe_tool PRIVATE tool src)
 # The tool reads what others have written, and its speed does not matter: all that the compiler has.
-target_compile_options(troupe_tool PRIVATE -fstack-protector-strong $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${TROUPE_SANITIZE}>>>:-U_FORTIFY_SOURCE>
-    $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${TROUPE_SANITIZE}>>>:-D_FORTIFY_SOURCE=2>)
+target_compile_options(troupe_tool PRIVATE -fstack-protector-strong)
+if(NOT TROUPE_SANITIZE)
+    target_compile_options(troupe_tool PRIVATE $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+endif()
 set_target_properties(troupe_tool PROPERTIES POSITION_INDEPENDENT_CODE ON)
 set_source_files_properties(tool/main.c PROPERTIES COMPILE_DEFINITIONS "TROUPE_VERSION=\"${PROJECT_VERSION}\"")
 target_link_options(troupe_tool PRIVATE -pie -Wl,-z,relro,-z,now)

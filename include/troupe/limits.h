@@ -521,8 +521,8 @@
 /** Informational answers (1xx) before the answer. More: TR_BAD_DATA. */
 #define TR_HTTP_INTERIM_MAX 16
 /**
- * How long a server of HTTP/2 may take to answer the ping that follows an ask that has timed out.
- * Then: TR_STALLED.
+ * How long a server of HTTP/2 may send nothing after a ping, which it gets when an ask has timed out
+ * and nothing has come meanwhile. Then: TR_STALLED.
  */
 #define TR_HTTP2_PING_NS (5 * TR_SECOND)
 

@@ -362,7 +362,7 @@ void tr_unread(tr_self *self, tr_channel channel, size_t size);
 /** Limits how long each wait for this channel may take from now on; then TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
 void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
 
-/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: they were not; tr_closed came or will come. ---- */
+/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: not all were sent; tr_closed came or will come. ---- */
 
 /** Writes a copy. In a turn. May wait. */
 tr_status tr_write(tr_self *self, tr_channel channel, tr_bytes bytes);

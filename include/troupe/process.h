@@ -136,8 +136,8 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process);
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
 /**
- * Returns the channel of the errors of a process. All zero: the errors are no channel, or the
- * process has ended. In a turn. Does not wait.
+ * Returns the channel of the errors of a process. All zero: the errors are no channel, or that
+ * channel has ended. In a turn. Does not wait.
  */
 tr_channel tr_process_errors(tr_self *self, tr_channel process);
 /** Returns the process id; 0: it has ended, or the channel is no process. In a turn. Does not wait. */

@@ -107,10 +107,16 @@ void tr_self_http_begin(tr_self *self, const tr_http_response *response)
                          &given);
 }
 
+/* Writes bytes of the body. A client that has gone is TR_CLOSED, in whatever way it went. */
+static tr_status write_bytes(const struct http_request *request, tr_bytes bytes)
+{
+    tr_status status = tr_write(request->self, (tr_channel){channel_bits(request->channel)}, bytes);
+    return status == TR_RESET ? TR_CLOSED : status;
+}
+
 /* Writes a piece of the body; as a chunk if the body is chunked. */
 static tr_status write_piece(struct http_request *request, tr_bytes bytes)
 {
-    tr_channel channel = {channel_bits(request->channel)};
     char size[24];
     if (request->channel->state != CHANNEL_OPEN)
         return TR_CLOSED;
@@ -125,13 +131,13 @@ static tr_status write_piece(struct http_request *request, tr_bytes bytes)
     if (request->stream)
         return tr__h2_write(request, bytes);
     if (!request->has_chunks)
-        return tr_write(request->self, channel, bytes);
+        return write_bytes(request, bytes);
     int length = snprintf(size, sizeof size, "%zx\r\n", bytes.size);
-    tr_status status = tr_write(request->self, channel, (tr_bytes){size, (size_t)length});
+    tr_status status = write_bytes(request, (tr_bytes){size, (size_t)length});
     if (status == TR_OK)
-        status = tr_write(request->self, channel, bytes);
+        status = write_bytes(request, bytes);
     if (status == TR_OK)
-        status = tr_write(request->self, channel, TR_BYTES("\r\n"));
+        status = write_bytes(request, TR_BYTES("\r\n"));
     return status;
 }
 

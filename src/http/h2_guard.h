@@ -2,9 +2,10 @@
 /**
  * Reads the headers of frames of HTTP/2 before nghttp2 does, to detect floods. Pure functions.
  *
- * Counts what costs the client little and the server more: frames that carry nothing, streams that
- * are reset, and the frames of one block of headers. A client that makes requests or receives data
- * may send more frames that carry nothing, because it needs WINDOW_UPDATE and PRIORITY.
+ * Counts what costs the client little and the server more: frames that carry nothing, frames of
+ * settings, streams that are reset, and the frames of one block of headers. A client that makes
+ * requests or receives data may send more frames that carry nothing, because it needs WINDOW_UPDATE
+ * and PRIORITY.
  */
 #ifndef HTTP_H2_GUARD_H
 #define HTTP_H2_GUARD_H

@@ -109,6 +109,9 @@ static tr_status write_piece(struct tr_self *self, tr_channel handle, struct fil
         status = held_prepare(channel);
     if (status == TR_OK)
         status = tr__output_append_buffer(channel, job->piece);
+    if (status == TR_OK)
+        /* the piece may have been sent at once, and the channel may have ended by that */
+        status = tr__writable(self, handle, &channel);
     tr_buffer_release(job->piece);
     job->offset += size;
     job->left -= size;
@@ -130,6 +133,8 @@ static void end_amid(struct tr_self *self, tr_channel handle, const struct file_
     char text[160];
     if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state == CHANNEL_ENDED)
         return;
+    if (channel_has(channel, CHANNEL_FINISHED))
+        return; /* a child process reads no more of its input, which is no error */
     /* TR_CLOSED comes from another turn, which has called tr_close or tr_finish */
     bool is_own = status == TR_CLOSED;
     const char *why = is_own ? "the channel was closed" : tr_status_text(status);
