@@ -150,7 +150,8 @@ static tr_status compact(struct store_session *session, const atom32 *is_cancell
 }
 
 /* Step 5. Also empties the file that has lost its name, to free its space: connections that have
- * not read since then still have it open. */
+ * not read since then still have it open. A file with another name, as a copy by hard links has it,
+ * belongs to somebody else. */
 static tr_status settle(struct store_session *session, int *fd, struct store_why *why)
 {
     tr_error error;
@@ -164,8 +165,9 @@ static tr_status settle(struct store_session *session, int *fd, struct store_why
         atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
         return compact_refuse(why, TR_STORE_FAILED, error.text);
     }
-    (void)!tr__plain_file_resize(
-        &(struct plain_file){.fd = before, .path = session->vfs.path}, 0, NULL);
+    const struct plain_file replaced = {.fd = before, .path = session->vfs.path};
+    if (!tr__plain_file_has_name(&replaced))
+        (void)!tr__plain_file_resize(&replaced, 0, NULL);
     return tr__session_check_files(session, why);
 }
 
