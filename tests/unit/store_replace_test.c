@@ -241,6 +241,56 @@ TEST(a_log_that_is_emptied_while_readers_have_it_open_changes_nothing_for_them, 
     place_remove(&place);
 }
 
+/* What readers do that try to begin: they have the lock of a reader alone for a moment, and give it back. */
+struct beginner {
+    struct shm *shm;
+    tr_thread *thread;
+    atom32 is_over;
+};
+enum {
+    READ_LOCK = 4,
+    LOCKED = SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE
+}; /* WAL_READ_LOCK(1) of SQLite */
+
+static void begin_on(void *context)
+{
+    struct beginner *beginner = context;
+    struct shm_user user = {0};
+    for (int turns = 0; !atom32_load(&beginner->is_over, ATOM_ACQUIRE); turns = 0) {
+        if (tr__shm_lock(beginner->shm, &user, READ_LOCK, 1, LOCKED) != SQLITE_OK)
+            continue;
+        while (turns < 8) {
+            tr__shm_barrier(beginner->shm);
+            turns++;
+        }
+        (void)tr__shm_lock(
+            beginner->shm, &user, READ_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    }
+}
+
+TEST(readers_that_try_to_begin_do_not_stop_a_compaction, "K-22")
+{
+    const tr_platform *platform = tr_platform_real();
+    struct place place = place_make();
+    struct store *store = stores_open(&place.options);
+    struct store_entry *entry = stores_enter(store, "k", "0");
+    struct beginner beginner = {.shm = &store->session->vfs.shm};
+    struct store_compact report;
+    tr_error error = {0};
+    ck_assert_int_eq(
+        platform->thread_start(platform, "begin", begin_on, &beginner, &beginner.thread), TR_OK);
+    for (uint64_t i = 0; i < test_scale(40, 400); i++) {
+        ck_assert_int_eq(put_await(entry, "state"), TR_OK);
+        tr_status status = tr__store_shrink(store, NULL, &report, &error);
+        ck_assert_msg(status == TR_OK, "%s: %s", tr_status_name(status), error.text);
+    }
+    atom32_store(&beginner.is_over, 1, ATOM_RELEASE);
+    platform->thread_join(platform, beginner.thread);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    place_remove(&place);
+}
+
 /* ---- store check. ---- */
 
 struct checks {
@@ -297,4 +347,5 @@ SUITE("store: replaced files", a_replaced_file_that_has_another_name_keeps_its_b
       a_reader_that_opened_the_file_before_it_was_replaced_reads_the_new_one,
       a_database_behind_a_symbolic_link_is_compacted_where_it_is,
       a_log_that_is_emptied_while_readers_have_it_open_changes_nothing_for_them,
+      readers_that_try_to_begin_do_not_stop_a_compaction,
       a_check_from_outside_is_refused_at_each_step_of_a_compaction)

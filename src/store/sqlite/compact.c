@@ -71,6 +71,21 @@ static tr_status bar_readers(struct store_session *session, struct store_why *wh
     return TR_OK;
 }
 
+/*
+ * Cuts the log while readers are locked out. One of them that tries to begin has a lock for a moment, also then.
+ */
+static tr_status cut_barred(struct store_session *session, struct store_why *why)
+{
+    const tr_platform *platform = session->source.platform;
+    tr_time deadline_ns = platform->mono_now(platform) + COMPACT_READERS_NS;
+    tr_status status = tr__session_restart(session, true, why);
+    while (status == TR_STORE_BUSY && platform->mono_now(platform) < deadline_ns) {
+        platform->yield(platform);
+        status = tr__session_restart(session, true, why);
+    }
+    return status;
+}
+
 /* Step 1. Most of the log is written before readers are locked out, so that they do not wait
  * long. */
 static tr_status cut_log(struct store_session *session, struct store_why *why)
@@ -80,7 +95,7 @@ static tr_status cut_log(struct store_session *session, struct store_why *why)
         return status;
     status = bar_readers(session, why);
     if (status == TR_OK)
-        status = tr__session_restart(session, true, why);
+        status = cut_barred(session, why);
     tr__shm_admit(&session->vfs.shm);
     return status;
 }
