@@ -83,15 +83,17 @@ static tr_status message_send(tr_client *client, tr_ref actor, const tr_type *ty
 
 static bool outcome_say(const struct tr_record *record, const struct replay *replay)
 {
-    if (strcmp(record->status, "TR_OK") == 0 && replay->is_over && replay->status == TR_OK) {
+    bool has_failed = strcmp(record->status, "TR_OK") != 0;
+    if (!has_failed && replay->is_over && replay->status == TR_OK) {
         tr__console_say(replay->is_changed
                             ? "the turn has ended, and has left another state than was recorded\n"
                             : "the turn has ended as it was recorded\n");
         if (!replay->is_changed)
             return true;
     }
-    bool is_same = replay->is_over && strcmp(tr_status_name(replay->status), record->status) == 0 &&
-                   record->text && strcmp(replay->text, record->text) == 0;
+    bool is_same = has_failed && replay->is_over &&
+                   strcmp(tr_status_name(replay->status), record->status) == 0 && record->text &&
+                   strcmp(replay->text, record->text) == 0;
     if (is_same) {
         tr__console_say("the turn has failed again: %s: %s\n", record->status, record->text);
         return true;

@@ -33,6 +33,7 @@ struct record_reads {
     bool has_before;
     unsigned char *before;
     size_t before_size;
+    const tr_behavior *behavior; /* the actor's when the turn began; NULL: the actor is durable */
 };
 
 /** A record that is run again. */

@@ -108,7 +108,7 @@ void tr__record_plain_begin(struct tr_self *self)
     struct record_reads *reads = source_resize(&worker->source, NULL, sizeof *reads);
     if (!reads)
         return;
-    *reads = (struct record_reads){.has_before = true};
+    *reads = (struct record_reads){.has_before = true, .behavior = self->cell->dispatch->behavior};
     const tr_type *type = tr__record_state_type(self);
     tr_bytes before = {NULL, 0};
     if (type)
@@ -119,6 +119,12 @@ void tr__record_plain_begin(struct tr_self *self)
     self->reads = reads;
 }
 
+/* Whether another turn has changed the behavior while this one waited: then the states before and after differ in type. */
+static bool has_changed(const struct tr_self *self)
+{
+    return self->cell->dispatch->behavior != self->reads->behavior;
+}
+
 /* Writes the record, if the order still holds. */
 static void turn_keep(struct tr_self *self, bool has_failed)
 {
@@ -126,7 +132,13 @@ static void turn_keep(struct tr_self *self, bool has_failed)
     if ((!has_failed && is_only_failing(recorder)) ||
         !order_count(recorder, self->cell->identity, false))
         return;
-    if (has_failed)
+    if (has_changed(self))
+        tr__log_turn(recorder->system,
+                     TR_LEVEL_WARN,
+                     tr_path(self),
+                     self->causal,
+                     "a turn is not recorded: its actor has changed its behavior meanwhile");
+    else if (has_failed)
         tr__record_failed(self, true);
     else
         tr__record_ended(self);

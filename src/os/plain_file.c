@@ -80,6 +80,12 @@ tr_status tr__plain_file_resize(const struct plain_file *file, uint64_t size, tr
     return result == 0 ? TR_OK : tr__os_file_refuse(error, "truncate", file->path);
 }
 
+bool tr__plain_file_has_name(const struct plain_file *file)
+{
+    struct stat found;
+    return fstat(file->fd, &found) != 0 || found.st_nlink > 0;
+}
+
 tr_status tr__plain_file_sync(const struct plain_file *file, tr_error *error)
 {
     return fsync(file->fd) == 0 ? TR_OK : tr__os_file_refuse(error, "sync", file->path);

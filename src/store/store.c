@@ -363,7 +363,7 @@ static void stop_threads(struct store *store)
 {
     const tr_platform *platform = store->platform;
     stop_writer(store);
-    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* pairs with checkpoint_main */
+    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* pairs with tr__tidy_main */
     platform->wake(platform, store->checkpoint_parker);
     platform->thread_join(platform, store->checkpointer);
     platform->parker_free(platform, store->hold_parker);

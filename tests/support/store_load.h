@@ -10,6 +10,7 @@
 #include "os/atomic.h"
 #include "store/backup.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
 
@@ -202,6 +203,34 @@ static inline tr_status put_await(struct store_entry *entry, const char *state)
     struct store_batch *batch = stores_batch(entry);
     ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes(state)), TR_OK);
     return commit_await(batch);
+}
+
+/* Destroys what make_much has made, so that most pages are free. */
+static inline void destroy_much(struct store *store)
+{
+    struct store_entry *entry = stores_enter(store, "k", "much");
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+    ck_assert_int_eq(commit_await(batch), TR_OK);
+    tr__store_leave(entry);
+}
+
+/* Copies a file of the store into the directory of the copy, if there is one. */
+static inline void copy_file(const struct place *place, const char *name)
+{
+    static char bytes[1 << 16];
+    char path[192];
+    (void)snprintf(path, sizeof path, "%s/%s", place->options.path, name);
+    int from = open(path, O_RDONLY);
+    if (from < 0)
+        return;
+    (void)snprintf(path, sizeof path, "%s/%s", place->copy, name);
+    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ck_assert_int_ge(to, 0);
+    for (ssize_t size; (size = read(from, bytes, sizeof bytes)) > 0;)
+        ck_assert_int_eq(write(to, bytes, (size_t)size), size);
+    (void)close(from);
+    (void)close(to);
 }
 
 #endif

@@ -200,7 +200,8 @@ TEST(when_all_files_are_there_one_is_replaced_in_a_second, "O-16")
 
 TR_MESSAGE(scale, (u64, grams));
 TR_MESSAGE(weigh, (u64, grams), (bool, waits), (bool, crashes));
-TR_ACTOR(scale, weigh);
+TR_MESSAGE(blindfold, (bool, gives));
+TR_ACTOR(scale, weigh, blindfold);
 
 static tr_next on_weigh(tr_self *self, struct scale *state, const struct weigh *message)
 {
@@ -212,9 +213,16 @@ static tr_next on_weigh(tr_self *self, struct scale *state, const struct weigh *
         tr_crash(self, TR_BAD_DATA, "too heavy");
     return TR_SAME;
 }
-TR_BEHAVIOR(scale, struct scale, TR_ON(weigh, on_weigh), TR_OPTIONS(.shows = &tr_type_scale));
+static tr_next on_blindfold(tr_self *self, const struct blindfold *message);
+TR_BEHAVIOR(scale, struct scale, TR_ON(weigh, on_weigh), TR_ON(blindfold, on_blindfold),
+            TR_OPTIONS(.shows = &tr_type_scale));
 TR_BEHAVIOR(blind, struct scale, TR_ON(weigh, on_weigh));
 TR_BEHAVIOR(bare, void);
+
+static tr_next on_blindfold(tr_self *self, const struct blindfold *message)
+{
+    return message->gives ? tr_become(self, bare) : tr_become(self, blind);
+}
 
 static struct recorder plain;
 static tr_kit *scales;
@@ -300,6 +308,24 @@ TEST(an_actor_that_ends_while_it_is_recorded_leaves_nothing_behind, "O-18")
     ck_assert_int_eq(scales_end(), 0);
 }
 
+TEST(a_turn_whose_actor_has_become_another_while_it_waited_is_not_recorded, "O-18")
+{
+    for (int gives = 0; gives < 2; gives++) { /* the state is kept, or there is none afterwards */
+        for (int crashes = 0; crashes < 2; crashes++) {
+            scales_begin();
+            tr_client *client = tr_kit_client(scales);
+            ck_assert_int_eq(tr__record_plain_order(&plain, first.bits, 2, false), TR_OK);
+            (void)tr_tell(client, first, weigh, .grams = 1, .waits = true, .crashes = crashes);
+            (void)tr_tell(client, first, blindfold, .gives = gives);
+            (void)tr_kit_settle(scales);
+            tr_kit_advance(scales, 2 * TR_SECOND);
+            (void)tr_kit_settle(scales);
+            ck_assert(!is_following());
+            ck_assert_int_eq(scales_end(), 1);
+        }
+    }
+}
+
 TEST(what_a_replay_could_not_run_is_refused_with_a_sentence, "O-18")
 {
     const tr_behavior *all[] = {&tr_behavior_scale, &tr_behavior_blind, &tr_behavior_bare};
@@ -315,6 +341,7 @@ TEST(what_a_replay_could_not_run_is_refused_with_a_sentence, "O-18")
 SUITE("durable record", as_many_turns_of_any_actor_are_recorded_as_were_ordered,
       only_turns_that_fail_are_recorded_if_that_was_ordered,
       an_actor_that_ends_while_it_is_recorded_leaves_nothing_behind,
+      a_turn_whose_actor_has_become_another_while_it_waited_is_not_recorded,
       what_a_replay_could_not_run_is_refused_with_a_sentence,
       a_turn_that_fails_is_recorded_with_the_state_before_it,
       secret_fields_are_left_out_unless_they_are_wanted,

@@ -9,16 +9,6 @@
 
 #include <fcntl.h>
 
-/* Destroys what make_much has made, so that most pages are free. */
-static void destroy_much(struct store *store)
-{
-    struct store_entry *entry = stores_enter(store, "k", "much");
-    struct store_batch *batch = stores_batch(entry);
-    ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
-    ck_assert_int_eq(commit_await(batch), TR_OK);
-    tr__store_leave(entry);
-}
-
 TEST(a_store_is_compacted_beside_commits, "K-22", "O-28")
 {
     struct place place = place_make();
@@ -389,23 +379,6 @@ struct death {
     uint64_t at; /* counted from 1; 0: never */
     atom64 count;
 };
-
-static void copy_file(const struct place *place, const char *name)
-{
-    static char bytes[1 << 16];
-    char path[192];
-    (void)snprintf(path, sizeof path, "%s/%s", place->options.path, name);
-    int from = open(path, O_RDONLY);
-    if (from < 0)
-        return;
-    (void)snprintf(path, sizeof path, "%s/%s", place->copy, name);
-    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ck_assert_int_ge(to, 0);
-    for (ssize_t size; (size = read(from, bytes, sizeof bytes)) > 0;)
-        ck_assert_int_eq(write(to, bytes, (size_t)size), size);
-    (void)close(from);
-    (void)close(to);
-}
 
 static tr_status on_death(void *context, enum store_io io, const char *file, uint64_t offset,
                           size_t size)

@@ -5,6 +5,9 @@
  */
 #include "support/ledger.h"
 
+#include "store/core.h"
+#include "store/sqlite/session.h"
+
 #include <sqlite3.h>
 
 /* Which operations fail. */
@@ -376,8 +379,74 @@ TEST(memory_may_run_out_anywhere, "")
     }
 }
 
+/* ---- A reader that repairs the head of the log's index. ---- */
+
+static struct store *repaired;
+static struct shm_user repairer;
+static bool is_repair_short;
+enum { WRITE_LOCK = 0 }; /* WAL_WRITE_LOCK of SQLite */
+
+static void on_yield(const tr_platform *platform)
+{
+    (void)platform;
+    if (is_repair_short)
+        (void)tr__shm_lock(&repaired->session->vfs.shm,
+                           &repairer,
+                           WRITE_LOCK,
+                           1,
+                           SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+}
+
+static tr_time on_now(const tr_platform *platform)
+{
+    static tr_time now_ns;
+    (void)platform;
+    return now_ns += TR_SECOND;
+}
+
+static void repair_begin(bool is_short)
+{
+    is_repair_short = is_short;
+    ck_assert_int_eq(tr__shm_lock(&repaired->session->vfs.shm,
+                                  &repairer,
+                                  WRITE_LOCK,
+                                  1,
+                                  SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE),
+                     SQLITE_OK);
+}
+
+/* SQLite's readers have the lock of writers for a moment if they find that head half written. */
+TEST(a_commit_waits_for_a_reader_that_has_the_lock_of_writers, "K-06")
+{
+    struct store_options options = stores_options(NULL);
+    tr_platform platform = *options.source.platform;
+    platform.yield = on_yield;
+    platform.mono_now = on_now;
+    options.source.platform = &platform;
+    options.on_failed = on_failed;
+    repaired = stores_open(&options);
+    struct store_entry *entry = stores_enter(repaired, "k", "a");
+    repairer = (struct shm_user){0};
+    failures = 0;
+    for (int i = 0; i < 3; i++) {
+        repair_begin(true);
+        ck_assert_int_eq(stores_put(repaired, entry, 1, i ? "one" : "two"), TR_OK);
+    }
+    ck_assert_int_eq(failures, 0);
+    struct store_reader *reader = stores_reader(repaired);
+    ck_assert_str_eq(stores_state(reader, "k", "a"), "one");
+    tr__store_reader_free(reader);
+    repair_begin(false); /* for ever: no commit waits so long */
+    ck_assert_int_eq(stores_put(repaired, entry, 1, "three"), TR_STORE_FAILED);
+    ck_assert_int_eq(failures, 1);
+    is_repair_short = true;
+    on_yield(NULL);
+    tr__store_leave(entry);
+    tr__store_close(repaired);
+}
+
 SUITE("store fault", a_full_disk_refuses_and_goes_on_when_there_is_room,
       an_error_of_a_sync_is_the_end, an_error_of_a_write_is_the_end,
       an_error_of_a_read_loses_nothing, after_a_failed_sync_nothing_is_tried_again,
-      room_that_comes_back_is_used, files_of_the_system_have_the_same_faults,
-      memory_may_run_out_anywhere)
+      room_that_comes_back_is_used, a_commit_waits_for_a_reader_that_has_the_lock_of_writers,
+      files_of_the_system_have_the_same_faults, memory_may_run_out_anywhere)

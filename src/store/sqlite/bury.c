@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/bury.h"
 
+#include "store/sqlite/commit.h"
 #include "store/sqlite/seal.h"
 #include "store/sqlite/tidy.h"
 
@@ -154,7 +155,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
     *has_more = false;
     if (!session->has_buried)
         return TR_OK;
-    tr_status status = tr__link_do(link, SQL_BEGIN);
+    tr_status status = tr__session_begin(session);
     if (status == TR_OK)
         status = tr__bury_slice(session);
     if (status == TR_OK)
@@ -232,7 +233,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     /* an earlier process may have left rows to delete; tr__bury_slice looks for them */
     session->has_buried = true;
     for (bool is_over = false; !is_over && status == TR_OK;) {
-        status = tr__link_do(link, SQL_BEGIN);
+        status = tr__session_begin(session);
         for (int i = 0; i < DOOMED_EACH && !is_over && status == TR_OK; i++)
             status = bury_next(session, &skipped, &is_over);
         if (status == TR_OK)

@@ -497,6 +497,26 @@ static tr_status roll_back(struct link *link)
     return tr__link_do(link, SQL_ROLLBACK);
 }
 
+/*
+ * A reader that finds the head of the log's index half written takes the lock of writers, and reads the head again. It
+ * waits for nothing meanwhile, so this is how long the system may stop its thread.
+ */
+#define BEGIN_READER_NS (10 * TR_SECOND)
+
+tr_status tr__session_begin(struct store_session *session)
+{
+    const tr_platform *platform = session->source.platform;
+    tr_status status = tr__link_do(&session->writer, SQL_BEGIN);
+    if (status != TR_STORE_BUSY)
+        return status;
+    tr_time deadline_ns = platform->mono_now(platform) + BEGIN_READER_NS;
+    while (status == TR_STORE_BUSY && platform->mono_now(platform) < deadline_ns) {
+        platform->yield(platform);
+        status = tr__link_do(&session->writer, SQL_BEGIN);
+    }
+    return status;
+}
+
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
 /* Applies every batch that has not failed so far. Returns GROUP_AGAIN if one more batch has failed,
@@ -543,7 +563,7 @@ static bool commit_once(struct store_session *session, struct store_batch *first
                         struct store_why *why, tr_status *result)
 {
     struct link *link = &session->writer;
-    tr_status status = tr__link_do(link, SQL_BEGIN);
+    tr_status status = tr__session_begin(session);
     enum outcome outcome = GROUP_READY;
     if (status == TR_OK)
         outcome = apply_all(session, first, &status);

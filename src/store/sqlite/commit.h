@@ -7,6 +7,11 @@
 
 #include "store/sqlite/session.h"
 
+/**
+ * Begins a transaction of the writer. Waits while a reader locks writers out, which takes a moment. Committing thread.
+ */
+TR_MUST_CHECK tr_status tr__session_begin(struct store_session *session);
+
 /** Implements store_driver.commit. */
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
                              struct store_why *why);

@@ -71,6 +71,21 @@ static tr_status bar_readers(struct store_session *session, struct store_why *wh
     return TR_OK;
 }
 
+/*
+ * Cuts the log while readers are locked out. One of them that tries to begin has a lock for a moment, also then.
+ */
+static tr_status cut_barred(struct store_session *session, struct store_why *why)
+{
+    const tr_platform *platform = session->source.platform;
+    tr_time deadline_ns = platform->mono_now(platform) + COMPACT_READERS_NS;
+    tr_status status = tr__session_restart(session, true, why);
+    while (status == TR_STORE_BUSY && platform->mono_now(platform) < deadline_ns) {
+        platform->yield(platform);
+        status = tr__session_restart(session, true, why);
+    }
+    return status;
+}
+
 /* Step 1. Most of the log is written before readers are locked out, so that they do not wait
  * long. */
 static tr_status cut_log(struct store_session *session, struct store_why *why)
@@ -80,7 +95,7 @@ static tr_status cut_log(struct store_session *session, struct store_why *why)
         return status;
     status = bar_readers(session, why);
     if (status == TR_OK)
-        status = tr__session_restart(session, true, why);
+        status = cut_barred(session, why);
     tr__shm_admit(&session->vfs.shm);
     return status;
 }
@@ -150,7 +165,8 @@ static tr_status compact(struct store_session *session, const atom32 *is_cancell
 }
 
 /* Step 5. Also empties the file that has lost its name, to free its space: connections that have
- * not read since then still have it open. */
+ * not read since then still have it open. A file with another name, as a copy by hard links has it,
+ * belongs to somebody else. */
 static tr_status settle(struct store_session *session, int *fd, struct store_why *why)
 {
     tr_error error;
@@ -164,8 +180,9 @@ static tr_status settle(struct store_session *session, int *fd, struct store_why
         atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
         return compact_refuse(why, TR_STORE_FAILED, error.text);
     }
-    (void)!tr__plain_file_resize(
-        &(struct plain_file){.fd = before, .path = session->vfs.path}, 0, NULL);
+    const struct plain_file replaced = {.fd = before, .path = session->vfs.path};
+    if (!tr__plain_file_has_name(&replaced))
+        (void)!tr__plain_file_resize(&replaced, 0, NULL);
     return tr__session_check_files(session, why);
 }
 
