@@ -104,7 +104,7 @@ typedef struct tr_http_options {
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
     bool logs TR_ZERO;             /* one line of the log for each request, without its query */
     size_t ws_message_max TR_ZERO; /* bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
-    tr_time ws_ping_ns TR_ZERO; /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
+    tr_time ws_ping_ns TR_ZERO;    /* see TR_WS_PING_NS, which is the default; 0: the default */
     const char *const *origins
         /* origins that may open WebSockets, besides this host; NULL ends the list; "*": all */
         TR_ZERO;

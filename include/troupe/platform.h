@@ -310,8 +310,9 @@ struct tr_platform {
                          tr_address *addresses, size_t max, size_t *count);
 
     /**
-     * Starts a child process. It inherits no descriptor but its three, blocks no signal and ignores
-     * none, and is killed when the thread of this call ends, unless it outlives it. TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
+     * Starts a child process. It inherits no descriptor but its three, and blocks and ignores no
+     * signal. It is killed when the thread of this call ends, unless spec->outlives is set.
+     * TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
      * processes or descriptors), TR_TOO_LARGE (arguments and environment), TR_NO_MEMORY,
      * TR_INVALID_ARGUMENT; each with `why`. The three descriptors are closed by socket_close.
      * Any thread. Waits until the program is loaded.

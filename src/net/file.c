@@ -17,8 +17,7 @@
 #include "net/wait.h"
 #include "net/write.h"
 
-/* Bytes of one read. They are so many that a switch to a helper thread costs little beside the
- * copy. */
+/* Bytes of one read: so many that the copy costs much more than the switch to a helper thread. */
 enum { PIECE_MAX = 64 * 1024 };
 
 /* What the turn and a helper thread share. It is on the stack of the turn. */

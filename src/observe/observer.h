@@ -40,7 +40,7 @@ struct observer_mark {
 
 /**
  * A mailbox that is, or was, among the fullest ones. The entry begins again when the mailbox has
- * fewer messages than at its beginning.
+ * fewer messages than it had when the entry began (since_queued).
  */
 struct observer_growth {
     uint64_t ref; /* ref of the actor; 0: this entry is not used */

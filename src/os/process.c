@@ -112,7 +112,7 @@ struct birth {
     pid_t parent;
     long error;               /* why the program was not loaded */
     unsigned descriptors_max; /* for kernels without close_range, without /proc */
-    /* Entries of /proc/self/fd; then a directory of the path, and the program. */
+    /* First for the entries of /proc/self/fd, then for a directory of PATH with the program's name behind it. */
     _Alignas(8) char file[PATH_MAX];
     _Alignas(16) char stack[STACK_SIZE];
 };
@@ -156,7 +156,7 @@ IN_CHILD static long number_of(const struct entry *entry)
     return number;
 }
 
-/* Closes all descriptors behind the three that /proc lists. Returns false if it does not list them. */
+/* Closes all descriptors from 3 on that /proc lists. Returns false if /proc lists none. */
 IN_CHILD static bool listed_close(struct birth *birth)
 {
     long size;

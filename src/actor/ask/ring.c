@@ -54,7 +54,8 @@ struct search {
     bool is_silent;
     bool is_far;   /* the search sends RINGs where the chain leaves this worker */
     bool has_left; /* the chain leaves this worker */
-    bool has_met;  /* the search has come back to the origin, and not only to a crossing */
+    bool
+        has_met; /* the search has come back to the origin; coming back to a crossing does not count */
     const struct crossing *crossings;
 };
 

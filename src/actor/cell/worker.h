@@ -280,7 +280,7 @@ struct dead_letter_batches {
 
 /** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
-    struct loop_hooks hooks; /* the hooks of the worker, but with another `run` */
+    struct loop_hooks hooks; /* a copy of the worker's hooks in which only `run` differs */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
     atom32 slot;    /* slot of the running actor, or 0; written by the worker, like `handled` */
     atom64 handled; /* messages that the worker had handled when that run began */
@@ -362,7 +362,8 @@ struct worker_asks {
     struct ask *young;      /* a chain of asks that may not be in the wheel yet */
     struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
     bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
-    const tr_type *reply_expected; /* last pair of equal types of two files: expected, and given */
+    /* the last two types that were equal although declared in two files: expected, and given */
+    const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
