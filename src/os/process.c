@@ -179,8 +179,8 @@ IN_CHILD static bool listed_close(struct birth *birth)
 }
 
 /*
- * Closes the descriptors that are not its three: those of libraries may not be close-on-exec. Kernels before 5.9, and some
- * containers, have no close_range.
+ * Closes all descriptors of the child except its three, because libraries may have some that are not close-on-exec. Kernels
+ * before 5.9, and some containers, have no close_range.
  */
 IN_CHILD static void others_close(struct birth *birth)
 {

@@ -42,12 +42,12 @@ struct store_queue {
     struct store_batch *last;
 };
 
-/** Which thread may make a checkpoint, or keep other threads from making one; see store/tidy.h. */
+/** Which thread has the turn: only that thread may make a checkpoint. See store/tidy.h. */
 enum tidy_turn {
     TIDY_FREE,
-    TIDY_PASS,    /* the tidying thread; set by the committing thread */
-    TIDY_RESTART, /* the committing thread */
-    TIDY_HELD,    /* no thread, while a backup copies the files */
+    TIDY_PASS,    /* the tidying thread has the turn; the committing thread has given it */
+    TIDY_RESTART, /* the committing thread has the turn */
+    TIDY_HELD,    /* a backup or a compaction has the turn, and nobody makes a checkpoint */
 };
 
 enum { STORE_SIZES_FIRST = 2 };

@@ -359,7 +359,7 @@ struct worker_budgets {
 /** Asks that are open or free. Used by actor/ask. */
 struct worker_asks {
     struct wheel timeouts;  /* nodes of struct ask */
-    struct ask *young;      /* a chain of asks that may not be in the wheel yet */
+    struct ask *young;      /* a chain of asks; some of them are perhaps not in the wheel yet */
     struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
     bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
     /* the last two types that were equal although declared in two files: expected, and given */

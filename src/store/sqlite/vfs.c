@@ -279,7 +279,7 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     return result;
 }
 
-/* Called only by the connection that has SQLite's lock for writing the log, or that shortens it. */
+/* Called only by a connection that has SQLite's lock for writing the log, or that shortens the log. */
 static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
     int result = SQLITE_OK;
