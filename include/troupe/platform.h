@@ -397,8 +397,9 @@ struct tr_platform {
     tr_status (*io_watch_input)(const tr_platform *platform, tr_parker *parker, int fd,
                                 uint64_t token);
     /**
-     * From now on io_poll also reports TR_IO_OUT of a descriptor that is watched, at first if it is
-     * possible already. TR_NO_MEMORY, TR_INVALID_ARGUMENT. The thread that parks. Does not wait.
+     * From now on io_poll also reports TR_IO_OUT of a descriptor that is watched. If output is
+     * possible already, the next io_poll reports it. TR_NO_MEMORY, TR_INVALID_ARGUMENT. The thread
+     * that parks. Does not wait.
      */
     tr_status (*io_watch_output)(const tr_platform *platform, tr_parker *parker, int fd,
                                  uint64_t token);

@@ -29,7 +29,7 @@ struct ws_session {
     bool is_pinged;         /* a ping was sent, and no byte has come since */
     bool is_over;           /* a close was sent */
     struct ws_above *above; /* NULL: nothing */
-    /* the behavior whose row is called, as long as it is the behavior of the actor */
+    /* the behavior that `row` belongs to; the row is called only while the actor has this behavior */
     const tr_behavior *behavior;
     /* the row that gets tr_ws_message; NULL: the row in the behavior of the actor */
     const tr_handler *row;
