@@ -90,9 +90,10 @@ typedef struct tr_http_call {
         TR_ZERO;
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
     tr_time within_ns TR_ZERO;                   /* for the whole ask; 0: TR_HTTP_CALL_NS */
-    size_t head_max TR_ZERO; /* bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
+    size_t head_max
+        TR_ZERO; /* the head of the answer has at most so many bytes; 0: TR_HTTP_HEAD_MAX */
     size_t body_max
-        TR_ZERO; /* bytes of the body of the answer, unless .streams; 0: TR_HTTP_BODY_MAX */
+        TR_ZERO; /* without .streams the body of the answer has at most so many bytes; 0: TR_HTTP_BODY_MAX */
     uint32_t redirects_max TR_ZERO; /* redirects that are followed; 0: a redirect is the answer */
     bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
     bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
@@ -196,8 +197,9 @@ typedef struct tr_ws_call {
     const char *protocols TR_ZERO;               /* "chat.v2, chat.v1": the server may choose one */
     const char *authorization TR_ZERO;           /* the header */
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
-    tr_time within_ns TR_ZERO;     /* for the connection and the handshake; 0: TR_CONNECT_NS */
-    size_t message_max TR_ZERO;    /* bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
+    tr_time within_ns TR_ZERO; /* for the connection and the handshake; 0: TR_CONNECT_NS */
+    size_t message_max
+        TR_ZERO; /* a message that comes has at most so many bytes; 0: TR_WS_MESSAGE_MAX */
     tr_time ping_ns TR_ZERO;       /* see TR_WS_PING_NS, which is the default; 0: the default */
     bool compresses TR_ZERO;       /* offers permessage-deflate, without context between messages */
     int *refused TR_ZERO;          /* gets the HTTP status if the server refuses */

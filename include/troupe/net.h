@@ -134,8 +134,9 @@ typedef struct tr_endpoint {
      * was inherited: "fd:3", or "fd:web" by its name in systemd. */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
-    size_t frame_max TR_ZERO;  /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
-    size_t output_max TR_ZERO; /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
+    size_t frame_max
+        TR_ZERO; /* bytes of a piece at most; 0: TR_FRAME_MAX; may be set up to TR_PAYLOAD_MAX */
+    size_t output_max TR_ZERO; /* at most so many bytes wait to be sent; 0: TR_OUTPUT_MAX */
     /* longest time for a connect, or for the handshake of a session; 0: TR_CONNECT_NS */
     tr_time connect_ns TR_ZERO;
     tr_time idle_ns

@@ -117,7 +117,7 @@ struct durable_host {
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
     struct spread wake_times;    /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
-    struct spread alarm_times;   /* how late alarms were, the same way */
+    struct spread alarm_times;   /* how late alarms were: nanoseconds, from SPREAD_FIRST_NS */
     uint64_t clock;              /* ref of the clock */
     atom64 timeouts;             /* graces that have ended by their deadline; read by any thread */
     struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */

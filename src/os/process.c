@@ -198,7 +198,8 @@ IN_CHILD static void others_close(struct birth *birth)
 IN_CHILD static void signals_reset(void)
 {
     enum { SIGNALS = 64, SET_BYTES = SIGNALS / 8 };
-    const long usual[8] = {0}; /* struct sigaction of the kernel with SIG_DFL; and the empty set */
+    const long usual[8] = {
+        0}; /* zeros: a struct sigaction of the kernel with SIG_DFL, and also an empty set of signals */
     for (int signal = 1; signal <= SIGNALS; signal++)
         (void)os_call(SYS_rt_sigaction, signal, (long)usual, 0, SET_BYTES, 0, 0);
     (void)os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)usual, 0, SET_BYTES, 0, 0);

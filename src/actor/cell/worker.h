@@ -184,7 +184,7 @@ struct tr_self {
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
     struct channel *borrowed; /* a list of the channels whose memory the turn uses: net/input.h */
-    struct lent *lent;        /* memory that such a channel had: net/lent.h */
+    struct lent *lent;        /* memory of channels that the turn still uses: net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
     uint64_t followed; /* number of this turn if it is followed, otherwise 0: actor/cell/follow.h */
