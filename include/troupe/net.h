@@ -149,7 +149,8 @@ typedef struct tr_endpoint {
     const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
-    uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
+    uint32_t connections_max
+        TR_ZERO; /* open connections at most, further ones wait in the kernel; 0: as many as descriptors */
     uint32_t connections_per_peer_max
         TR_ZERO; /* connections of one address, or of one /64 of IPv6; more are reset; 0: no limit */
     uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */

@@ -16,7 +16,8 @@ struct channel_timer {
     /* when bytes were last received or sent, or a turn of the channel ended, plus the time for
      * which a turn has worked since then */
     tr_time active_ns;
-    tr_time worked_ns; /* since when the turn works, if it has read from the channel before */
+    tr_time
+        worked_ns; /* when a turn last ended a read from the channel; while that turn runs it has worked since then */
 };
 
 /** Makes sure that tr__channel_arm needs no memory. Fails with TR_NO_MEMORY. */

@@ -121,7 +121,7 @@ static tr_status write_head(struct channel *channel, uint64_t size)
     return length == SIZE_MAX ? TR_TOO_LARGE : tr__output_append(channel, head, length);
 }
 
-/* Ends the channel, so that the other side does not take a part of a file for the whole. */
+/* Ends the channel, so that the other side does not think that a part is the whole file. */
 static void end_amid(struct tr_self *self, tr_channel handle, const struct file_job *job,
                      tr_status status)
 {
