@@ -309,7 +309,8 @@ tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
  */
 tr_status tr_http_event(tr_self *self, const char *event, const char *data);
 /**
- * Ends what tr_http_begin began. A turn that ends without it resets the connection, so that the client does not take a part of the answer for the whole.
+ * Ends what tr_http_begin began. A turn that ends without it resets the connection, so that the client does not take a
+ * part of the answer for the whole.
  * In a turn. May wait.
  */
 tr_next tr_http_end(tr_self *self);

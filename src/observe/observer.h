@@ -66,7 +66,7 @@ struct observer {
     const struct schema_source *schema; /* NULL: the schema is not known */
     struct observer_mark marks[OBSERVER_MARKS];
     struct observer_sample samples[OBSERVER_SAMPLES];
-    uint64_t looks;            /* number of looks at each worker since samples are taken */
+    uint64_t looks;            /* number of looks at each worker since sampling began */
     uint64_t busy;             /* looks that found a handler running, over all workers */
     uint64_t samples_left_out; /* samples that were left out because the table was full */
     struct observer_flame {    /* as `samples`, but never reset; see observe/flame.h */

@@ -138,7 +138,7 @@ struct loop {
     uint64_t steps_seen; /* sum of runs, parks and steps */
     /* when steps_seen was first seen; 0 while the loop sleeps; read by any thread */
     atom64 since_ns;
-    atom64 awake_ns; /* for how long the loop was awake, as the ticks of the watch have found it */
+    atom64 awake_ns;   /* for how long the loop was awake, as far as the watch saw in its ticks */
     tr_time report_ns; /* the duration of the present turn at which the next report is made */
     bool is_reported;
 

@@ -303,7 +303,7 @@ struct extra_watches {
 /** Senders that wait for capacity in the mailbox of this actor. */
 struct extra_senders {
     struct envelope *ring;
-    int32_t reserved;       /* for how many messages capacity is reserved for waiting senders */
+    int32_t reserved;       /* number of messages that waiting senders have capacity reserved for */
     int32_t reserved_lines; /* the same in memory: lines of 64 bytes */
     bool is_serving;        /* tr__waiters_serve runs, and does the work of a nested call too */
 };

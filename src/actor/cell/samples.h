@@ -38,7 +38,7 @@ struct turn_sample {
     const tr_behavior *behavior;
     atom64 count;  /* number of turns that were timed, or were to be timed */
     atom64 weight; /* weight of the turns that were timed */
-    atom64 waited; /* weight of the turns that were not timed, because they wait */
+    atom64 waited; /* weight of the turns that were to be timed, but are not because they wait */
     atom64 sum_ns; /* sum of the times, each multiplied by its weight */
     atom64 longest_ns;
     atom64 buckets[SAMPLE_BUCKETS]; /* weights */

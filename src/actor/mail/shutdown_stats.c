@@ -38,7 +38,7 @@ void tr__shutdown_stats_free(struct tr_system *system)
 }
 
 /*
- * Adds to a number that any thread may write. The number stops below LEDGER_ENDED. If it is
+ * Adds to a number that any thread may write. The number stays below LEDGER_ENDED. If it is
  * LEDGER_ENDED, it does not change.
  */
 static void add(atom32 *number, uint64_t more)

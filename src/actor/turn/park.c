@@ -167,7 +167,7 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
-/* Holds the messages of a turn with an outbox again, after a wait. */
+/* After a wait: from now on messages of a turn with an outbox are held back again. */
 static void outbox_resume(struct tr_self *self)
 {
     const struct durable *durable = self->cell->extra->durable;
