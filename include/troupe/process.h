@@ -75,7 +75,7 @@ typedef struct tr_process {
         TR_ZERO; /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
     const char *const *environment
         TR_ZERO; /* "NAME=value", the last is NULL; NULL: this program's */
-    /* where the process runs, and from where a relative path is seen */
+    /* working directory of the process; a relative path of the program begins there. NULL: that of this program */
     const char *directory TR_ZERO;
     tr_process_stream input TR_ZERO;
     tr_process_stream output TR_ZERO;

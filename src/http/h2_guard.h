@@ -39,7 +39,8 @@ struct h2_guard {
     uint32_t resets;
     uint32_t settings; /* number of frames of settings that are no acknowledgements */
     uint32_t idle;     /* number of frames that carry nothing */
-    uint32_t credit;   /* number of such frames that may still come without being counted */
+    uint32_t
+        credit; /* number of frames that carry nothing and may still come without being counted */
     /* the guard checks a server: each request that is sent gives credit for its reset */
     bool is_client;
     const char *why; /* why it is a flood; NULL: it is none */

@@ -74,7 +74,7 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     if (!tr__cell_may_have_channels(cell))
         return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(cell) && channel->endpoint->options.interleaves)
-        /* the answers of such an actor would have to wait for two things: commits, and earlier
+        /* the answers of a durable actor would have to wait for two things: commits, and earlier
          * pieces */
         return TR_NOT_SUPPORTED;
     struct net_cell *record = cell_record(channel->worker, cell);

@@ -17,8 +17,7 @@
 #include "net/wait.h"
 #include "net/write.h"
 
-/* Bytes of one read. They are so many that a switch to a helper thread costs little beside the
- * copy. */
+/* Bytes of one read: so many that the copy costs much more than the switch to a helper thread. */
 enum { PIECE_MAX = 64 * 1024 };
 
 /* What the turn and a helper thread share. It is on the stack of the turn. */
@@ -125,7 +124,7 @@ static tr_status write_head(struct channel *channel, uint64_t size)
     return length == SIZE_MAX ? TR_TOO_LARGE : tr__output_append(channel, head, length);
 }
 
-/* Ends the channel, so that the other side does not take a part of a file for the whole. */
+/* Ends the channel, so that the other side does not think that a part is the whole file. */
 static void end_amid(struct tr_self *self, tr_channel handle, const struct file_job *job,
                      tr_status status)
 {

@@ -66,7 +66,7 @@ enum { KEY_COPIES_BYTES = 2 << 20 }; /* bytes of the secure heap that copies of 
  * key into ordinary memory, which is in dumps of the process. */
 static EVP_PKEY *key_copy(const EVP_PKEY *key)
 {
-    /* Leave the other half of the secure heap to new keys of handshakes; see tls_secret.c. */
+    /* Copies may use half of the secure heap. The other half is for keys that handshakes make; see tls_secret.c. */
     if (CRYPTO_secure_used() > KEY_COPIES_BYTES)
         return NULL;
     if (tr__tls_rsa_is_hidden(key))

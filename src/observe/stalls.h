@@ -18,7 +18,7 @@
 
 /** Writes the member "handed_off": stuck turns whose workers now run on other threads. */
 void tr__handed_off_write(struct visitor *visitor);
-/** If this actor has such a turn, writes it as an object. */
+/** If a turn of this actor is stuck and its worker runs on another thread, writes the turn as an object. */
 void tr__handed_off_of_write(struct visitor *visitor, tr_ref actor);
 void tr__verb_stalls(struct visitor *visitor, const struct control_request *request);
 

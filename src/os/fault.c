@@ -53,17 +53,17 @@ struct fault_thread {
 };
 
 /*
- * The handlers that were installed before the runtime's handler, of one signal, the latest last.
+ * For one signal: the handlers over which the runtime has installed its handler, the latest last.
  *
- * There are several if a program installs its handler over the runtime's and calls what it found.
- * When the runtime removes its own handler, such a handler stays. It still calls the runtime's
- * handler, and the runtime may install its own above it again. A fault must not be passed around in
- * a circle: a handler that the runtime's handler has called may call the runtime's handler back,
- * which then calls the next older one.
+ * There can be several. A program may install a handler over the runtime's, and this handler may
+ * call the runtime's. It stays when the runtime removes its own handler, and the runtime may later
+ * install its own handler over it again. So the runtime's handler may call a handler of the program
+ * that calls the runtime's handler back. Then the runtime's handler calls the next older handler of
+ * the list, so that a fault is not passed around in a circle.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
-    /* how many entries are in use; such entries are not written again. Written under the lock, read by handlers */
+    /* how many entries are used; a used entry does not change. Written under the lock, read by handlers */
     atom32 count;
     struct sigaction actions[EARLIER_MAX];
 };

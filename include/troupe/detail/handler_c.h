@@ -28,9 +28,11 @@
 #pragma GCC system_header
 
 /*
- * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of `call`, which reaches its
- * message by TR_SAID_(m) only. So a message that is not declared is one error: gcc reports an
- * unknown name once, and clang reports only the variable tr_said, not its uses.
+ * These macros stand around a call of a function, `call`, and give its value:
+ *     TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_
+ * Within `call`, TR_SAID_(m) stands for &tr_says_##m. So if the message m is not declared, there is
+ * only one error: gcc reports an unknown name once, and clang reports only the variable tr_said, not
+ * its uses.
  */
 #ifdef __clang__
 #define TR_SAY_ (__extension__({ __auto_type tr_said =

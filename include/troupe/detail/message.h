@@ -76,9 +76,10 @@ long tr_marks_message_(const volatile void *any);
 /* The variable is weak: its address is NULL unless TR_SECRET(m, ...) stands in some file. */
 #define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
 /*
- * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_: if clang proposes it for a wrong name, it
- * shows all macros on the way to the definition. `reply` comes with a cast, so that a reply which is not declared is one
- * error: clang may propose a function in its place.
+ * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_, because clang shows all
+ * macros on the way to the definition of a name that it suggests in place of a wrong one. `reply` comes with a cast. Clang
+ * sometimes suggests a function in place of a reply that is not declared; without the cast, the type of that function
+ * would be a second error.
  */
 #define TR_TYPE_(m, reply) { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \

@@ -73,7 +73,7 @@ struct failure_log {
         const tr_behavior *behavior; /* one with this name; NULL: this entry is not used */
         uint64_t count;
     } behaviors[TR_FAILED_BEHAVIORS_MAX];
-    uint64_t others; /* failures of behaviors that have no place there */
+    uint64_t others; /* failures of behaviors for which `behaviors` has no space */
     struct {
         const char *behavior; /* NULL: this entry is not used */
         char where[64];       /* the handler */
@@ -85,8 +85,9 @@ struct failure_log {
 struct system_samples {
     /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
     atom64 until_ns;
-    atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
-    atom64 since_ns;   /* when this generation began */
+    atom32
+        generation; /* incremented by the first request after a pause; the figures then start from zero */
+    atom64 since_ns; /* when this generation began */
     /* What observe/observer.h has seen: */
     struct lock lock;    /* protects worker_samples.awake */
     atom64 is_looked_at; /* 1: somebody looks */
@@ -161,12 +162,12 @@ struct stall_stack {
     uintptr_t frames[STALL_FRAMES_MAX]; /* an address in each function, the innermost first */
 };
 
-/** A long turn: actor/system/stall_log.h. Texts but the path are constants of the program. */
+/** A long turn: actor/system/stall_log.h. All texts except the path are constants of the program. */
 struct stall_entry {
     uint64_t number; /* from 1 */
     uint64_t actor;
     tr_time begun_ns;
-    tr_time took_ns; /* how long the turn has taken; so far, if it is not over */
+    tr_time took_ns; /* how long the turn took, or has taken so far if it is not over */
     const char *type;
     const char *handler;
     const char *behavior;
@@ -305,7 +306,7 @@ struct shutdown {
     tr_time called_ns;
     tr_time timeout_ns;
     tr_counters before;
-    /* the report; complete when is_lost, before that only slow[] and hook[] */
+    /* the report. Until is_lost is set, only its members slow[] and hook[] are written */
     tr_shutdown_report final;
     struct report_lines lines;
     struct hooks hooks;
