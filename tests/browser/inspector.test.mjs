@@ -54,28 +54,13 @@ test('a_stuck_handler_and_a_growing_mailbox_are_named', 'IP-02', async stage => 
   assert.equal(await turns.count(), 1);
   assert.match(await turns.locator('td.num').first().innerText(), /^[67](\.\d+)? s$/);
   // In which functions it was, by names and lines, as the control socket has them.
-  await turns.first().click();
+  await turns.first().locator('td').first().click();
   assert.match(await text(page, '.stack h3'), /on_block of .*was here .* after its turn had begun/);
   const stack = (await text(page, '.stack pre')).trim().split('\n');
   const { ok } = await ask(socket, 'stalls');
   assert.deepEqual(stack, ok.past.find(row => row.handler === 'on_block').stack);
   assert.match(stack[0], /nanosleep/);
   assert.match(stack.at(-1), /^on_block \(inspector\.c:\d+\)$/);
-});
-
-// What is known of a turn that is over, whose messages nobody has followed.
-test('a_slow_turn_that_is_over_leads_to_what_is_known_of_it', 'IP-02', async stage => {
-  const { page } = await begin(stage, { view: '/time' });
-  const row = page.locator('tr', { hasText: 'on_grind' }).filter({ has: page.locator('a', { hasText: 'trace' }) }).first();
-  await row.waitFor();
-  const causal = await row.locator('a.mono').innerText();
-  await row.locator('a', { hasText: 'trace' }).click();
-  await shows(page, 'h2', causal);
-  await shows(page, 'td', 'grind');
-  await shows(page, '.more', 'among the slowest of the last minute');
-  await go(page, '#/trace?causal=7');
-  await shows(page, '.more', 'Nothing else is recorded of this id');
-  assert.equal(await page.locator('tbody tr').count(), 0);
 });
 
 test('failures_letters_and_stored_state_are_found', 'IP-02', async stage => {
