@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-enum { FRAME = 6, STACK = 7, RETURN = 16 };
+enum { STACK = 7 };
 #else
-enum { FRAME = 29, STACK = 31, RETURN = 30 };
+enum { STACK = 31 };
 #endif
 
 /* Names of the standards: DWARF, section 6.4, and of the Linux Standard Base for .eh_frame. */
