@@ -297,7 +297,7 @@ static void control_close(struct control *control)
     tr__local_unlisten(control->listener, control->path);
     tr__local_close(control->bell);
     tr__store_reader_free(control->observer.reader);
-    tr__stacks_free(&control->observer);
+    tr__stack_texts_free(&control->observer);
     tr_client_free(control->observer.client);
     source_resize(&source, control, 0);
 }

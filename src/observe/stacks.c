@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/stacks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "actor/cell/system_parts.h"
@@ -30,11 +31,19 @@ static struct stack_texts *texts_of(struct observer *observer)
     return observer->stacks;
 }
 
+/* Whether TR_BEHAVIOR has made the function, to call a handler or a set-up. Below it is the runtime. */
+static bool is_generated(const struct symbol *symbol)
+{
+    return strncmp(symbol->function, "tr_call_", 8) == 0 ||
+           strncmp(symbol->function, "tr_setup_", 9) == 0;
+}
+
 /* Finds the functions, and writes them. Functions that do not fit are left out. */
 static void text_fill(struct stack_texts *texts, struct stack_text *text,
                       const struct stall_entry *entry)
 {
     size_t at = 0;
+    char inner[sizeof((struct symbol *)0)->function] = "";
     text->number = entry->number;
     text->looked_ns = entry->stack.looked_ns;
     for (uint32_t i = 0; i < entry->stack.count; i++) {
@@ -42,8 +51,17 @@ static void text_fill(struct stack_texts *texts, struct stack_text *text,
         if (at + FRAME_TEXT_MAX >= STACK_TEXT_MAX)
             break;
         tr__symbol_find(&texts->symbols, entry->stack.frames[i], &symbol);
+        bool is_last = is_generated(&symbol);
+        if (is_last && entry->handler)
+            (void)snprintf(symbol.function, sizeof symbol.function, "%.63s", entry->handler);
+        /* Without optimisation the handler is a function of its own, and was written already. */
+        if (is_last && i && entry->handler && strcmp(inner, entry->handler) == 0)
+            break;
+        memcpy(inner, symbol.function, sizeof inner);
         (void)tr__symbol_print(&symbol, text->text + at, FRAME_TEXT_MAX);
         at += strlen(text->text + at) + 1;
+        if (is_last)
+            break;
     }
     text->text[at] = '\0';
 }
@@ -82,7 +100,7 @@ void tr__stack_write(struct visitor *visitor, const struct stall_entry *entry)
     tr__json_signed(line, "stack_age_ms", age_ns / TR_MILLISECOND);
 }
 
-void tr__stacks_free(struct observer *observer)
+void tr__stack_texts_free(struct observer *observer)
 {
     source_resize(observer->source, observer->stacks, 0);
     observer->stacks = NULL;

@@ -15,6 +15,6 @@ struct stall_entry;
  * "stack_age_ms", how long ago that was.
  */
 void tr__stack_write(struct visitor *visitor, const struct stall_entry *entry);
-void tr__stacks_free(struct observer *observer);
+void tr__stack_texts_free(struct observer *observer);
 
 #endif

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-enum { FRAME = 6, STACK = 7, RETURN = 16 };
+enum { STACK = 7 };
 #else
-enum { FRAME = 29, STACK = 31, RETURN = 30 };
+enum { STACK = 31 };
 #endif
 
 /* Names of the standards: DWARF, section 6.4, and of the Linux Standard Base for .eh_frame. */
@@ -236,6 +236,25 @@ static void rule_restore(struct machine *machine, uint64_t number)
         machine->rules.of[number] = machine->initial.of[number];
 }
 
+/*
+ * The frame by an expression. Only that of the table of calls to other objects (.plt) is known: the stack pointer and 8, and
+ * 8 more in the last bytes of each place, behind a push.
+ */
+static void expression_run(struct machine *machine, struct cursor *at)
+{
+    static const uint8_t plt[] = {
+        0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}; /* of x86-64 */
+    uint64_t size = cursor_uleb(at);
+    const unsigned char *bytes = at->at;
+    cursor_skip(at, size);
+    machine->rules.base = UNWIND_REGISTERS; /* never known */
+    if (at->is_bad || size != sizeof plt || memcmp(bytes, plt, size) != 0)
+        return;
+    uintptr_t place = (machine->entry->function + machine->end) & 15;
+    machine->rules.base = STACK;
+    machine->rules.offset = place >= 11 ? 16 : 8;
+}
+
 /* Instructions about where the frame is. Returns false if it is none of them. */
 static bool frame_run(struct machine *machine, struct cursor *at, uint64_t code)
 {
@@ -260,8 +279,7 @@ static bool frame_run(struct machine *machine, struct cursor *at, uint64_t code)
         rules->offset = cursor_sleb(at) * data_align;
         return true;
     case CFA_DEF_EXPRESSION:
-        rules->base = UNWIND_REGISTERS; /* never known */
-        cursor_skip(at, cursor_uleb(at));
+        expression_run(machine, at);
         return true;
     default:
         return false;

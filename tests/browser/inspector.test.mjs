@@ -54,7 +54,7 @@ test('a_stuck_handler_and_a_growing_mailbox_are_named', 'IP-02', async stage => 
   assert.equal(await turns.count(), 1);
   assert.match(await turns.locator('td.num').first().innerText(), /^[67](\.\d+)? s$/);
   // In which functions it was, by names and lines, as the control socket has them.
-  await turns.first().click();
+  await turns.first().locator('td').first().click();
   assert.match(await text(page, '.stack h3'), /on_block of .*was here .* after its turn had begun/);
   const stack = (await text(page, '.stack pre')).trim().split('\n');
   const { ok } = await ask(socket, 'stalls');

@@ -13,13 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "os/atomic.h"
 #include "os/fault.h"
 #include "os/stack_look.h"
 #include "os/symbols.h"
+#include "os/unwind.h"
 
 enum way { WAIT, SPIN, ALLOCATE };
-enum { FRAMES_MAX = 24, LOOKS = 200, NEVER_MS = -1 };
+enum { FRAMES_MAX = 24, LOOKS = 200, NOISES = 20000, NEVER_MS = -1 };
 
 static atom32 sitter;  /* the thread's id of the kernel */
 static atom32 is_over; /* ends a thread that computes */
@@ -198,5 +200,31 @@ TEST(a_thread_that_takes_no_signals_gets_none, "O-05")
     ck_assert_uint_eq(look(0, text, sizeof text), 0);
 }
 
-SUITE("os: stack look", a_thread_that_waits_is_seen_and_not_disturbed,
+/* Registers, code addresses and memory of a damaged stack: some callers are found or none, and nothing is read that is not there. */
+TEST(noise_gives_no_fault, "O-05")
+{
+    static struct unwind unwind;
+    static const uintptr_t codes[] = {
+        (uintptr_t)on_sit, (uintptr_t)look, (uintptr_t)tr__symbol_find, (uintptr_t)poll};
+    uint64_t random = 20;
+    for (int i = 0; i < NOISES; i++) {
+        uintptr_t stack = (uintptr_t)&random - hash_mix(++random) % 4096;
+        for (size_t j = 0; j < UNWIND_REGISTERS; j++)
+            unwind.registers.values[j] = stack + hash_mix(++random) % (i % 2 ? 4096 : UINT64_MAX);
+        unwind.registers.known = hash_mix(++random);
+        unwind.copied = stack;
+        unwind.copy_size = tr__own_memory(stack, unwind.copy, sizeof unwind.copy);
+        for (size_t j = 0; j < unwind.copy_size; j++)
+            unwind.copy[j] ^= hash_mix(random + j) % 64 == 0;
+        if (i % 8)
+            tr__unwind_set_sp(&unwind, stack);
+        unwind.pc = codes[hash_mix(++random) % 4];
+        unwind.pc += hash_mix(++random) % 256;
+        unwind.is_caller = i % 3 == 0;
+        for (int j = 0; j < FRAMES_MAX && tr__unwind_step(&unwind); j++)
+            ck_assert_uint_ne(unwind.pc, 0);
+    }
+}
+
+SUITE("os: stack look", noise_gives_no_fault, a_thread_that_waits_is_seen_and_not_disturbed,
       a_thread_that_computes_is_seen_if_it_takes_signals, a_thread_that_takes_no_signals_gets_none)
