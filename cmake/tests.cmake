@@ -377,6 +377,8 @@ if(TROUPE_TESTS AND TROUPE_PROGRAMS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
     if(TROUPE_HTTP)
         add_test(NAME inspect COMMAND ${tests_dir}/inspect/run ${PROJECT_BINARY_DIR})
         set_tests_properties(inspect PROPERTIES LABELS "${labels}" TIMEOUT 120 ENVIRONMENT ${results})
+        add_test(NAME secrets COMMAND ${tests_dir}/secrets/run ${PROJECT_BINARY_DIR})
+        set_tests_properties(secrets PROPERTIES LABELS "${labels}" TIMEOUT 120 ENVIRONMENT ${results})
     endif()
 endif()
 

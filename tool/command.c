@@ -398,6 +398,12 @@ static void stall_print(const struct json *row)
     printf(", on worker %" PRId64 "%s\n",
            json_number(row, "worker"),
            json_is_true(row, "handed_off") ? ", handed off" : "");
+    const struct json *stack = json_get(row, "stack");
+    for (const struct json *frame = stack ? stack->first : NULL; frame; frame = frame->next) {
+        printf("    in ");
+        text_print(frame->text);
+        putchar('\n');
+    }
 }
 
 static void stalls_print(const struct json *answer)

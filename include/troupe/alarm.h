@@ -78,7 +78,8 @@ typedef enum tr_alarm_kind {
 
 /** What an alarm is; borrowed for the call. */
 typedef struct tr_alarm {
-    const char *name; /* 1 to TR_ALARM_NAME_MAX bytes */
+    size_t size TR_ZERO; /* sizeof(tr_alarm); 0: all members are known */
+    const char *name;    /* 1 to TR_ALARM_NAME_MAX bytes */
     tr_alarm_kind kind;
     tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
     const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */

@@ -184,8 +184,8 @@ typedef struct tr_options {
     uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* 0: TR_OVERFLOW_FAIL */
-    size_t budget_bytes;        /* bytes of the actor alone; 0: no budget */
-    size_t tree_budget_bytes;   /* bytes of its tree; 0: no budget */
+    size_t budget_bytes;        /* the actor alone has at most so many bytes; 0: no budget */
+    size_t tree_budget_bytes;   /* its tree has at most so many bytes; 0: no budget */
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
     /* after which kinds of end the actor starts again; 0: TR_TRANSIENT */

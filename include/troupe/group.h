@@ -60,8 +60,9 @@
  *     actor.
  *     When no member is left, the status is TR_STOPPED, and the message is a dead letter to the ref
  *     of the group. A dead letter of a message that a member had taken, or had no capacity for,
- *     names the
- * member. Messages of one sender to one member arrive in the order sent; between different members
+ *     names the member.
+ *
+ * Messages of one sender to one member arrive in the order sent; between different members
  * there is no order.
  *
  * The ref refers to an actor of the runtime, a child of the spawner. The members are the children

@@ -91,9 +91,10 @@
 /** What tr_endpoint.http points to. It is copied; all zero is the default. */
 typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
-    size_t head_max TR_ZERO;      /* bytes of a head; 0: TR_HTTP_HEAD_MAX */
-    uint32_t headers_max TR_ZERO; /* fields of a head; 0: TR_HTTP_HEADERS_MAX */
-    size_t body_max TR_ZERO; /* bytes of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    size_t head_max TR_ZERO;      /* bytes of a head at most; 0: TR_HTTP_HEAD_MAX */
+    uint32_t headers_max TR_ZERO; /* fields of a head at most; 0: TR_HTTP_HEADERS_MAX */
+    size_t body_max
+        TR_ZERO; /* bytes at most of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
     /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
     tr_time head_ns TR_ZERO;
     tr_time body_ns TR_ZERO; /* longest time between two pieces of a body; 0: TR_HTTP_BODY_NS */
@@ -102,9 +103,10 @@ typedef struct tr_http_options {
     const char *server TR_ZERO; /* the header Server; NULL: none is sent */
     bool has_health
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
-    bool logs TR_ZERO;             /* one line of the log for each request, without its query */
-    size_t ws_message_max TR_ZERO; /* bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
-    tr_time ws_ping_ns TR_ZERO; /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
+    bool logs TR_ZERO; /* one line of the log for each request, without its query */
+    size_t ws_message_max
+        TR_ZERO; /* bytes of a message of a WebSocket at most; 0: TR_WS_MESSAGE_MAX */
+    tr_time ws_ping_ns TR_ZERO; /* see TR_WS_PING_NS, which is the default; 0: the default */
     const char *const *origins
         /* origins that may open WebSockets, besides this host; NULL ends the list; "*": all */
         TR_ZERO;
@@ -247,6 +249,7 @@ TR_END_C
 
 /** Members of tr_http_reply and tr_http_begin. */
 typedef struct tr_http_response {
+    size_t size TR_ZERO; /* tr_http_reply and tr_http_begin set it */
     int status TR_ZERO;
     const char *type TR_ZERO; /* NULL: text/plain for .text, application/octet-stream for .body */
     const char *text TR_ZERO; /* set .text, or .body, or neither */
@@ -307,7 +310,8 @@ tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
  */
 tr_status tr_http_event(tr_self *self, const char *event, const char *data);
 /**
- * Ends what tr_http_begin began. A turn that ends without it resets the connection, so that nobody takes a part for all.
+ * Ends what tr_http_begin began. A turn that ends without it resets the connection, so that the client does not take a
+ * part of the answer for the whole.
  * In a turn. May wait.
  */
 tr_next tr_http_end(tr_self *self);

@@ -27,8 +27,8 @@
  * }
  * ```
  *
- * The answer comes to the turn that asks, or ends its ask with a status. A status of HTTP, such as 404, is no failure of
- * the ask. Failures are
+ * The turn that asks gets the answer, or its ask ends with a status. An answer with a status of HTTP such as 404 is no
+ * failure of the ask. Failures are the statuses of all asks (troupe/ask.h), and
  *     TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_ADDRESS_INVALID (the name is not known)
  *     TR_TIMEOUT      .within_ns, or the deadline of the request that this turn handles
  *     TR_TLS_FAILED   no agreement, or a certificate that is not trusted; nothing of the request was sent
@@ -41,13 +41,14 @@
  *     TR_INVALID_ARGUMENT   the URL, the method, a header or another member
  *     TR_NOT_SUPPORTED   built without HTTP, without TLS, or without what .version asks for; a server of https that does not
  *                     agree on HTTP/2, which .version asks for
- * and those of asks (troupe/ask.h). tr_ask_error has the text.
+ * tr_ask_error has the text.
  *
  * Connections. Each worker keeps connections to a host for later asks, for all its actors: at most TR_HTTP_CONNECTIONS_MAX
- * to one host, each for TR_HTTP_IDLE_NS after its last answer. Asks with another .by or .version have connections of their own. When all are busy, asks wait for one in the order in which
- * they came. An ask whose kept connection has ended before anything of the answer came is sent again once, on a new connection,
- * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated, except
- * one that a server of HTTP/2 reports as not handled.
+ * to one host, each for TR_HTTP_IDLE_NS after its last answer. Asks with another .by or .version have connections of
+ * their own. When all are busy, asks wait for one in the order in which they came. An ask whose kept connection has
+ * ended before anything of the answer came is sent again once, on a new connection, if its method may be repeated (GET,
+ * HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated, except one that a server of HTTP/2
+ * reports as not handled.
  *
  * Versions. A server of https is offered HTTP/2 and HTTP/1.1, and the client speaks what it chooses. Without TLS it is HTTP/1.1,
  * or HTTP/2 by prior knowledge with .version = TR_HTTP_VERSION_2. Asks of one host share a connection of HTTP/2, each as a
@@ -89,9 +90,10 @@ typedef struct tr_http_call {
         TR_ZERO;
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
     tr_time within_ns TR_ZERO;                   /* for the whole ask; 0: TR_HTTP_CALL_NS */
-    size_t head_max TR_ZERO; /* bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
+    size_t head_max
+        TR_ZERO; /* the head of the answer has at most so many bytes; 0: TR_HTTP_HEAD_MAX */
     size_t body_max
-        TR_ZERO; /* bytes of the body of the answer, unless .streams; 0: TR_HTTP_BODY_MAX */
+        TR_ZERO; /* without .streams the body of the answer has at most so many bytes; 0: TR_HTTP_BODY_MAX */
     uint32_t redirects_max TR_ZERO; /* redirects that are followed; 0: a redirect is the answer */
     bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
     bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
@@ -195,11 +197,12 @@ typedef struct tr_ws_call {
     const char *protocols TR_ZERO;               /* "chat.v2, chat.v1": the server may choose one */
     const char *authorization TR_ZERO;           /* the header */
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
-    tr_time within_ns TR_ZERO;  /* for the connection and the handshake; 0: TR_CONNECT_NS */
-    size_t message_max TR_ZERO; /* bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
-    tr_time ping_ns TR_ZERO;    /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
-    bool compresses TR_ZERO;    /* offers permessage-deflate, without context between messages */
-    int *refused TR_ZERO;       /* gets the HTTP status if the server refuses */
+    tr_time within_ns TR_ZERO; /* for the connection and the handshake; 0: TR_CONNECT_NS */
+    size_t message_max
+        TR_ZERO; /* a message that comes has at most so many bytes; 0: TR_WS_MESSAGE_MAX */
+    tr_time ping_ns TR_ZERO;       /* see TR_WS_PING_NS, which is the default; 0: the default */
+    bool compresses TR_ZERO;       /* offers permessage-deflate, without context between messages */
+    int *refused TR_ZERO;          /* gets the HTTP status if the server refuses */
     const tr_endpoint *by TR_ZERO; /* see the member of this name in tr_http_call */
 } tr_ws_call;
 

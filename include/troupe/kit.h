@@ -56,9 +56,10 @@ typedef struct tr_kit_options {
     uint64_t seed; /* 0: 1 */
     int workers;   /* 0: 1; the one thread runs them all, in an order that the seed chooses */
     bool moves;    /* actors that may move do, as the seed chooses */
-    const struct tr_durables *durable; /* see durable.h; without `store` the store is in memory */
-    const char *store;                 /* NULL, or the directory of the store */
-    uint32_t awake_max;                /* as in tr_system_options */
+    const struct tr_durables
+        *durable;       /* see durable.h; if the next member is NULL, the store is in memory */
+    const char *store;  /* NULL, or the directory of the store */
+    uint32_t awake_max; /* as in tr_system_options */
     uint64_t awake_bytes_max;
     const char *name; /* of the system, which its store remembers; NULL: "kit" */
     tr_kit_log log;   /* a test that fails actors on purpose may want TR_KIT_LOG_NONE */

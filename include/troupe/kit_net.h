@@ -57,8 +57,8 @@ typedef struct tr_kit_network {
     tr_time jitter_ns; /* up to this much more, as the seed chooses; a connection stays in order */
     size_t piece_max;  /* bytes that a receive gets at most; 0: all that are there */
     size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
-    size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
-    double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
+    size_t datagram_max; /* bytes of a datagram at most; 0: 65,507 */
+    double loses;        /* the share of datagrams that are lost, 0 to 1; UNIX sockets lose none */
     /* the share of datagrams that take longer, so that later ones overtake them */
     double reorders;
 } tr_kit_network;

@@ -474,7 +474,10 @@
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)
 /** Streams that a client resets, or that end because of its mistakes. */
 #define TR_HTTP2_RESETS_MAX 100
-/** Frames of settings. Each is answered, and changes all streams: they cost the receiver the most, and one is usual. */
+/**
+ * Frames of settings. A client usually sends one. They cost the receiver most, because it answers each frame and changes
+ * all streams.
+ */
 #define TR_HTTP2_SETTINGS_MAX 100
 /**
  * Frames that carry nothing: pings, empty data, priorities, window updates that no stream waits for,
@@ -521,8 +524,8 @@
 /** Informational answers (1xx) before the answer. More: TR_BAD_DATA. */
 #define TR_HTTP_INTERIM_MAX 16
 /**
- * How long a server of HTTP/2 may take to answer the ping that follows an ask that has timed out.
- * Then: TR_STALLED.
+ * How long a server of HTTP/2 may send nothing after a ping, which it gets when an ask has timed out
+ * and nothing has come meanwhile. Then: TR_STALLED.
  */
 #define TR_HTTP2_PING_NS (5 * TR_SECOND)
 

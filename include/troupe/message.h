@@ -201,10 +201,10 @@ typedef struct tr_pending {
 
 /* ---- Messages that every program has. ---- */
 
-/** A message without content. It is the set-up message where a set-up takes none. */
+/** A message without content, such as a reply that says only that the request was handled. */
 TR_MESSAGE(tr_done);
 
-/** A message without content: the set-up message of a set-up that takes none. */
+/** A message without content. A set-up that takes no message has this type. */
 TR_MESSAGE(tr_none);
 
 TR_BEGIN_C

@@ -134,8 +134,8 @@ typedef struct tr_endpoint {
      * was inherited: "fd:3", or "fd:web" by its name in systemd. */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
-    size_t frame_max TR_ZERO;  /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
-    size_t output_max TR_ZERO; /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
+    size_t frame_max TR_ZERO;  /* the most bytes of a piece: <= TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
+    size_t output_max TR_ZERO; /* at most so many bytes wait to be sent; 0: TR_OUTPUT_MAX */
     /* longest time for a connect, or for the handshake of a session; 0: TR_CONNECT_NS */
     tr_time connect_ns TR_ZERO;
     tr_time idle_ns
@@ -148,7 +148,7 @@ typedef struct tr_endpoint {
     const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
-    uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
+    uint32_t connections_max TR_ZERO; /* later ones wait in the kernel; 0: as many as descriptors */
     uint32_t connections_per_peer_max
         TR_ZERO; /* connections of one address, or of one /64 of IPv6; more are reset; 0: no limit */
     uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */
@@ -362,7 +362,7 @@ void tr_unread(tr_self *self, tr_channel channel, size_t size);
 /** Limits how long each wait for this channel may take from now on; then TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
 void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
 
-/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: they were not; tr_closed came or will come. ---- */
+/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: not all were sent; tr_closed came or will come. ---- */
 
 /** Writes a copy. In a turn. May wait. */
 tr_status tr_write(tr_self *self, tr_channel channel, tr_bytes bytes);

@@ -310,8 +310,9 @@ struct tr_platform {
                          tr_address *addresses, size_t max, size_t *count);
 
     /**
-     * Starts a child process. It inherits no descriptor but its three, blocks no signal and ignores
-     * none, and is killed when the thread of this call ends, unless it outlives it. TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
+     * Starts a child process. It inherits no descriptor but its three, and blocks and ignores no
+     * signal. It is killed when the thread of this call ends, unless spec->outlives is set.
+     * TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
      * processes or descriptors), TR_TOO_LARGE (arguments and environment), TR_NO_MEMORY,
      * TR_INVALID_ARGUMENT; each with `why`. The three descriptors are closed by socket_close.
      * Any thread. Waits until the program is loaded.
@@ -396,11 +397,20 @@ struct tr_platform {
     tr_status (*io_watch_input)(const tr_platform *platform, tr_parker *parker, int fd,
                                 uint64_t token);
     /**
-     * From now on io_poll also reports TR_IO_OUT of a descriptor that is watched, at first if it is
-     * possible already. TR_NO_MEMORY, TR_INVALID_ARGUMENT. The thread that parks. Does not wait.
+     * From now on io_poll also reports TR_IO_OUT of a descriptor that is watched. If output is
+     * possible already, the next io_poll reports it. TR_NO_MEMORY, TR_INVALID_ARGUMENT. The thread
+     * that parks. Does not wait.
      */
     tr_status (*io_watch_output)(const tr_platform *platform, tr_parker *parker, int fd,
                                  uint64_t token);
+
+    /**
+     * Writes an address in each function that a thread is in at present, the innermost first, until
+     * the function that begins at the address `last`. Returns how many were written; 0: not known.
+     * If the thread continues meanwhile they are a guess. Any other thread. May wait for 20 ms.
+     */
+    size_t (*thread_stack)(const tr_platform *platform, const tr_thread *thread, uintptr_t last,
+                           uintptr_t *frames, size_t max);
 };
 
 TR_BEGIN_C

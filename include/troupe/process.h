@@ -75,7 +75,7 @@ typedef struct tr_process {
         TR_ZERO; /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
     const char *const *environment
         TR_ZERO; /* "NAME=value", the last is NULL; NULL: this program's */
-    /* where the process runs, and from where a relative path is seen */
+    /* working directory of the process; a relative path of the program begins there. NULL: that of this program */
     const char *directory TR_ZERO;
     tr_process_stream input TR_ZERO;
     tr_process_stream output TR_ZERO;
@@ -136,8 +136,8 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process);
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
 /**
- * Returns the channel of the errors of a process. All zero: the errors are no channel, or the
- * process has ended. In a turn. Does not wait.
+ * Returns the channel of the errors of a process. All zero: the errors are no channel, or that
+ * channel has ended. In a turn. Does not wait.
  */
 tr_channel tr_process_errors(tr_self *self, tr_channel process);
 /** Returns the process id; 0: it has ended, or the channel is no process. In a turn. Does not wait. */

@@ -98,7 +98,7 @@ typedef enum tr_error_reason {
 
 /** A supervisor that failed because its child failed. */
 typedef struct tr_error_link {
-    tr_ref actor; /* nobody: the supervisor is /user; then the system shuts down */
+    tr_ref actor; /* the supervisor; nobody: it is /user, whose failure shuts the system down */
     /* of the supervisor; the first is 1; 0: not known, or the supervisor is /user */
     uint32_t incarnation;
     tr_error_reason reason;

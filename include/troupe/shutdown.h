@@ -90,7 +90,7 @@ typedef struct tr_report_slow {
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
-    uint64_t dead_letters; /* messages to the actor that were not handled, until it had ended */
+    uint64_t dead_letters; /* dead letters of messages to the actor, counted until it had ended */
     bool is_forced;        /* the kill at the deadline ended it */
     tr_time after_ns;      /* time from the order to stop to its end; -1: it has not ended */
 } tr_report_actor;

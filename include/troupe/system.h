@@ -89,7 +89,8 @@ typedef struct tr_system_options {
     int workers TR_ZERO;         /* 0: one per CPU; at most TR_WORKERS_MAX */
     uint64_t seed TR_ZERO;       /* 0: a random one, from the platform */
     uint32_t actors_max TR_ZERO; /* 0: TR_ACTORS_MAX */
-    tr_time spin_ns TR_ZERO;     /* -1: no spin; 0: TR_SPIN_NS, longer for IO, answers, commits */
+    tr_time spin_ns
+        TR_ZERO; /* -1: no spin; 0: TR_SPIN_NS, or longer if IO, an answer or a commit is expected */
     /* time between two checks of timers and IO; 0: 500 us, with IO 200 us */
     tr_time round_min_ns TR_ZERO;
     bool exit_when_empty TR_ZERO; /* shuts down when only actors of the pool are left below /user */
@@ -224,8 +225,10 @@ typedef struct tr_system_options {
      * traps_faults includes it.
      *
      * The handlers of the three signals belong to the process: the first such system installs them,
-     * the last one restores what was there before. It has no effect in a library that was built
-     * with a sanitizer. TR_NOT_SUPPORTED: together with handoff_after_ns.
+     * the last one restores what was there before. So does the handler of SIGURG, unless the program
+     * has one: with it the stack of a turn that takes long and computes can be shown (troupe
+     * stalls). It has no effect in a library that was built with a sanitizer. TR_NOT_SUPPORTED:
+     * together with handoff_after_ns.
      */
     bool names_faults TR_ZERO;
     /**

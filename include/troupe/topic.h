@@ -78,7 +78,7 @@ TR_INLINE tr_topic tr_topic_from_bits(uint64_t bits)
 typedef struct tr_published {
     tr_status status;
     size_t taken;   /* subscribers that got the message */
-    size_t refused; /* subscribers whose mailbox was full: dead letters */
+    size_t refused; /* subscribers whose mailbox was full; for each the message is a dead letter */
 } tr_published;
 
 /**

@@ -165,8 +165,10 @@ static void turn_run(tr_kit *kit, const struct replay *replay)
 
 static bool record_play(const struct replay_source *source, const struct tr_record *record)
 {
-    static struct recorder recorder; /* the kit refers to it until the process ends */
-    struct replay replay = {.record = record};
+    /* the kit refers to them until the process ends */
+    static struct recorder recorder;
+    static struct replay replay;
+    replay = (struct replay){.record = record};
     tr_ref actor = TR_NOBODY;
     const tr_kit_options options = {
         .size = sizeof options, .durable = source->durables, .log = TR_KIT_LOG_NONE};

@@ -48,7 +48,7 @@ enum exit_status {
     EXIT_STORE = 72
 };
 
-/* The descriptors for which the main thread waits; each has such a token. */
+/* Tokens of the descriptors for which the main thread waits. */
 enum { TOKEN_SIGNALS, TOKEN_SERVICE };
 
 struct runner {

@@ -25,7 +25,7 @@
 
 enum {
     CRON_TEXT_MAX = 127,
-    CRON_YEARS = 41, /* years of rule 4 */
+    CRON_YEARS = 41, /* how many years rule 4 searches */
 };
 
 struct cron {

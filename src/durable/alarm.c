@@ -5,6 +5,7 @@
 #include <troupe/wire.h>
 
 #include "base/assert.h"
+#include "base/sized.h"
 #include "calendar/alarm_bytes.h"
 #include "calendar/alarm_plan.h"
 #include "calendar/cron.h"
@@ -560,8 +561,12 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name ||
-        *alarm->name == QUEUE_ALARM[0] || !tr__retry_is_valid(&alarm->retry))
+    tr_alarm asked;
+    if (!self || !alarm || !type || !message ||
+        !sized_read(&asked, sizeof asked, alarm, alarm->size ? alarm->size : sizeof asked))
+        return TR_INVALID_ARGUMENT;
+    if (!asked.name || !*asked.name || *asked.name == QUEUE_ALARM[0] ||
+        !tr__retry_is_valid(&asked.retry))
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;
@@ -569,9 +574,9 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
         return TR_NOT_IN_A_TURN;
     if (self->is_cancelled)
         return TR_CANCELLED;
-    if (strnlen(alarm->name, TR_ALARM_NAME_MAX + 1) > TR_ALARM_NAME_MAX)
+    if (strnlen(asked.name, TR_ALARM_NAME_MAX + 1) > TR_ALARM_NAME_MAX)
         return TR_TOO_LARGE;
-    return alarm_set(self, actor, alarm, type, message);
+    return alarm_set(self, actor, &asked, type, message);
 }
 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)

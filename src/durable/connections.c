@@ -346,7 +346,7 @@ static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
     if (status == TR_OK && is_known)
         status = replay(self, actor, connection, wish->last, before);
     tr_status early = send_early(self, connection);
-    /* the session has ended without knowing the number, so the actor ends the connection itself */
+    /* the session has ended and never got the number, so the actor ends the connection itself */
     if (connection->is_unwanted) {
         const struct tr_durable_disconnect gone = {.number = connection->number, .code = CODE_LOST};
         (void)tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);

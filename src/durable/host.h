@@ -46,9 +46,10 @@ struct worker_context {
     /* Cells that wait until they may be set up, linked by door.ready; see durable/pressure.c. */
     struct stack_node *line_first;
     struct stack_node *line_last;
-    struct durable line;    /* timer after whose end the first cell begins in any case */
-    bool has_moved;         /* a cell of the line has begun since the timer of `line` was armed */
-    bool is_serving;        /* tr__pressure_serve runs */
+    struct durable
+        line;        /* a timer; when it ends, the first cell begins even if limits are exceeded */
+    bool has_moved;  /* a cell of the line has begun since the timer of `line` was armed */
+    bool is_serving; /* tr__pressure_serve runs */
     uint32_t granted_count; /* cells that may begin and are on their way to their set-up */
     struct aside aside;     /* the large stack on which SQL statements run */
     struct message_shapes messages;
@@ -116,7 +117,7 @@ struct durable_host {
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
     struct spread wake_times;    /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
-    struct spread alarm_times;   /* how late alarms were, the same way */
+    struct spread alarm_times;   /* how late alarms were: nanoseconds, from SPREAD_FIRST_NS */
     uint64_t clock;              /* ref of the clock */
     atom64 timeouts;             /* graces that have ended by their deadline; read by any thread */
     struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */

@@ -180,7 +180,7 @@ tr_status tr__journal_saved(struct journal *journal, uint64_t sequence)
     if (place > 0 && snapshots[place - 1] == sequence)
         return TR_OK;
     if (count == JOURNAL_SNAPSHOTS_MAX) {
-        if (place == 0) /* The snapshot is older than all that are counted. */
+        if (place == 0) /* The new snapshot is older than all snapshots that are counted. */
             return TR_OK;
         memmove(snapshots, snapshots + 1, (place - 1) * sizeof *snapshots);
         snapshots[place - 1] = sequence;

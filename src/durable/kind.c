@@ -146,7 +146,7 @@ static void handlers_fill(struct durable_kind *kind, const tr_behavior *behavior
     for (size_t i = 0; i < behavior->handler_count; i++) {
         tr_handler *handler = &kind->handlers[i];
         *handler = behavior->handlers[i];
-        /* No turn of a message runs when such a signal comes, so its handler can store nothing:
+        /* When a CALLED signal comes, no turn of a message runs, so its handler can store nothing:
          * leave the handler as it is. */
         if (handler->type && tr__signal_is_called(handler->type))
             continue;

@@ -41,7 +41,8 @@ void tr__recorder_init(struct recorder *recorder, struct tr_system *system, cons
 
 /* ---- What a turn reads. ---- */
 
-/* Whether what this turn reads is kept. A turn of an actor that is not durable has no reads otherwise. */
+/* Whether to keep what this turn reads. Always true for an actor that is not durable, whose turns have self->reads only if
+ * they are recorded. */
 static bool is_recorded(const struct tr_self *self)
 {
     const struct recorder *recorder = recorder_of(self);
@@ -268,8 +269,9 @@ static void replies_add(struct tr_self *self, bool has_secrets)
 }
 
 /*
- * Removes the oldest of the records that may be replaced, because all names are taken. The first ones stay: they are often
- * the cause of the later ones. Returns its number; 0: there is none.
+ * Makes a name free, because all names are taken: removes the oldest of the records that may be replaced. The first
+ * RECORD_FILES_KEPT records stay, because the first failures are often the cause of later ones. Returns the number of the
+ * removed record; 0: none was removed.
  */
 static int file_free(const struct recorder *recorder, char *path, size_t size)
 {
@@ -289,13 +291,13 @@ static int file_free(const struct recorder *recorder, char *path, size_t size)
     return oldest && tr__plain_file_remove(path, false, &error) == TR_OK ? oldest : 0;
 }
 
-/* Whether a turn that fails may be recorded now. A program may fail often, and all names may be taken. Any worker. */
+/* Whether a turn that fails may be recorded now. If all names are taken, this is false for some time. Any worker. */
 static bool may_write(const struct tr_self *self, const struct recorder *recorder)
 {
     return atom64_load(&recorder->again_ns, ATOM_RELAXED) <= (uint64_t)self->worker->loop.now_ns;
 }
 
-/* All names are taken: lets one worker replace a record, and none for some time. Returns whether it is this one. */
+/* If all names are taken, only one worker may replace a record, and then none for some time. Returns whether this one may. */
 static bool replace_claim(const struct tr_self *self, struct recorder *recorder)
 {
     uint64_t again_ns = atom64_load(&recorder->again_ns, ATOM_RELAXED);
@@ -376,7 +378,7 @@ const tr_type *tr__record_handled(const struct tr_self *self, const void **messa
 
 /*
  * Writes the record of a turn that has ended with this status. `after` is the state at its end; no bytes: the turn has
- * failed. If it was ordered, it may replace another record at once.
+ * failed. A record that somebody asked for (`is_ordered`) may replace another record at once.
  */
 static bool turn_write(struct tr_self *self, tr_status status, tr_bytes after, bool is_ordered,
                        char *path, size_t size)

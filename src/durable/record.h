@@ -101,7 +101,7 @@ void tr__record_ended(struct tr_self *self);
 /** Whether a turn of a durable actor that does not fail has use for tr__record_before and tr__record_ended. */
 bool tr__record_wants(const struct tr_self *self);
 /**
- * Records the next `count` turns of a durable actor; an earlier call for another one does not count any more. Any thread.
+ * Records the next `count` turns of a durable actor. Replaces the order of an earlier call. Any thread.
  */
 void tr__record_order(struct recorder *recorder, uint64_t actor, uint32_t count);
 /** Counts a turn of tr__record_order that was recorded. */

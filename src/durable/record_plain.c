@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "durable/actor.h"
 
-/* Whether a program has listed this behavior, so that a replay finds it by its name, and no other one. */
+/* Whether a replay can find this behavior by its name: the program has listed it, and no other one with that name. */
 static bool is_known(const struct behavior_list *known, const tr_behavior *behavior)
 {
     size_t count = 0;
@@ -80,7 +80,7 @@ static bool is_only_failing(struct recorder *recorder)
 
 /* ---- Turns. ---- */
 
-/* Another actor has a turn: ends the order if its actor has ended. */
+/* Called in a turn of any other actor: ends the order if the actor of the order has ended. */
 static void actor_check(struct recorder *recorder, uint64_t actor)
 {
     if (!actor || recorder->replay || slots_find(&recorder->system->slots, actor))
@@ -125,7 +125,7 @@ static bool has_changed(const struct tr_self *self)
     return self->cell->dispatch->behavior != self->reads->behavior;
 }
 
-/* Writes the record, if the order still holds. */
+/* Writes the record of this turn, if the order is still for its actor. */
 static void turn_keep(struct tr_self *self, bool has_failed)
 {
     struct recorder *recorder = recorder_of(self);

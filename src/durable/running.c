@@ -17,8 +17,8 @@
 #include "store/store.h"
 
 enum {
-    /* slots of earlier processes; few, because on most machines fewer handlers run at once. See
-     * slot_find_past */
+    /* slots of earlier processes that are kept; on most machines fewer handlers run at once, so more
+     * are not needed. See slot_find_past */
     SLOTS_PAST = 64,
     /* turns of one worker that can run at once: the current one, and those that are stuck or in a
      * blocking call */

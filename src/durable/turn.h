@@ -65,7 +65,8 @@ extern const struct durable_hooks tr__durable_hooks;
 
 /**
  * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB made
- * there. Only while that handler runs, the thread of the worker may be replaced.
+ * in the handler of the runtime. The thread of the worker may be replaced only while the handler of
+ * the application runs.
  */
 tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message);

@@ -75,8 +75,8 @@ struct fiber {
     void *user;
     const void *user_base;
     uint32_t uses;   /* how often the fiber was used; counted only for ThreadSanitizer */
-    bool is_doomed;  /* while trimming */
-    bool is_touched; /* was lent since its memory was last given back */
+    bool is_doomed;  /* during a trim: its slab will be freed */
+    bool is_touched; /* the fiber was lent since its memory was last given back */
 };
 
 struct fiber_pool {

@@ -124,6 +124,8 @@ static const tr_behavior sessions = {.abi = TR_ABI,
                                      .state_size = sizeof(struct tr_gateway_state),
                                      .handlers = rows,
                                      .handler_count = sizeof rows / sizeof rows[0],
+                                     /* so that its set-up message is not kept */
+                                     .options = {.restart = TR_TEMPORARY},
                                      .setup = {&tr_type_tr_gateway_opens, call_set_up}};
 
 tr_status tr_self_try_gateway(tr_self *self, const tr_endpoint *at, tr_ref guard,

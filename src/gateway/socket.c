@@ -250,12 +250,13 @@ static bool pass_guard(const struct socket_request *request, const struct socket
 /* Whether the guard and the rate allow a message. If not, answers the client and returns false. */
 static bool admit(const struct socket_request *request, const struct socket_above *above)
 {
-    if (above->pass)
-        return pass_guard(request, above);
-    if (!above->per_minute)
+    const struct socket_pass *pass = above->pass;
+    if (!pass)
         return true;
+    if (pass->guard.bits)
+        return pass_guard(request, above);
     return is_in_time(request,
-                      tr__rate_count_name(request->self, above->rate_name, above->per_minute));
+                      tr__rate_count_name(request->self, pass->rate_name, pass->per_minute));
 }
 
 /* Checks the request of a client, and asks the actor. */
@@ -335,16 +336,20 @@ static size_t text_size(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-/* Copies the data with which the guard will be asked. NULL: out of memory. */
-static struct socket_pass *pass_new(const struct visit *visit)
+/* Copies what is needed to check each message. NULL: out of memory. */
+static struct socket_pass *pass_new(const struct visit *visit, bool asks)
 {
-    size_t first = text_size(visit->authorization);
-    size_t second = text_size(visit->cookie);
+    size_t first = asks ? text_size(visit->authorization) : 0;
+    size_t second = asks ? text_size(visit->cookie) : 0;
     struct socket_pass *pass =
         source_resize(&visit->self->worker->system->source, NULL, sizeof *pass + first + second);
     if (!pass)
         return NULL;
-    *pass = (struct socket_pass){.guard = visit->guard};
+    *pass = (struct socket_pass){.per_minute = visit->per_minute};
+    if (visit->per_minute)
+        pass->rate_name = tr__rate_name(visit->self, visit->caller);
+    if (asks)
+        pass->guard = visit->guard;
     if (first)
         pass->authorization = memcpy(pass->texts, visit->authorization, first);
     if (second)
@@ -356,23 +361,21 @@ static struct socket_above *above_new(const struct visit *visit,
                                       const struct tr_durable_connection *reply)
 {
     size_t key_size = strlen(visit->key);
-    struct socket_above *above =
-        source_resize(&visit->self->worker->system->source, NULL, sizeof *above + key_size);
+    size_t size = offsetof(struct socket_above, key) + key_size;
+    size = size < sizeof(struct socket_above) ? sizeof(struct socket_above) : size;
+    struct socket_above *above = source_resize(&visit->self->worker->system->source, NULL, size);
     if (!above)
         return NULL;
     *above = (struct socket_above){.base = {on_end},
                                    .exposed = visit->exposed,
                                    .number = reply->number,
                                    .event = reply->event,
-                                   .per_minute = visit->per_minute,
                                    .key_size = (uint16_t)key_size};
-    if (visit->per_minute)
-        above->rate_name = tr__rate_name(visit->self, visit->caller);
     memcpy(above->key, visit->key, key_size);
-    if (!visit->guard.bits || visit->is_for_connection)
-        return above;
-    above->pass = pass_new(visit);
-    if (above->pass)
+    bool asks = visit->guard.bits && !visit->is_for_connection;
+    if (asks || visit->per_minute)
+        above->pass = pass_new(visit, asks);
+    if (above->pass || (!asks && !visit->per_minute))
         return above;
     above_free(&visit->self->worker->system->source, above);
     return NULL;

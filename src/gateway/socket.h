@@ -20,11 +20,13 @@
 #include "gateway/visit.h"
 #include "http/ws_session.h"
 
-/* The data with which the guard is asked about each message of a socket. */
+/* What is checked before each message of a socket. */
 struct socket_pass {
-    tr_ref guard;
+    tr_ref guard; /* is asked about each message; TR_NOBODY: only the rate is checked */
     const char *authorization; /* points into `texts`, or NULL */
     const char *cookie;        /* the same */
+    uint64_t rate_name;        /* name under which messages are counted; see gateway/rate.h */
+    uint32_t per_minute;       /* messages that are allowed in a minute; 0: they are not counted */
     char texts[];
 };
 
@@ -33,11 +35,9 @@ struct socket_above {
     const tr_exposed *exposed;
     uint64_t number;          /* number of the connection */
     uint64_t event;           /* number of the last event that was sent */
-    uint64_t rate_name;       /* name under which its requests are counted; see gateway/rate.h */
-    struct socket_pass *pass; /* NULL: there is no guard, or it is not asked again */
-    uint32_t per_minute;      /* requests that are allowed in a minute; 0: they are not counted */
-    bool is_settled;          /* the actor already knows that the connection ends */
+    struct socket_pass *pass; /* NULL: nothing is checked */
     uint16_t key_size;
+    bool is_settled; /* the actor already knows that the connection ends */
     char key[];
 };
 

@@ -85,9 +85,7 @@ bool tr__http_is_clean(const char *text)
 
 PUT_INLINE char *put(char *to, const char *text)
 {
-    size_t size = strlen(text);
-    memcpy(to, text, size);
-    return to + size;
+    return mempcpy(to, text, strlen(text)); /* what follows is written behind it */
 }
 
 static char *put_number(char *to, uint64_t number)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/verb.h"
+#include "base/sized.h"
 #include "http/answer.h"
 #include "http/check.h"
 #include "http/h2_stream.h"
@@ -49,21 +50,32 @@ void tr_http_set(tr_self *self, const char *name, const char *value)
     request->set[request->set_count++] = (struct tr_http_field){copy, copy + name_size};
 }
 
+/* Returns a copy of an answer of the program, with the members that this library knows. */
+static tr_http_response read_response(tr_self *self, const tr_http_response *response,
+                                      const char *verb)
+{
+    tr_http_response whole;
+    if (!sized_read(&whole, sizeof whole, response, response->size ? response->size : sizeof whole))
+        tr_crash(self, TR_INVALID_ARGUMENT, "%s: members of a later version", verb);
+    return whole;
+}
+
 tr_next tr_self_http_reply(tr_self *self, const tr_http_response *response)
 {
     TURN_VERB(self);
     struct http_request *request = tr__http_request_need(self, "tr_http_reply");
     if (request->phase != ANSWER_NONE)
         return TR_SAME;
-    tr_bytes body = response->body;
-    const char *type = response->type;
-    if (response->text) {
-        body = (tr_bytes){response->text, strlen(response->text)};
+    const tr_http_response given = read_response(self, response, "tr_http_reply");
+    tr_bytes body = given.body;
+    const char *type = given.type;
+    if (given.text) {
+        body = (tr_bytes){given.text, strlen(given.text)};
         type = type ? type : "text/plain; charset=utf-8";
     } else if (!type && body.size) {
         type = "application/octet-stream";
     }
-    tr__http_answer(request, response->status, type, body, response);
+    tr__http_answer(request, given.status, type, body, &given);
     return TR_SAME;
 }
 
@@ -87,17 +99,24 @@ void tr_self_http_begin(tr_self *self, const tr_http_response *response)
     struct http_request *request = tr__http_request_need(self, "tr_http_begin");
     if (request->phase != ANSWER_NONE)
         return;
+    const tr_http_response given = read_response(self, response, "tr_http_begin");
     tr__http_answer_head(request,
-                         response->status,
-                         response->type ? response->type : "application/octet-stream",
-                         response->length > 0 ? response->length : -1,
-                         response);
+                         given.status,
+                         given.type ? given.type : "application/octet-stream",
+                         given.length > 0 ? given.length : -1,
+                         &given);
+}
+
+/* Writes bytes of the body. A client that has gone is TR_CLOSED, in whatever way it went. */
+static tr_status write_bytes(const struct http_request *request, tr_bytes bytes)
+{
+    tr_status status = tr_write(request->self, (tr_channel){channel_bits(request->channel)}, bytes);
+    return status == TR_RESET ? TR_CLOSED : status;
 }
 
 /* Writes a piece of the body; as a chunk if the body is chunked. */
 static tr_status write_piece(struct http_request *request, tr_bytes bytes)
 {
-    tr_channel channel = {channel_bits(request->channel)};
     char size[24];
     if (request->channel->state != CHANNEL_OPEN)
         return TR_CLOSED;
@@ -112,13 +131,13 @@ static tr_status write_piece(struct http_request *request, tr_bytes bytes)
     if (request->stream)
         return tr__h2_write(request, bytes);
     if (!request->has_chunks)
-        return tr_write(request->self, channel, bytes);
+        return write_bytes(request, bytes);
     int length = snprintf(size, sizeof size, "%zx\r\n", bytes.size);
-    tr_status status = tr_write(request->self, channel, (tr_bytes){size, (size_t)length});
+    tr_status status = write_bytes(request, (tr_bytes){size, (size_t)length});
     if (status == TR_OK)
-        status = tr_write(request->self, channel, bytes);
+        status = write_bytes(request, bytes);
     if (status == TR_OK)
-        status = tr_write(request->self, channel, TR_BYTES("\r\n"));
+        status = write_bytes(request, TR_BYTES("\r\n"));
     return status;
 }
 

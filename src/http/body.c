@@ -157,14 +157,17 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
         (void)tr__http_body_read(request, &piece);
         return piece;
     }
-    size_t capacity = request->head.is_chunked ? 4096 : (size_t)request->body_left;
+    /* Take memory for what has come, not for what was announced: a client could announce much and send nothing. */
+    size_t most = request->body_left ? (size_t)request->body_left : max;
+    size_t capacity = 0;
     size_t size = 0;
-    char *all = tr_scratch(request->self, capacity + 1);
+    char *all = tr_scratch(request->self, 1);
     while (tr__http_body_read(request, &piece)) {
         if (size + piece.size > max)
             tr__http_body_fail(request, 413, "the body is too large");
         if (size + piece.size > capacity) {
-            capacity = 2 * (size + piece.size);
+            capacity = size + piece.size;
+            capacity = capacity < most / 2 ? 2 * capacity : capacity < most ? most : capacity;
             char *larger = tr_scratch(request->self, capacity + 1);
             memcpy(larger, all, size);
             all = larger;

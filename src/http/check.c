@@ -350,7 +350,7 @@ int tr__http_check_whole(struct http_head *head)
     bool has_body = head->is_chunked || head->length > 0;
     bool needs_none = head->method_id == METHOD_GET || head->method_id == METHOD_HEAD ||
                       head->method_id == METHOD_OPTIONS;
-    /* RFC 9110, 9.3.1: another server may take such a body for the next request. */
+    /* RFC 9110, 9.3.1: another server may take the body of such a request for the next request. */
     if (has_body && needs_none)
         head->keeps = false;
     return 0;

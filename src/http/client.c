@@ -147,7 +147,7 @@ static tr_next on_send(tr_self *self, struct http_client *client,
     else
         fail_at(self, status, stream->url, stream->flow.why);
     bool is_usable = status == TR_OK || status == TR_LIMIT || stream->flow.has_begun ||
-                     /* after these, an answer may still be there */
+                     /* the server may have answered before it ended the connection */
                      status == TR_CLOSED || status == TR_RESET;
     if (is_usable)
         stream_rest(self, stream);

@@ -30,7 +30,7 @@ struct http_job {
 
 /* ---- The head of a request. ---- */
 
-/* Headers that a program may not give, because the client writes them to mark the end of a
+/* Headers that a program must not give, because the client writes them to mark the end of a
  * request. */
 static const char *const own_headers[] = {"host",
                                           "content-length",

@@ -196,7 +196,8 @@ static bool is_interim(tr_bytes head)
 }
 
 /* Reads one head, which may be that of an interim answer (1xx). Waits at most `within_ns` for its
- * first byte. If `is_expected`, a final head stays in the input, and TR_CLOSED is returned. */
+ * first byte. `is_expected`: the caller wants an interim head only; a final one stays in the input,
+ * and TR_CLOSED is returned. */
 static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_expected,
                            struct http_answer_head *answer)
 {

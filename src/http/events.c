@@ -9,7 +9,6 @@
 #include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/output.h"
-#include "net/rare.h"
 #include "base/assert.h"
 
 /* ---- Names. ---- */
@@ -54,11 +53,10 @@ tr_status tr__http_events_begin(struct http_request *request, struct http_events
     events->stream = request->stream;
     if (request->stream)
         return tr__h2_events_begin(events);
-    struct channel_rare *rare = tr__rare_of(channel);
-    if (channel->state != CHANNEL_OPEN || !rare)
-        return rare ? TR_CLOSED : TR_NO_MEMORY;
+    if (channel->state != CHANNEL_OPEN)
+        return TR_CLOSED;
     events->has_chunks = request->has_chunks;
-    rare->session = events;
+    channel->session = events;
     return TR_OK;
 }
 
@@ -100,7 +98,7 @@ static void leave(struct http_events *events, unsigned code)
     if (events->stream)
         tr__h2_events_leave(events);
     else
-        events->channel->rare->session = NULL;
+        events->channel->session = NULL;
     events->on_end(events, code);
 }
 

@@ -4,7 +4,7 @@
  * until one side ends.
  *
  * The turn that begins the stream ends, so that the stream keeps no stack. With HTTP/1.1 the stream
- * uses the whole connection (rare->session of the channel), and ends if the client sends anything.
+ * uses the whole connection (channel->session), and ends if the client sends anything.
  * With HTTP/2 it is one stream of several. In both cases a comment is sent now and then, so that
  * proxies do not cut a silent connection.
  *
@@ -19,7 +19,7 @@
 #include "base/assert.h"
 
 /**
- * The kind of record that rare->session of a channel of HTTP/1.1 points to. It is the first member
+ * The kind of record that channel->session of HTTP/1.1 points to. It is the first member
  * of both kinds.
  */
 enum http_kept { HTTP_KEPT_SOCKET, HTTP_KEPT_EVENTS };
@@ -68,7 +68,7 @@ void tr__http_events_cut(struct http_events *events, unsigned code);
 static inline struct http_events *http_events_of(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
-    struct http_events *events = channel->rare->session;
+    struct http_events *events = channel->session;
     return events && events->kept == HTTP_KEPT_EVENTS ? events : NULL;
 }
 

@@ -253,7 +253,7 @@ static tr_next on_piece(tr_self *self, void *state, const void *message)
     (void)self;
     (void)state;
     (void)message;
-    return TR_SAME; /* nothing to do: such a channel is read outside of turns */
+    return TR_SAME; /* nothing to do: a channel of HTTP/2 is read outside of turns */
 }
 
 /* The type of a piece of input. No other file has its descriptor, so programs cannot have a handler

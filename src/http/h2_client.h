@@ -28,7 +28,7 @@ struct http_conn;
 TR_MUST_CHECK tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn);
 /** Whether a connection that has `count` calls takes one more. */
 bool tr__h2_client_has_place(const struct h2_client *client, uint32_t count);
-/** Sets the http_conn of this connection to NULL, because that is about to be freed. */
+/** Sets the http_conn of this connection to NULL, because the http_conn is about to be freed. */
 void tr__h2_client_forget(struct h2_client *client);
 /** Lets nghttp2 make frames until the output has no more space for them. May end the channel. */
 void tr__h2_client_flush(struct h2_client *client);

@@ -2,9 +2,10 @@
 /**
  * Reads the headers of frames of HTTP/2 before nghttp2 does, to detect floods. Pure functions.
  *
- * Counts what costs the client little and the server more: frames that carry nothing, streams that
- * are reset, and the frames of one block of headers. A client that makes requests or receives data
- * may send more frames that carry nothing, because it needs WINDOW_UPDATE and PRIORITY.
+ * Counts what costs the client little and the server more: frames that carry nothing, frames of
+ * settings, streams that are reset, and the frames of one block of headers. A client that makes
+ * requests or receives data may send more frames that carry nothing, because it needs WINDOW_UPDATE
+ * and PRIORITY.
  */
 #ifndef HTTP_H2_GUARD_H
 #define HTTP_H2_GUARD_H
@@ -38,7 +39,8 @@ struct h2_guard {
     uint32_t resets;
     uint32_t settings; /* number of frames of settings that are no acknowledgements */
     uint32_t idle;     /* number of frames that carry nothing */
-    uint32_t credit;   /* number of such frames that may still come without being counted */
+    uint32_t
+        credit; /* number of frames that carry nothing and may still come without being counted */
     /* the guard checks a server: each request that is sent gives credit for its reset */
     bool is_client;
     const char *why; /* why it is a flood; NULL: it is none */

@@ -22,8 +22,8 @@ struct http_path {
 };
 
 /**
- * Returns the bytes of a struct http_path for this path. They are few for nearly every path: a request is memory that is
- * cleared, and PATH_SEGMENTS_MAX segments would be the largest part of it.
+ * Returns how many bytes a struct http_path for this path needs. Nearly every path has few segments. Space for
+ * PATH_SEGMENTS_MAX of them would be the largest part of a request, and would have to be cleared for each.
  */
 size_t tr__http_path_bytes(const char *raw, size_t size);
 

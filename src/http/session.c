@@ -420,15 +420,15 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     struct channel *channel;
     if (tr__channel_of(self, piece->channel, &channel) != TR_OK)
         return TR_SAME;
-    if (begins_h2(channel, piece->bytes) > 0) {
-        switch_to_h2(channel, piece->bytes);
-        return TR_SAME;
-    }
     if (ws_session_of(channel))
         return tr__ws_turn(self, channel, state, piece);
     if (http_events_of(channel)) {
         /* a client that sends anything during a stream of events wants to end it */
         tr__http_events_close(http_events_of(channel), WS_CODE_GOING_AWAY);
+        return TR_SAME;
+    }
+    if (begins_h2(channel, piece->bytes) > 0) {
+        switch_to_h2(channel, piece->bytes);
         return TR_SAME;
     }
     const struct http_site *site = site_of(channel);

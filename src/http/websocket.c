@@ -44,8 +44,8 @@ void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t me
     };
 }
 
-/* Two words of 64 bits, which compilers put into one register if the processor has such
- * registers. */
+/* Two words of 64 bits, which compilers put into one register if the processor has registers of 128
+ * bits. */
 typedef uint64_t wide __attribute__((__vector_size__(16)));
 
 void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4])
@@ -210,8 +210,8 @@ static void turn_mask(unsigned char mask[4], size_t size)
     memcpy(mask, turned, sizeof(turned));
 }
 
-/* Makes the event of a data frame, with the part of its payload that has come. `taken` bytes of its
- * header are before that. */
+/* Makes the event of a data frame, with the part of its payload that has come. The payload follows
+ * after the `taken` bytes of its header. */
 static size_t read_data(struct ws_reader *reader, unsigned char *bytes, size_t size, size_t taken,
                         struct ws_event *event)
 {
@@ -272,7 +272,8 @@ static const char *begin_data(struct ws_reader *reader, const struct header *hea
 
 enum { WS_SMALL_HEADER = 2 + 4, WS_SMALL_MAX = 125 };
 
-/* Whether a frame of a client is, and has come as, a whole message of less than 126 bytes that is not deflated, as most are. */
+/* Whether the next frame is from a client, has come wholly, and is a whole message of less than 126 bytes that is not
+ * deflated. Most frames are. */
 static bool is_small_message(const struct ws_reader *reader, const unsigned char *bytes,
                              size_t size)
 {
@@ -285,7 +286,8 @@ static bool is_small_message(const struct ws_reader *reader, const unsigned char
            length <= reader->message_max;
 }
 
-/* Reads such a frame as the other functions would, in fewer steps. Only an error changes the reader. */
+/* Reads a frame for which is_small_message is true, with the same result as the other functions, but
+ * in fewer steps. Only an error changes the reader. */
 static size_t read_small_message(struct ws_reader *reader, unsigned char *bytes,
                                  struct ws_event *event)
 {

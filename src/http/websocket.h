@@ -70,9 +70,9 @@ enum ws_code {
 /** The state of a connection between two reads. Owner only. */
 struct ws_reader {
     uint32_t left; /* bytes of the frame that have not come yet */
-    uint32_t
-        /* bytes of the message in all its frames so far, including those that have not come yet */
-        message_size;
+    /* length of the message as far as it is known: the sum of the lengths in the headers of those of
+     * its frames that have begun */
+    uint32_t message_size;
     uint32_t message_max;
     /* mask of the frame; its first byte is for the next byte of the frame. Zeros: no mask */
     unsigned char mask[4];

@@ -15,6 +15,7 @@
 #include "http/ws_handshake.h"
 #include "http/ws_session.h"
 #include "net/protocol.h"
+#include "net/rare.h"
 
 /* The type of a piece of input. No other file has its descriptor, so programs cannot have a handler
  * for it. */
@@ -262,7 +263,8 @@ static tr_status begin(struct tr_self *self, struct ws_job *job)
         status = tr__ws_session_begin(channel, &job->setup);
     if (status != TR_OK)
         return status;
-    channel->rare->within_ns = 0;
+    if (rare_is_there(channel))
+        channel->rare->within_ns = 0;
     tr__ws_wait(channel);
     tr__channel_call(channel); /* frames may have come directly behind the answer */
     return TR_OK;
@@ -327,5 +329,5 @@ const char *tr_ws_protocol(tr_self *self, tr_channel channel)
     struct channel *found;
     if (tr__channel_of(self, channel, &found) != TR_OK || !ws_session_of(found))
         return NULL;
-    return ws_session_of(found)->protocol;
+    return tr__ws_protocol(ws_session_of(found));
 }

@@ -3,8 +3,10 @@
  * Negotiates permessage-deflate (RFC 7692), the only extension of WebSocket that this library
  * supports.
  *
- *     Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits                 what browsers offer
- *     Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover
+ *     permessage-deflate; client_max_window_bits                                           what browsers offer
+ *     permessage-deflate; server_no_context_takeover; client_no_context_takeover           what this library answers
+ *
+ * Both are values of the header Sec-WebSocket-Extensions.
  */
 #ifndef HTTP_WS_EXTENSION_H
 #define HTTP_WS_EXTENSION_H

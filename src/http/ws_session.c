@@ -11,7 +11,6 @@
 #include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/output.h"
-#include "net/rare.h"
 #include "net/write.h"
 #include "base/assert.h"
 
@@ -26,28 +25,49 @@ tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *s
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct memory_source *source = &channel->worker->system->source;
-    struct channel_rare *rare = tr__rare_of(channel);
-    size_t more = setup->protocol ? strlen(setup->protocol) + 1 : 0;
-    struct ws_session *session = rare ? source_resize(source, NULL, sizeof *session + more) : NULL;
+    size_t pings = setup->role == WS_CLIENT ? sizeof setup->ping_ns : 0;
+    size_t text = setup->protocol ? strlen(setup->protocol) + 1 : 0;
+    struct ws_session *session = source_resize(source, NULL, sizeof *session + pings + text);
     if (!session)
         return TR_NO_MEMORY;
-    *session = (struct ws_session){.behavior = setup->behavior,
-                                   .row = setup->row,
-                                   .ping_ns = setup->ping_ns,
-                                   .deflate = setup->deflate,
-                                   .joined = NET_BUFFER(source)};
-    if (more)
-        session->protocol = memcpy(session + 1, setup->protocol, more);
+    *session = (struct ws_session){
+        .row = setup->row, .deflate = setup->deflate, .has_protocol = setup->protocol};
+    if (pings)
+        session->more[0] = setup->ping_ns;
+    if (text)
+        memcpy((char *)session->more + pings, setup->protocol, text);
     tr__ws_reader_init(
         &session->reader, setup->role, (uint32_t)setup->message_max, setup->deflate.is_agreed);
-    rare->session = session;
+    channel->session = session;
     return TR_OK;
+}
+
+const char *tr__ws_protocol(const struct ws_session *session)
+{
+    if (!session->has_protocol)
+        return NULL;
+    return (const char *)(session->more + (session->reader.role == WS_CLIENT));
+}
+
+static void joined_free(const struct memory_source *source, struct ws_session *session)
+{
+    if (session->joined)
+        tr__net_buffer_free(session->joined);
+    source_resize(source, session->joined, 0);
+    session->joined = NULL;
 }
 
 void tr__ws_session_free(const struct memory_source *source, void *session)
 {
-    tr__net_buffer_free(&((struct ws_session *)session)->joined);
+    joined_free(source, session);
     source_resize(source, session, 0);
+}
+
+/* Returns the site of a listener's channel; NULL: the channel is that of a client. */
+static const struct http_site *site_of(const struct channel *channel)
+{
+    bool is_client = ws_session_of(channel)->reader.role == WS_CLIENT;
+    return is_client ? NULL : channel->endpoint->site;
 }
 
 /* ---- Cutting. ---- */
@@ -264,7 +284,9 @@ void tr__ws_wait(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
-    tr_time deadline = timer_deadline(channel->worker->loop.now_ns, session->ping_ns);
+    const struct http_site *site = site_of(channel);
+    tr_time ping_ns = site ? site->options.ws_ping_ns : session->more[0];
+    tr_time deadline = timer_deadline(channel->worker->loop.now_ns, ping_ns);
     session->is_pinged = false;
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
     if (channel->deadline_ns == deadline)
@@ -290,11 +312,13 @@ void tr__ws_deadline(struct channel *channel)
 /* ---- Turns. ---- */
 
 /* Calls the handler of the program. */
-static tr_next call(struct tr_self *self, const struct ws_session *session, void *state,
+static tr_next call(struct tr_self *self, const struct channel *channel, void *state,
                     const struct tr_ws_message *message)
 {
     struct dispatch *dispatch = self->cell->dispatch;
-    const tr_handler *row = dispatch->behavior == session->behavior ? session->row : NULL;
+    const struct http_site *site = site_of(channel);
+    bool is_of_site = site && site->behavior == dispatch->behavior;
+    const tr_handler *row = is_of_site ? ws_session_of(channel)->row : NULL;
     if (!row)
         row = dispatch_find(&self->worker->dispatches, dispatch, &tr_type_tr_ws_message);
     if (!row) {
@@ -310,18 +334,25 @@ static tr_next call(struct tr_self *self, const struct ws_session *session, void
 }
 
 /* Appends a portion to the earlier portions of its message. Fails with TR_NO_MEMORY. */
-static tr_status join(struct ws_session *session, const struct ws_event *event)
+static tr_status join(const struct memory_source *source, struct ws_session *session,
+                      const struct ws_event *event)
 {
     if (event->is_first)
         /* free first: if the turn of the last message has failed, its bytes are still here */
-        tr__net_buffer_free(&session->joined);
-    unsigned char *to = net_buffer_reserve(&session->joined, event->bytes.size + 1);
+        joined_free(source, session);
+    if (!session->joined) {
+        session->joined = source_resize(source, NULL, sizeof *session->joined);
+        if (!session->joined)
+            return TR_NO_MEMORY;
+        *session->joined = NET_BUFFER(source);
+    }
+    unsigned char *to = net_buffer_reserve(session->joined, event->bytes.size + 1);
     if (!to)
         return TR_NO_MEMORY;
     if (event->bytes.size)
         memcpy(to, event->bytes.data, event->bytes.size);
     to[event->bytes.size] = '\0';
-    net_buffer_commit(&session->joined, event->bytes.size);
+    net_buffer_commit(session->joined, event->bytes.size);
     return TR_OK;
 }
 
@@ -338,7 +369,7 @@ static tr_status inflate(struct tr_self *self, const struct ws_session *session,
     if (status == TR_OK && !copy)
         status = TR_NO_MEMORY;
     if (status == TR_OK) {
-        if (all.size)
+        if (all.data) /* not for an empty message */
             memcpy(copy, all.data, all.size);
         copy[all.size] = '\0';
         *bytes = (tr_bytes){copy, all.size};
@@ -355,12 +386,12 @@ static tr_next deliver(struct tr_self *self, struct channel *channel, void *stat
     static const char too_large[] = "the message is too large when it is inflated";
     static const char bad[] = "the message is malformed when it is inflated";
     if (!event->is_deflated)
-        return call(self, session, state, message);
+        return call(self, channel, state, message);
     tr_status status = inflate(self, session, &message->bytes);
     if (status == TR_OK && message->is_text && !tr__ws_text_is_valid(message->bytes))
         status = TR_BAD_DATA;
     if (status == TR_OK)
-        return call(self, session, state, message);
+        return call(self, channel, state, message);
     if (status == TR_TOO_LARGE)
         end(channel, WS_CODE_TOO_LARGE, (tr_bytes){too_large, sizeof too_large - 1});
     else if (status == TR_BAD_DATA)
@@ -386,7 +417,8 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
         }
         return deliver(self, channel, state, event, &message);
     }
-    if (join(session, event) != TR_OK) {
+    const struct memory_source *source = &self->worker->system->source;
+    if (join(source, session, event) != TR_OK) {
         tr_log_warn(self, "out of memory for a message of a WebSocket");
         end(channel, WS_CODE_TRY_LATER, (tr_bytes){"", 0});
         return TR_SAME;
@@ -394,12 +426,12 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     if (!event->is_last)
         return TR_SAME;
     /* Give the memory to the turn, because the channel may be gone when the handler returns. */
-    tr_bytes all = net_buffer_bytes(&session->joined);
+    tr_bytes all = net_buffer_bytes(session->joined);
     char *bytes = tr_scratch(self, all.size + 1);
     if (all.data)
         memcpy(bytes, all.data, all.size);
     bytes[all.size] = '\0';
-    tr__net_buffer_free(&session->joined);
+    joined_free(source, session);
     message.bytes = (tr_bytes){bytes, all.size};
     return deliver(self, channel, state, event, &message);
 }

@@ -24,44 +24,49 @@ struct ws_above {
     void (*on_end)(struct channel *channel, struct ws_above *above, unsigned code);
 };
 
+/**
+ * What each WebSocket pays while nothing happens. What all of a listener have in common is read from
+ * its site. docs/design/hibernation.md counts the bytes.
+ */
 struct ws_session {
-    uint8_t kept;           /* HTTP_KEPT_SOCKET; must be the first member */
-    bool is_pinged;         /* a ping was sent, and no byte has come since */
-    bool is_over;           /* a close was sent */
-    struct ws_above *above; /* NULL: nothing */
-    /* the behavior whose row is called, as long as it is the behavior of the actor */
-    const tr_behavior *behavior;
-    /* the row that gets tr_ws_message; NULL: the row in the behavior of the actor */
-    const tr_handler *row;
-    /* how long the other side may be silent before a ping is sent, and after the ping before the
-     * end */
-    tr_time ping_ns;
+    uint8_t kept;              /* HTTP_KEPT_SOCKET; must be the first member */
+    bool is_pinged;            /* a ping was sent, and no byte has come since */
+    bool is_over;              /* a close was sent */
+    bool has_protocol;         /* the text of the agreed subprotocol is the last part of `more` */
     struct ws_deflate deflate; /* what was agreed about permessage-deflate */
-    /* the agreed subprotocol, in memory behind this struct; NULL: none */
-    char *protocol;
-    struct net_buffer joined; /* the portions of a message that comes in several pieces */
     struct ws_reader reader;
+    struct ws_above *above; /* NULL: nothing */
+    /* the row that gets tr_ws_message as long as the behavior of the site is that of the actor;
+     * NULL: the row in the behavior of the actor */
+    const tr_handler *row;
+    /* the portions of a message that comes in several pieces; NULL: none has come */
+    struct net_buffer *joined;
+    tr_time more[]; /* of a client: its ping_ns, because a client has no site */
 };
+static_assert(sizeof(struct ws_session) == 56, "each WebSocket has one");
 
 /** Returns the WebSocket of a channel; NULL: the channel is no WebSocket. */
 static inline struct ws_session *ws_session_of(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
-    struct ws_session *session = channel->rare->session;
+    struct ws_session *session = channel->session;
     return session && session->kept == HTTP_KEPT_SOCKET ? session : NULL;
 }
 
 /** How a WebSocket begins. */
 struct ws_setup {
     enum ws_role role;
-    const tr_behavior *behavior; /* as in struct ws_session */
-    const tr_handler *row;
+    const tr_handler *row; /* as in struct ws_session */
     size_t message_max;
+    /* of a client: how long the other side may be silent before a ping is sent, and after the ping
+     * before the end. A server has it in the options of its site */
     tr_time ping_ns;
     struct ws_deflate deflate;
     const char *protocol; /* NULL: none */
 };
 
+/** Returns the agreed subprotocol; NULL: none. */
+const char *tr__ws_protocol(const struct ws_session *session);
 /** Makes a WebSocket of a channel. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup);
 /**

@@ -112,10 +112,8 @@ static tr_status accept_with(struct http_request *request, const char *protocol,
         return TR_CLOSED; /* the client is gone; the actor will get tr_closed */
     const tr_http_options *options = &request->site->options;
     const struct ws_setup setup = {.role = WS_SERVER,
-                                   .behavior = request->site->behavior,
                                    .row = row,
                                    .message_max = options->ws_message_max,
-                                   .ping_ns = options->ws_ping_ns,
                                    .deflate = deflate,
                                    .protocol = protocol};
     tr_status status = tr__ws_session_begin(channel, &setup);

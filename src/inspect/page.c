@@ -163,7 +163,7 @@ static void greet(tr_self *self, const struct page *page,
     (void)tr_ws_text(self, tr_peer(self), line);
 }
 
-/* Sends the verb "session" to the program, which from then on refuses what a page may not do. */
+/* Sends the verb "session" to the program, which from then on refuses what a page is not allowed to do. */
 static const struct tr_inspect_joined *join(tr_self *self, const struct page *page,
                                             const char **why)
 {

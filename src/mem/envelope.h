@@ -8,9 +8,9 @@
  *
  * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. An
  * envelope is filled by the owner of its home pool and may be emptied on any worker. That worker
- * collects envelopes of other homes. It sends them home with their blocks, in batches. Or it sends
- * one home with each message for an actor there (envelope_swap). So a pool's lists need no atomics,
- * and memory does not drift from the worker that sends to the worker that receives.
+ * collects envelopes of other homes, and sends them home in batches, with their blocks. A message
+ * that it sends to an actor of their home travels in one of them (envelope_swap). So a pool's lists
+ * need no atomics, and memory does not drift from the worker that sends to the worker that receives.
  */
 #ifndef MEM_ENVELOPE_H
 #define MEM_ENVELOPE_H
@@ -48,7 +48,8 @@ struct envelope {
             uint32_t generation; /* generation of the receiver */
             uint16_t home;       /* index of the pool that owns the envelope */
             uint8_t kind;        /* kind of actor/mail/kind.h; pools ignore it */
-            uint8_t block_class; /* class of mem/block.h, or ENVELOPE_NO_BLOCK and the like */
+            uint8_t
+                block_class; /* class of mem/block.h, ENVELOPE_NO_BLOCK, ENVELOPE_SHARED or ENVELOPE_LENT */
         };
         uint64_t stamp; /* the four members above as one number, for a single store */
     };

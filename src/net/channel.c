@@ -74,7 +74,7 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     if (!tr__cell_may_have_channels(cell))
         return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(cell) && channel->endpoint->options.interleaves)
-        /* the answers of such an actor would have to wait for two things: commits, and earlier
+        /* the answers of a durable actor would have to wait for two things: commits, and earlier
          * pieces */
         return TR_NOT_SUPPORTED;
     struct net_cell *record = cell_record(channel->worker, cell);
@@ -209,6 +209,17 @@ void tr__channel_close_socket(struct channel *channel, bool resets)
         tr__loop_forget(loop);
 }
 
+/* Ends what a protocol keeps between pieces. */
+static void session_free(struct channel *channel)
+{
+    const struct tr_protocol *protocol = protocol_of(channel);
+    if (channel->session)
+        protocol->on_free(channel);
+    if (channel->session)
+        protocol->session_free(&channel->worker->system->source, channel->session);
+    channel->session = NULL;
+}
+
 void tr__channel_free(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
@@ -234,6 +245,7 @@ void tr__channel_free(struct channel *channel)
         list_remove(&channel->link);
     tr__session_uncount(channel);
     tr__peer_free(channel);
+    session_free(channel);
     tr__rare_free(channel);
     tr__endpoint_drop(&worker->system->source, channel->endpoint);
     channel->state = CHANNEL_FREE;

@@ -178,8 +178,7 @@ struct channel_rare {
     struct process *process;
     /* timers that end with the channel: net/channel_timers.h; NULL: none */
     struct channel_timers *timers;
-    char *text;    /* text for tr_closed; NULL: none */
-    void *session; /* of a protocol: data that it keeps between pieces; NULL: none */
+    char *text; /* text for tr_closed; NULL: none */
     struct protocol_streams
         *streams; /* of a protocol that reads outside of turns: its data; NULL: it reads in turns */
 };
@@ -232,6 +231,8 @@ struct channel {
     struct channel_timer *timer;
     /* of a protocol: the request that its turn handles, in memory of that turn; NULL: none */
     void *request;
+    /* of a protocol: what it keeps between pieces, such as a WebSocket; NULL: nothing */
+    void *session;
 
     struct list link; /* link in cell's channels, in net_worker.lingering, or in the free list */
     union channel_peer peer;
@@ -244,7 +245,7 @@ struct channel {
     uint8_t secure_flags;   /* enum secure_flag; 0 until the handshake has ended */
     uint16_t secure_cipher; /* TLS: number of the cipher */
 };
-static_assert(sizeof(struct channel) == 168, "an idle connection has one");
+static_assert(sizeof(struct channel) == 176, "an idle connection has one");
 
 /** A turn that waits for a channel. This record is on the stack of that turn. */
 struct channel_wait {

@@ -232,8 +232,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
-    /* Output that is still held is never sent. Because of the reset the other side does not take
-     * the part that was sent for the whole. */
+    /* Output that is still held is never sent. The reset tells the other side that what was
+     * sent is not the whole. */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
     if (resets)
         protocol_closes(channel, true);

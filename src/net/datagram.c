@@ -299,7 +299,7 @@ tr_channel tr_bind(tr_self *self, const tr_endpoint *at)
 static tr_status check(const tr_address *to, tr_bytes bytes)
 {
     if (to->family == TR_FAMILY_NONE)
-        return TR_ADDRESS_INVALID; /* such an address comes from a UNIX socket without a name */
+        return TR_ADDRESS_INVALID; /* the address of a UNIX socket without a name */
     return bytes.size > TR_DATAGRAM_MAX ? TR_TOO_LARGE : TR_OK;
 }
 

@@ -13,10 +13,11 @@
 struct channel_timer {
     struct timer_node node; /* in net_worker.wheel */
     struct channel *channel;
-    /* when bytes were last received or sent, or a turn of the channel ended; moved later by the
-     * time for which a turn has worked since */
+    /* when bytes were last received or sent, or a turn of the channel ended, plus the time for
+     * which a turn has worked since then */
     tr_time active_ns;
-    tr_time worked_ns; /* since when the turn works, if it has read from the channel before */
+    tr_time
+        worked_ns; /* when a turn last ended a read from the channel; while that turn runs it has worked since then */
 };
 
 /** Makes sure that tr__channel_arm needs no memory. Fails with TR_NO_MEMORY. */

@@ -19,7 +19,7 @@
 #include "net/pieces.h"
 #include "net/rare.h"
 
-/* The type of such an ask. Its name is in reports and error texts. */
+/* The type of the asks of tr_exchange. Its name is in reports and error texts. */
 TR_REQUEST(tr_exchange, tr_received);
 
 enum exchange_kind { EXCHANGE_PIECE, EXCHANGE_READABLE, EXCHANGE_WRITABLE };

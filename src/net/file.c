@@ -17,8 +17,7 @@
 #include "net/wait.h"
 #include "net/write.h"
 
-/* Bytes of one read. They are so many that a switch to a helper thread costs little beside the
- * copy. */
+/* Bytes of one read: so many that the copy costs much more than the switch to a helper thread. */
 enum { PIECE_MAX = 64 * 1024 };
 
 /* What the turn and a helper thread share. It is on the stack of the turn. */
@@ -109,6 +108,9 @@ static tr_status write_piece(struct tr_self *self, tr_channel handle, struct fil
         status = held_prepare(channel);
     if (status == TR_OK)
         status = tr__output_append_buffer(channel, job->piece);
+    if (status == TR_OK)
+        /* the piece may have been sent at once, and the channel may have ended by that */
+        status = tr__writable(self, handle, &channel);
     tr_buffer_release(job->piece);
     job->offset += size;
     job->left -= size;
@@ -122,7 +124,7 @@ static tr_status write_head(struct channel *channel, uint64_t size)
     return length == SIZE_MAX ? TR_TOO_LARGE : tr__output_append(channel, head, length);
 }
 
-/* Ends the channel, so that the other side does not take a part of a file for the whole. */
+/* Ends the channel, so that the other side does not think that a part is the whole file. */
 static void end_amid(struct tr_self *self, tr_channel handle, const struct file_job *job,
                      tr_status status)
 {
@@ -130,6 +132,8 @@ static void end_amid(struct tr_self *self, tr_channel handle, const struct file_
     char text[160];
     if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state == CHANNEL_ENDED)
         return;
+    if (channel_has(channel, CHANNEL_FINISHED))
+        return; /* a child process reads no more of its input, which is no error */
     /* TR_CLOSED comes from another turn, which has called tr_close or tr_finish */
     bool is_own = status == TR_CLOSED;
     const char *why = is_own ? "the channel was closed" : tr_status_text(status);

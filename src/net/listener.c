@@ -58,7 +58,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
     if (!listener ||
         tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
             TR_OK)
-        return; /* no memory: the listener looks again after FULL_AGAIN_NS without an order */
+        return; /* no memory: no order is sent, and the listener looks by itself after FULL_AGAIN_NS */
     if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/net.h>
 
+#include "actor/cell/extra.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/group_address.h"
@@ -76,6 +77,9 @@ bool tr__channels_leave(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct net_cell *record = net_cell_of(cell);
+    /* the extra has the number of the last ask, which must not be used again elsewhere */
+    if (!tr__extra_of(worker, cell))
+        return false;
     LIST_EACH (link, &record->channels) {
         if (pack(LIST_OWNER(link, struct channel, link)) != TR_OK) {
             tr__channels_arrive(worker, cell);

@@ -80,7 +80,7 @@ void tr__process_input_over(struct channel *channel);
 void tr__process_kill(struct channel *channel);
 /** Removes a channel that is being freed from its process. */
 void tr__process_leave(struct channel *channel);
-/** Whether the actor of this exit channel has ended, so that a shutdown waits for the process. */
+/** Whether this is the exit channel of a process whose actor has ended. A shutdown waits for such a process. */
 bool tr__process_is_ending(const struct channel *channel);
 
 #endif

@@ -48,9 +48,9 @@ struct tr_protocol {
      * last piece. If it sets CHANNEL_ANSWERED, the output is sent even if the actor has failed.
      */
     void (*on_close)(struct channel *channel, bool has_failed);
-    /** Called before a channel with a rare->session is freed. */
+    /** Called before a channel with a session is freed. */
     void (*on_free)(struct channel *channel);
-    /** Frees rare->session of a channel, if it is not NULL. */
+    /** Frees the session of a channel. Called only if it is not NULL. */
     void (*session_free)(const struct memory_source *source, void *session);
     /**
      * For a channel with rare->streams. Called when bytes have come, or the other side has ended. May end the channel.
@@ -67,8 +67,8 @@ struct tr_protocol {
      */
     void (*on_ended)(struct channel *channel);
     /**
-     * Frees rare->streams of a channel, if it is not NULL. No turn of it may be queued. Turns that
-     * have begun continue without the channel.
+     * Frees rare->streams of a channel. Called only if that is not NULL, and no turn of it is
+     * queued. Turns that have begun continue without the channel.
      */
     void (*streams_free)(struct channel *channel);
     /** Handles the turns that tr__protocol_turn_queue has queued. */

@@ -35,10 +35,6 @@ void tr__rare_free(struct channel *channel)
     list_remove(&rare->shaking);
     if (rare->streams)
         protocol_of(channel)->streams_free(channel);
-    if (rare->session)
-        protocol_of(channel)->on_free(channel);
-    if (rare->session)
-        protocol_of(channel)->session_free(source, rare->session);
     if (rare->filter.table)
         rare->filter.table->free(rare->filter.state);
     tr__net_buffer_free(&rare->filter.raw);

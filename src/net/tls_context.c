@@ -52,7 +52,10 @@ tr_status tr__tls_context_new(const tr_platform *platform, const tr_endpoint *en
     lock_init(&made->lock);
     status = tr__tls_tickets_init(&made->tickets, platform);
     if (status != TR_OK)
-        (void)snprintf(why, why_size, "no randomness for the keys of session tickets");
+        (void)snprintf(why,
+                       why_size,
+                       status == TR_NO_MEMORY ? "out of memory for the keys of session tickets"
+                                              : "no randomness for the keys of session tickets");
     else
         status = tr__tls_set_new(config, &made->tickets, &made->set, why, why_size);
     if (status == TR_OK)

@@ -2,6 +2,7 @@
 #include "net/tls_credential.h"
 
 #include "net/tls_pem.h"
+#include "net/tls_rsa.h"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -62,12 +63,14 @@ tr_status tr__tls_credential_read(const tr_platform *platform, const char *certi
 enum { KEY_COPIES_BYTES = 2 << 20 }; /* bytes of the secure heap that copies of keys may use */
 
 /* Copies a key into the secure heap. EVP_PKEY_dup would put the secret part of an elliptic-curve
- * key into ordinary memory, which is in dumps of the process (see keys_hide in tls_pem.c). */
+ * key into ordinary memory, which is in dumps of the process. */
 static EVP_PKEY *key_copy(const EVP_PKEY *key)
 {
-    /* Leave the other half of the secure heap to new keys of handshakes; see tls_pem.c. */
+    /* Copies may use half of the secure heap. The other half is for keys that handshakes make; see tls_secret.c. */
     if (CRYPTO_secure_used() > KEY_COPIES_BYTES)
         return NULL;
+    if (tr__tls_rsa_is_hidden(key))
+        return tr__tls_rsa_copy(key);
     int size = i2d_PrivateKey(key, NULL);
     unsigned char *bytes = size > 0 ? OPENSSL_secure_malloc((size_t)size) : NULL;
     unsigned char *end = bytes;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls_pem.h"
 
+#include "net/tls_rsa.h"
+#include "net/tls_secret.h"
 #include "net/tls_text.h"
 #include "os/small_file.h"
 
@@ -119,43 +121,18 @@ tr_status tr__tls_pem_certificates(const struct tls_pem *pem, STACK_OF(X509) * *
     return status;
 }
 
-/* Makes LeakSanitizer look for pointers in memory that is not from malloc. NULL in a program
- * without LeakSanitizer. */
-extern void leak_search_in(const void *memory, size_t size) __asm__("__lsan_register_root_region")
-    __attribute__((__weak__));
-
-enum {
-    KEYS_SIZE =
-        /* size of the secure heap, which cannot grow; unused pages take no memory */
-    4 * 1024 * 1024,
-    KEYS_MIN = 32 /* size of the smallest block: a key of X25519 */
-};
-
-/* Makes the secure heap of OpenSSL for the secret parts of keys: memory that is in no dump of the
- * process and is not swapped out, with guard pages around it. A process has one such heap; if the
- * program has made it already, that one stays. If it cannot be made, keys are in ordinary
- * memory. */
-static void keys_hide(void)
-{
-    if (CRYPTO_secure_malloc_initialized() || !CRYPTO_secure_malloc_init(KEYS_SIZE, KEYS_MIN))
-        return;
-    if (leak_search_in) { /* the secure heap has pointers to ordinary memory */
-        void *all = OPENSSL_secure_malloc(KEYS_SIZE);
-        if (all)
-            leak_search_in(all, KEYS_SIZE);
-        OPENSSL_secure_free(all);
-    }
-}
-
 tr_status tr__tls_pem_key(const struct tls_pem *pem, EVP_PKEY **key, char *why, size_t why_size)
 {
-    static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
     bool was_asked = false;
-    (void)CRYPTO_THREAD_run_once(&once, keys_hide);
+    tr__tls_secret_begin();
     BIO *bio = open_pem(pem);
     EVP_PKEY *found = bio ? PEM_read_bio_PrivateKey(bio, NULL, refuse_password, &was_asked) : NULL;
     tr_status status = TR_TLS_FAILED;
-    if (found) {
+    if (found && !tr__tls_rsa_hide(&found)) {
+        status = TR_NO_MEMORY;
+        (void)snprintf(why, why_size, "%s: out of memory", pem->path);
+        EVP_PKEY_free(found);
+    } else if (found) {
         status = TR_OK;
         *key = found;
     } else if (was_asked) {

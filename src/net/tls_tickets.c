@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls_tickets.h"
 
+#include "net/tls_secret.h"
+
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -8,6 +10,8 @@
 #include <string.h>
 
 _Static_assert(sizeof(struct tls_ticket_key) == 80, "random bytes without a gap");
+
+enum { KEYS_SIZE = TLS_TICKET_KEYS * sizeof(struct tls_ticket_key) };
 
 /* Makes a new key for each hour that has passed, and drops the oldest ones. Call with the lock. */
 static bool rotate(struct tls_tickets *tickets, tr_time now)
@@ -17,7 +21,7 @@ static bool rotate(struct tls_tickets *tickets, tr_time now)
         struct tls_ticket_key fresh;
         if (RAND_priv_bytes((unsigned char *)&fresh, sizeof fresh) != 1)
             return false;
-        memmove(&tickets->keys[1], &tickets->keys[0], sizeof tickets->keys - sizeof fresh);
+        memmove(&tickets->keys[1], &tickets->keys[0], KEYS_SIZE - sizeof fresh);
         tickets->keys[0] = fresh;
         OPENSSL_cleanse(&fresh, sizeof fresh);
     }
@@ -89,14 +93,16 @@ tr_status tr__tls_tickets_init(struct tls_tickets *tickets, const tr_platform *p
 {
     *tickets = (struct tls_tickets){.platform = platform, .made = platform->mono_now(platform)};
     lock_init(&tickets->lock);
-    return RAND_priv_bytes((unsigned char *)tickets->keys, sizeof tickets->keys) == 1
-               ? TR_OK
-               : TR_TLS_FAILED;
+    tr__tls_secret_begin();
+    tickets->keys = OPENSSL_secure_zalloc(KEYS_SIZE);
+    if (!tickets->keys)
+        return TR_NO_MEMORY;
+    return RAND_priv_bytes((unsigned char *)tickets->keys, KEYS_SIZE) == 1 ? TR_OK : TR_TLS_FAILED;
 }
 
 void tr__tls_tickets_deinit(struct tls_tickets *tickets)
 {
-    OPENSSL_cleanse(tickets->keys, sizeof tickets->keys);
+    OPENSSL_secure_clear_free(tickets->keys, KEYS_SIZE);
 }
 
 bool tr__tls_tickets_use(struct tls_tickets *tickets, SSL_CTX *context)

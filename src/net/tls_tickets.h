@@ -32,14 +32,15 @@ struct tls_ticket_key {
 struct tls_tickets {
     const tr_platform *platform;
     struct lock lock;
-    struct tls_ticket_key keys[TLS_TICKET_KEYS]; /* the keys, newest first; under the lock */
-    tr_time made;                                /* when the newest key was made; under the lock */
+    /* TLS_TICKET_KEYS keys, newest first, in the secure heap; under the lock */
+    struct tls_ticket_key *keys;
+    tr_time made; /* when the newest key was made; under the lock */
 };
 
-/** Makes the first keys. Fails with TR_TLS_FAILED if there is no randomness. */
+/** Makes the first keys. Fails with TR_NO_MEMORY, and with TR_TLS_FAILED if there is no randomness. */
 TR_MUST_CHECK tr_status tr__tls_tickets_init(struct tls_tickets *tickets,
                                              const tr_platform *platform);
-/** Wipes the keys. */
+/** Wipes and frees the keys. `tickets` may be all zero. */
 void tr__tls_tickets_deinit(struct tls_tickets *tickets);
 
 /**

@@ -100,8 +100,7 @@ static tr_status called(struct user_filter *filter, tr_status status, const tr_s
     else if (second && second->status != TR_OK)
         status = second->status;
     if (status > TR_OK || status == TR_WOULD_BLOCK)
-        /* a function must not return TR_WOULD_BLOCK and the like, because it has nothing to wait
-         * for */
+        /* a function of a filter must not return TR_WOULD_BLOCK or a status above TR_OK */
         status = TR_FAILED;
     if (status != TR_OK && status != TR_CLOSED)
         (void)snprintf(filter->text,

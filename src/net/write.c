@@ -277,14 +277,22 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     return status == TR_OK ? tr__writable(self, handle, &channel) : status;
 }
 
+/* Whether a write has failed because the channel has ended or is closing. */
+static bool is_over(const struct tr_self *self, tr_channel handle, tr_status status)
+{
+    struct channel *channel;
+    if (status == TR_OK || status == TR_CLOSED)
+        return status == TR_CLOSED;
+    return tr__channel_of(self, handle, &channel) == TR_OK && channel->state == CHANNEL_ENDED;
+}
+
 void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
 {
     TURN_VERB(self);
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, size, &channel);
-    /* the channel has ended: return memory whose contents are dropped */
-    if (status == TR_CLOSED || status == TR_RESET)
-        return tr_scratch(self, size);
+    if (is_over(self, handle, status))
+        return tr_scratch(self, size); /* what is written there is dropped */
     if (status == TR_OK &&
         (channel->endpoint->options.answers_in_order ||
          (channel->endpoint->options.framing && channel->endpoint->options.framing->head)))

@@ -273,7 +273,7 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
                 DEEP);
 }
 
-/* Names behaviors whose actors become more and more: those that have done their work may not end. */
+/* Names behaviors that have more and more actors. Perhaps these do not end when their work is done. */
 static void population_look(struct visitor *visitor)
 {
     const struct population *population = &visitor->observer->population;

@@ -40,7 +40,7 @@ struct observer_mark {
 
 /**
  * A mailbox that is, or was, among the fullest ones. The entry begins again when the mailbox has
- * fewer messages than at its beginning.
+ * fewer messages than it had when the entry began (since_queued).
  */
 struct observer_growth {
     uint64_t ref; /* ref of the actor; 0: this entry is not used */
@@ -66,7 +66,7 @@ struct observer {
     const struct schema_source *schema; /* NULL: the schema is not known */
     struct observer_mark marks[OBSERVER_MARKS];
     struct observer_sample samples[OBSERVER_SAMPLES];
-    uint64_t looks;            /* number of looks at each worker since samples are taken */
+    uint64_t looks;            /* number of looks at each worker since sampling began */
     uint64_t busy;             /* looks that found a handler running, over all workers */
     uint64_t samples_left_out; /* samples that were left out because the table was full */
     struct observer_flame {    /* as `samples`, but never reset; see observe/flame.h */
@@ -85,6 +85,8 @@ struct observer {
     tr_time letters_ns[2];
     bool is_dozing;      /* all workers sleep; see sched/doorbell.h */
     uint32_t page_count; /* number of clients that are pages of an inspector; see observe/page.h */
+    struct stack_texts
+        *stacks;         /* what stacks of long turns say; NULL: none yet; see observe/stacks.h */
     struct backup *left; /* backups whose clients have gone; see observe/store_backup.h */
 };
 

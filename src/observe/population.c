@@ -6,12 +6,10 @@
 #include "actor/cell/system.h"
 #include "observe/actors.h"
 
-enum {
-    SHARE = 200
-}; /* the part of the time of the thread that the looks may take: one of so many */
+enum { SHARE = 200 }; /* counting takes at most 1 / SHARE of the time of the thread */
 
 #define LOOK_NS (2 * TR_SECOND)
-#define AGE_NS (8 * TR_SECOND) /* growth is looked for over no less */
+#define AGE_NS (8 * TR_SECOND) /* a shorter time shows no growth */
 
 static const tr_time window_ns[POPULATION_WINDOWS] = {15 * TR_SECOND, 10 * TR_MINUTE};
 
@@ -45,7 +43,7 @@ static void count(struct population *population, struct tr_system *system)
     }
 }
 
-/* Keeps the numbers of now as those of the beginning of a window. */
+/* Begins a window: its counts are the present numbers of actors. */
 static void window_begin(struct population *population, size_t window, tr_time now_ns)
 {
     for (size_t i = 0; i < POPULATION_MAX; i++) {
@@ -74,7 +72,7 @@ void tr__population_look(struct population *population, struct tr_system *system
 bool tr__population_grows(const struct population *population, const struct population_row *row,
                           tr_time now_ns, uint64_t *before, tr_time *since_ns)
 {
-    /* A burst of actors that all stay is no growth: there must be more of them since a short time ago, too. */
+    /* If many actors were started at once and all stay, that is no growth: their number must still increase. */
     if (row->live <= row->before[0][population->before_ns[0][1] ? 1 : 0])
         return false;
     for (size_t i = 0; i < POPULATION_WINDOWS; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How many actors each behavior has had: so that one whose actors are started and never end is found.
+ * Counts the actors of each behavior from time to time, to find behaviors whose actors are started and never end.
  */
 #ifndef OBSERVE_POPULATION_H
 #define OBSERVE_POPULATION_H
@@ -12,24 +12,30 @@ struct tr_system;
 
 enum {
     POPULATION_MAX = 64,    /* behaviors that are remembered; those that come later are not */
-    POPULATION_WINDOWS = 2, /* the times over which growth is looked for */
-    POPULATION_LEAST = 20   /* fewer actors more are no growth, nor is less than a twentieth */
+    POPULATION_WINDOWS = 2, /* how many windows: lengths of time over which growth is looked for */
+    /* the smallest increase that counts as growth, in actors; it must also be a twentieth or more */
+    POPULATION_LEAST = 20
 };
 
 struct population {
     struct population_row {
         const tr_behavior *behavior; /* NULL: this row and the next ones are not used */
         uint64_t live;
-        uint64_t before[POPULATION_WINDOWS][2]; /* at two times, the newer one first */
+        uint64_t before[POPULATION_WINDOWS][2]; /* how many actors there were at before_ns */
     } rows[POPULATION_MAX];
-    tr_time before_ns[POPULATION_WINDOWS][2]; /* 0: not known */
-    tr_time look_ns;                          /* when to look next */
+    /* for each window, when its last two counts were made, the newer first; 0: not made yet */
+    tr_time before_ns[POPULATION_WINDOWS][2];
+    tr_time look_ns; /* when the actors are counted next */
 };
 
-/** Counts the actors if it is time to: each few seconds, or less often if that takes long. The thread of the socket only. */
+/**
+ * Counts the actors, if the time for that has come: every few seconds, or less often if counting takes long. The thread of
+ * the socket only.
+ */
 void tr__population_look(struct population *population, struct tr_system *system, tr_time now_ns);
 /**
- * Whether a behavior has more and more actors: more than a short time ago, and many more than some time ago. Then *before is how many it had, and *since_ns when. The thread of the
+ * Whether a behavior has more and more actors: more than at the beginning of the first window, and many more than at the
+ * beginning of some window. If so, *before is how many it had then, and *since_ns the time of that count. The thread of the
  * socket only.
  */
 bool tr__population_grows(const struct population *population, const struct population_row *row,

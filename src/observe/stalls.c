@@ -6,6 +6,7 @@
 #include "actor/system/stall_log.h"
 #include "observe/past.h"
 #include "observe/running.h"
+#include "observe/stacks.h"
 #include "observe/verbs.h"
 
 static void running_list(struct visitor *visitor)
@@ -74,6 +75,7 @@ static void entry_write(struct visitor *visitor, const struct stall_entry *entry
     tr__json_string(line, "file", entry->file);
     tr__json_unsigned(line, "line", entry->line);
     tr__json_signed(line, "worker", entry->worker);
+    tr__stack_write(visitor, entry);
     tr__json_close(line, '}');
 }
 

@@ -16,7 +16,7 @@
 #include "observe/visitor.h"
 
 void tr__verb_trace(struct visitor *visitor, const struct control_request *request);
-/** Ends the following of messages, because the client is gone. */
+/** Makes workers follow nothing more for this visitor, because its client is gone. */
 void tr__trace_leave(struct visitor *visitor);
 
 /** Reads a causal id: up to 16 hexadecimal digits. Returns 0 if the text is not such an id. */

@@ -50,8 +50,8 @@ static inline uint64_t clock_ticks(void)
 }
 
 /**
- * Does what clock_bound does, but the result may be up to CLOCK_ROUGH times as far after now. Cheaper for frequent
- * callers.
+ * As clock_bound, but the result is at most CLOCK_ROUGH * CLOCK_SLACK_NS after now. Cheaper for frequent callers, because
+ * the clock is read less often.
  */
 static inline tr_time clock_bound_roughly(struct clock *clock)
 {

@@ -7,6 +7,7 @@
 #include "os/lock.h"
 #include "os/memory.h"
 #include "os/registers.h"
+#include "os/stack_look.h"
 #include "os/text.h"
 
 #include <errno.h>
@@ -42,7 +43,9 @@ enum { TRAPPED_COUNT = sizeof trapped / sizeof *trapped };
 struct fault_thread {
     struct fault_thread *next; /* in the list of all threads; never changes */
     atom32 is_used;
-    atom32 is_inside; /* the handler runs on this thread */
+    atom32 is_inside;  /* the handler runs on this thread */
+    bool is_signalled; /* the thread would get the signal of os/stack_look.h anyway */
+    uint32_t id;       /* the thread's id of the kernel; under the lock */
     struct fault_owner owner;
     struct fault fault;
     stack_t before;
@@ -50,17 +53,17 @@ struct fault_thread {
 };
 
 /*
- * The handlers that were installed before the runtime's handler, of one signal, the latest last.
+ * For one signal: the handlers over which the runtime has installed its handler, the latest last.
  *
- * There are several if a program installs its handler over the runtime's and calls what it found.
- * When the runtime removes its own handler, such a handler stays. It still calls the runtime's
- * handler, and the runtime may install its own above it again. A fault must not be passed around in
- * a circle: a handler that the runtime's handler has called may call the runtime's handler back,
- * which then calls the next older one.
+ * There can be several. A program may install a handler over the runtime's, and this handler may
+ * call the runtime's. It stays when the runtime removes its own handler, and the runtime may later
+ * install its own handler over it again. So the runtime's handler may call a handler of the program
+ * that calls the runtime's handler back. Then the runtime's handler calls the next older handler of
+ * the list, so that a fault is not passed around in a circle.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
-    /* how many entries are in use; such entries are not written again. Written under the lock, read by handlers */
+    /* how many entries are used; a used entry does not change. Written under the lock, read by handlers */
     atom32 count;
     struct sigaction actions[EARLIER_MAX];
 };
@@ -408,10 +411,12 @@ static void fault_install(void)
         if (earlier_add(&earlier[i], &before))
             (void)sigaction(trapped[i], &action, NULL);
     }
+    tr__stack_look_install();
 }
 
 static void fault_uninstall(void)
 {
+    tr__stack_look_uninstall();
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction present;
         (void)sigaction(trapped[i], NULL, &present);
@@ -503,6 +508,10 @@ tr_status tr__fault_thread_open(const struct fault_owner *owner, struct fault_th
     const stack_t stack = {.ss_sp = thread->stack, .ss_size = SIGNAL_STACK_SIZE};
     int installed = sigaltstack(&stack, &thread->before);
     TR_ASSERT(installed == 0);
+    lock_take(&faults_lock);
+    thread->id = (uint32_t)gettid(); /* from now on the thread has a stack for signals */
+    lock_give(&faults_lock);
+    thread->is_signalled = tr__stack_look_allow(true);
     *opened = thread;
     return TR_OK;
 }
@@ -511,7 +520,22 @@ void tr__fault_thread_close(struct fault_thread *thread)
 {
     if (!thread)
         return;
+    lock_take(&faults_lock);
+    thread->id = 0;
+    lock_give(&faults_lock);
+    if (!thread->is_signalled)
+        (void)tr__stack_look_allow(false);
     int restored = sigaltstack(&thread->before, NULL);
     TR_ASSERT(restored == 0);
     atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* pairs with tr__fault_thread_open */
+}
+
+bool tr__fault_thread_is_open(uint32_t id)
+{
+    lock_take(&faults_lock);
+    const struct fault_thread *thread = atomptr_load(&threads, ATOM_RELAXED);
+    while (thread && thread->id != id)
+        thread = thread->next;
+    lock_give(&faults_lock);
+    return thread;
 }

@@ -13,6 +13,8 @@
  * The handler does not allocate, takes no lock and does not use stdio. It walks the stack by the
  * unwind tables, which gcc and clang emit by default. Frames without unwind tables are never
  * dropped.
+ *
+ * The handler of os/stack_look.h is installed together with these.
  */
 #ifndef OS_FAULT_H
 #define OS_FAULT_H
@@ -102,6 +104,9 @@ TR_MUST_CHECK tr_status tr__fault_thread_open(const struct fault_owner *owner,
                                               struct fault_thread **thread);
 /** Ends tr__fault_thread_open, on the same thread. NULL does nothing. */
 void tr__fault_thread_close(struct fault_thread *thread);
+
+/** Whether a thread, by its id of the kernel, is between tr__fault_thread_open and tr__fault_thread_close. Any thread. */
+bool tr__fault_thread_is_open(uint32_t id);
 
 /** Returns the name of a signal, such as "SIGSEGV". */
 const char *tr__fault_signal_name(int signal);

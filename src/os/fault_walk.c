@@ -31,8 +31,8 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
     if (!walk->has_begun && pc != walk->pc)
         return _URC_NO_REASON;
     /*
-     * This is the stack pointer of this frame, and the previous frame ends here. If the previous
-     * frame has reached the base, it is no user code.
+     * _Unwind_GetCFA returns the stack pointer of this frame, and the previous frame ends there. If
+     * that is beyond the base, the previous frame is no user code.
      */
     if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
         walk->is_over = true;

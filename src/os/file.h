@@ -84,8 +84,8 @@ static inline bool os_file_is_same(const struct os_file_id *a, const struct os_f
 TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error);
 
 /**
- * Lets the disk write what the file has in the cache of the system, and waits until it has. Nothing is durable by that,
- * and an error is found by the next sync through another descriptor.
+ * Makes the system write to the disk what its cache has of the file, and waits until that is done. This does not make the
+ * data durable. If the disk reports an error, the next sync through another descriptor returns it.
  */
 void tr__os_file_write_out(int fd);
 

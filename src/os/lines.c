@@ -5,6 +5,8 @@
  */
 #include "os/lines.h"
 
+#include "os/cursor.h"
+
 #include <string.h>
 
 /* Names of the DWARF standard, section 7. */
@@ -30,84 +32,12 @@ enum {
     FORM_UDATA = 0x0f
 };
 
-struct cursor {
-    const unsigned char *at;
-    const unsigned char *end;
-    bool is_bad; /* a read went beyond the end; from then on all reads return 0 */
-};
-
-static uint64_t read_number(struct cursor *cursor, size_t size)
-{
-    uint64_t value = 0;
-    if ((size_t)(cursor->end - cursor->at) < size) {
-        cursor->is_bad = true;
-        cursor->at = cursor->end;
-        return 0;
-    }
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)cursor->at[i]
-                 << (8 * i); /* little endian, as on all supported processors */
-    cursor->at += size;
-    return value;
-}
-
-static uint64_t read_uleb(struct cursor *cursor)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint64_t byte = read_number(cursor, 1);
-        value |= (byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            break;
-    }
-    return value;
-}
-
-static int64_t read_sleb(struct cursor *cursor)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64;) {
-        uint64_t byte = read_number(cursor, 1);
-        value |= (byte & 0x7f) << shift;
-        shift += 7;
-        if (byte & 0x80)
-            continue;
-        if (byte & 0x40 && shift < 64)
-            value |= ~UINT64_C(0) << shift;
-        break;
-    }
-    return (int64_t)value;
-}
-
-static void lines_skip(struct cursor *cursor, uint64_t size)
-{
-    if (size > (uint64_t)(cursor->end - cursor->at)) {
-        cursor->is_bad = true;
-        cursor->at = cursor->end;
-        return;
-    }
-    cursor->at += size;
-}
-
-static const char *read_string(struct cursor *cursor)
-{
-    const unsigned char *text = cursor->at;
-    const unsigned char *zero = memchr(text, 0, (size_t)(cursor->end - text));
-    if (!zero) {
-        cursor->is_bad = true;
-        cursor->at = cursor->end;
-        return "";
-    }
-    cursor->at = zero + 1;
-    return (const char *)text;
-}
-
 static const char *string_at(const struct lines_section *section, uint64_t offset)
 {
     if (offset >= section->size)
         return "";
     struct cursor cursor = {section->data + offset, section->data + section->size, false};
-    return read_string(&cursor);
+    return cursor_string(&cursor);
 }
 
 /* ---- One unit. ---- */
@@ -131,34 +61,34 @@ static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t f
 {
     switch (form) {
     case FORM_STRING:
-        *text = read_string(cursor);
+        *text = cursor_string(cursor);
         break;
     case FORM_LINE_STRP:
-        *text = string_at(&unit->tables->line_str, read_number(cursor, unit->offset_size));
+        *text = string_at(&unit->tables->line_str, cursor_number(cursor, unit->offset_size));
         break;
     case FORM_STRP:
-        *text = string_at(&unit->tables->str, read_number(cursor, unit->offset_size));
+        *text = string_at(&unit->tables->str, cursor_number(cursor, unit->offset_size));
         break;
     case FORM_UDATA:
-        (void)read_uleb(cursor);
+        (void)cursor_uleb(cursor);
         break;
     case FORM_BLOCK:
-        lines_skip(cursor, read_uleb(cursor));
+        cursor_skip(cursor, cursor_uleb(cursor));
         break;
     case FORM_DATA1:
-        lines_skip(cursor, 1);
+        cursor_skip(cursor, 1);
         break;
     case FORM_DATA2:
-        lines_skip(cursor, 2);
+        cursor_skip(cursor, 2);
         break;
     case FORM_DATA4:
-        lines_skip(cursor, 4);
+        cursor_skip(cursor, 4);
         break;
     case FORM_DATA8:
-        lines_skip(cursor, 8);
+        cursor_skip(cursor, 8);
         break;
     case FORM_DATA16:
-        lines_skip(cursor, 16);
+        cursor_skip(cursor, 16);
         break;
     default:
         cursor->is_bad = true;
@@ -172,19 +102,19 @@ static const char *entries_walk(const struct unit *unit, struct cursor *cursor, 
 {
     const char *found = "";
     struct cursor formats = *cursor;
-    uint64_t format_count = read_number(&formats, 1);
+    uint64_t format_count = cursor_number(&formats, 1);
     struct cursor entry = formats;
     for (uint64_t i = 0; i < format_count; i++) {
-        (void)read_uleb(&entry);
-        (void)read_uleb(&entry);
+        (void)cursor_uleb(&entry);
+        (void)cursor_uleb(&entry);
     }
-    uint64_t count = read_uleb(&entry);
+    uint64_t count = cursor_uleb(&entry);
     for (uint64_t i = 0; i < count && !entry.is_bad && format_count; i++) {
         struct cursor format = formats;
         for (uint64_t j = 0; j < format_count; j++) {
             const char *text = "";
-            uint64_t content = read_uleb(&format);
-            read_form(unit, &entry, read_uleb(&format), &text);
+            uint64_t content = cursor_uleb(&format);
+            read_form(unit, &entry, cursor_uleb(&format), &text);
             if (i == index && content == LNCT_PATH)
                 found = text;
         }
@@ -200,16 +130,16 @@ static const char *file_name(const struct unit *unit, uint64_t index)
         (void)entries_walk(unit, &cursor, UINT64_MAX); /* skips the directories */
         return entries_walk(unit, &cursor, index);
     }
-    while (!cursor.is_bad && *read_string(&cursor)) /* skips the directories */
+    while (!cursor.is_bad && *cursor_string(&cursor)) /* skips the directories */
         ;
     for (uint64_t i = 1; !cursor.is_bad; i++) {
-        const char *name = read_string(&cursor);
+        const char *name = cursor_string(&cursor);
         if (!*name)
             break;
         if (i == index)
             return name;
         for (int j = 0; j < 3; j++)
-            (void)read_uleb(&cursor);
+            (void)cursor_uleb(&cursor);
     }
     return "";
 }
@@ -217,35 +147,35 @@ static const char *file_name(const struct unit *unit, uint64_t index)
 /* Reads the head of a unit. Returns false if its kind is not known. */
 static bool unit_open(struct unit *unit, struct cursor *all)
 {
-    uint64_t length = read_number(all, 4);
+    uint64_t length = cursor_number(all, 4);
     unit->offset_size = 4;
     if (length == 0xffffffff) {
-        length = read_number(all, 8);
+        length = cursor_number(all, 8);
         unit->offset_size = 8;
     }
     struct cursor head = *all;
-    lines_skip(all, length);
+    cursor_skip(all, length);
     if (all->is_bad)
         return false;
     head.end = all->at;
-    unit->version = (unsigned)read_number(&head, 2);
+    unit->version = (unsigned)cursor_number(&head, 2);
     if (unit->version < 2 || unit->version > 5)
         return false;
     if (unit->version >= 5)
-        lines_skip(&head, 2); /* sizes of addresses and segments */
-    uint64_t header = read_number(&head, unit->offset_size);
+        cursor_skip(&head, 2); /* sizes of addresses and segments */
+    uint64_t header = cursor_number(&head, unit->offset_size);
     unit->program = head;
-    lines_skip(&unit->program, header);
-    unit->min_instruction = read_number(&head, 1);
+    cursor_skip(&unit->program, header);
+    unit->min_instruction = cursor_number(&head, 1);
     if (unit->version >= 4)
-        lines_skip(&head, 1);              /* operations per instruction */
-    lines_skip(&head, 1);                  /* the default of is_stmt */
-    uint64_t base = read_number(&head, 1); /* a signed byte */
+        cursor_skip(&head, 1);               /* operations per instruction */
+    cursor_skip(&head, 1);                   /* the default of is_stmt */
+    uint64_t base = cursor_number(&head, 1); /* a signed byte */
     unit->line_base = (int)base - (base > 127 ? 256 : 0);
-    unit->line_range = (unsigned)read_number(&head, 1);
-    unit->opcode_base = (unsigned)read_number(&head, 1);
+    unit->line_range = (unsigned)cursor_number(&head, 1);
+    unit->opcode_base = (unsigned)cursor_number(&head, 1);
     for (unsigned i = 1; i < unit->opcode_base; i++)
-        unit->lengths[i] = (unsigned char)read_number(&head, 1);
+        unit->lengths[i] = (unsigned char)cursor_number(&head, 1);
     unit->names = head;
     return !head.is_bad && !unit->program.is_bad && unit->line_range && unit->opcode_base;
 }
@@ -282,14 +212,14 @@ static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
 
 static bool extended_opcode(struct cursor *program, struct machine *machine, uint64_t address)
 {
-    uint64_t length = read_uleb(program);
+    uint64_t length = cursor_uleb(program);
     struct cursor rest = *program;
-    lines_skip(program, length);
-    switch (length ? read_number(&rest, 1) : 0) {
+    cursor_skip(program, length);
+    switch (length ? cursor_number(&rest, 1) : 0) {
     case LNE_END_SEQUENCE:
         return row_is_found(machine, address, true);
     case LNE_SET_ADDRESS:
-        machine->row.address = read_number(&rest, length - 1 < 8 ? (size_t)length - 1 : 8);
+        machine->row.address = cursor_number(&rest, length - 1 < 8 ? (size_t)length - 1 : 8);
         return false;
     default:
         return false;
@@ -304,23 +234,23 @@ static bool standard_opcode(const struct unit *unit, struct cursor *program,
     case LNS_COPY:
         return row_is_found(machine, address, false);
     case LNS_ADVANCE_PC:
-        row->address += read_uleb(program) * unit->min_instruction;
+        row->address += cursor_uleb(program) * unit->min_instruction;
         break;
     case LNS_ADVANCE_LINE:
-        row->line += read_sleb(program);
+        row->line += cursor_sleb(program);
         break;
     case LNS_SET_FILE:
-        row->file = read_uleb(program);
+        row->file = cursor_uleb(program);
         break;
     case LNS_CONST_ADD_PC:
         row->address += (255 - unit->opcode_base) / unit->line_range * unit->min_instruction;
         break;
     case LNS_FIXED_ADVANCE_PC:
-        row->address += read_number(program, 2);
+        row->address += cursor_number(program, 2);
         break;
     default:
         for (unsigned i = 0; i < unit->lengths[opcode]; i++)
-            (void)read_uleb(program);
+            (void)cursor_uleb(program);
         break;
     }
     return false;
@@ -331,7 +261,7 @@ static bool unit_run(const struct unit *unit, struct machine *machine, uint64_t 
 {
     struct cursor program = unit->program;
     while (program.at < program.end && !program.is_bad) {
-        unsigned opcode = (unsigned)read_number(&program, 1);
+        unsigned opcode = (unsigned)cursor_number(&program, 1);
         bool is_found = false;
         if (opcode >= unit->opcode_base) {
             unsigned step = opcode - unit->opcode_base;

@@ -112,7 +112,7 @@ struct birth {
     pid_t parent;
     long error;               /* why the program was not loaded */
     unsigned descriptors_max; /* for kernels without close_range, without /proc */
-    /* Entries of /proc/self/fd; then a directory of the path, and the program. */
+    /* First for the entries of /proc/self/fd, then for a directory of PATH with the program's name behind it. */
     _Alignas(8) char file[PATH_MAX];
     _Alignas(16) char stack[STACK_SIZE];
 };
@@ -156,7 +156,7 @@ IN_CHILD static long number_of(const struct entry *entry)
     return number;
 }
 
-/* Closes all descriptors behind the three that /proc lists. Returns false if it does not list them. */
+/* Closes all descriptors from 3 on that /proc lists. Returns false if /proc lists none. */
 IN_CHILD static bool listed_close(struct birth *birth)
 {
     long size;
@@ -179,8 +179,8 @@ IN_CHILD static bool listed_close(struct birth *birth)
 }
 
 /*
- * Closes the descriptors that are not its three: those of libraries may not be close-on-exec. Kernels before 5.9, and some
- * containers, have no close_range.
+ * Closes all descriptors of the child except its three, because libraries may have some that are not close-on-exec. Kernels
+ * before 5.9, and some containers, have no close_range.
  */
 IN_CHILD static void others_close(struct birth *birth)
 {
@@ -198,7 +198,8 @@ IN_CHILD static void others_close(struct birth *birth)
 IN_CHILD static void signals_reset(void)
 {
     enum { SIGNALS = 64, SET_BYTES = SIGNALS / 8 };
-    const long usual[8] = {0}; /* struct sigaction of the kernel with SIG_DFL; and the empty set */
+    const long usual[8] = {
+        0}; /* zeros: a struct sigaction of the kernel with SIG_DFL, and also an empty set of signals */
     for (int signal = 1; signal <= SIGNALS; signal++)
         (void)os_call(SYS_rt_sigaction, signal, (long)usual, 0, SET_BYTES, 0, 0);
     (void)os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)usual, 0, SET_BYTES, 0, 0);

@@ -20,7 +20,7 @@ void tr__process_limits(struct process_limits *limits);
 struct disk_limits {
     bool is_known;
     bool is_memory; /* the file system is in memory: nothing survives a restart of the machine */
-    bool is_remote; /* a network file system, whose locks and syncs may not hold */
+    bool is_remote; /* a network file system, on which locks and syncs are not reliable */
     uint64_t free_bytes;
     uint64_t total_bytes;
 };

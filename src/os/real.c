@@ -72,6 +72,7 @@ static const tr_platform real_table = {
     .socket_file = tr__real_socket_file,
     .socket_file_remove = tr__real_socket_file_remove,
     .log_line = tr__real_log_line,
+    .thread_stack = tr__real_thread_stack,
 };
 
 const tr_platform *tr_platform_real(void)

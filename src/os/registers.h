@@ -8,6 +8,7 @@
 #define OS_REGISTERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
@@ -23,6 +24,30 @@ static inline uintptr_t registers_pc(const ucontext_t *context)
 static inline uintptr_t registers_sp(const ucontext_t *context)
 {
     return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* Copies the registers by their numbers of DWARF, with a bit for each that is known. */
+static inline void registers_copy(const ucontext_t *context, uintptr_t *values, uint64_t *known)
+{
+    static const uint8_t order[] = {REG_RAX,
+                                    REG_RDX,
+                                    REG_RCX,
+                                    REG_RBX,
+                                    REG_RSI,
+                                    REG_RDI,
+                                    REG_RBP,
+                                    REG_RSP,
+                                    REG_R8,
+                                    REG_R9,
+                                    REG_R10,
+                                    REG_R11,
+                                    REG_R12,
+                                    REG_R13,
+                                    REG_R14,
+                                    REG_R15};
+    for (size_t i = 0; i < sizeof order; i++)
+        values[i] = (uintptr_t)context->uc_mcontext.gregs[order[i]];
+    *known = (UINT64_C(1) << sizeof order) - 1;
 }
 
 /* Makes the context look as if the function that could not be entered had returned at once. */
@@ -65,6 +90,14 @@ static inline uintptr_t registers_sp(const ucontext_t *context)
     return (uintptr_t)context->uc_mcontext.sp;
 }
 
+static inline void registers_copy(const ucontext_t *context, uintptr_t *values, uint64_t *known)
+{
+    enum { GENERAL = 31 };
+    for (size_t i = 0; i < GENERAL; i++)
+        values[i] = (uintptr_t)context->uc_mcontext.regs[i];
+    *known = (UINT64_C(1) << GENERAL) - 1;
+}
+
 static inline void registers_step_back(ucontext_t *context)
 {
     context->uc_mcontext.pc = context->uc_mcontext.regs[30];
@@ -94,6 +127,13 @@ static inline uintptr_t registers_sp(const ucontext_t *context)
 {
     (void)context;
     return 0;
+}
+
+static inline void registers_copy(const ucontext_t *context, uintptr_t *values, uint64_t *known)
+{
+    (void)context;
+    (void)values;
+    *known = 0;
 }
 
 static inline void registers_step_back(ucontext_t *context)

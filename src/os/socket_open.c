@@ -24,7 +24,7 @@ enum {
     BACKLOG = 4096,        /* connections that wait to be accepted; the kernel has a limit, too */
     KEEP_ALIVE_IDLE = 60,  /* seconds until an idle connection is probed */
     KEEP_ALIVE_EVERY = 10, /* seconds between two probes */
-    KEEP_ALIVE_PROBES = 3  /* without an answer, then the connection is reset */
+    KEEP_ALIVE_PROBES = 3  /* after this many probes without an answer the connection is reset */
 };
 
 /* A socket that is being opened. */
@@ -253,7 +253,7 @@ static tr_status socket_connect(int fd, const struct opening *opening)
     switch (errno) {
     case EINTR: /* the connect continues */
         return TR_WOULD_BLOCK;
-    case EAGAIN: /* of a UNIX socket: the queue of the listener is full, and nothing says when it is not */
+    case EAGAIN: /* of a UNIX socket: the queue of the listener is full, and no event tells when it has space */
         return TR_LIMIT;
     case ENOENT:
         return is_unix ? TR_CONNECT_REFUSED : TR_ADDRESS_INVALID;

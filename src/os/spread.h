@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How values are spread, such as how long something took: a histogram that any thread may add to and read. For what happens
- * seldom, because it takes several atomic additions.
+ * A histogram of values, for example of how long something took. Any thread may add a value, and read the counts. For rare
+ * events, because adding a value takes several atomic additions.
  */
 #ifndef OS_SPREAD_H
 #define OS_SPREAD_H
@@ -11,12 +11,13 @@
 enum {
     SPREAD_BUCKETS = 12,
     SPREAD_FACTOR = 4,
-    SPREAD_FIRST_NS = 10000 /* first bucket for times in ns: then the last bucket begins at 10 s */
+    SPREAD_FIRST_NS = 10000 /* `first` for times: with it the last bucket begins at 10 s */
 };
 
 struct spread {
     atom64 sum;
-    atom64 buckets[SPREAD_BUCKETS]; /* below first, first * 4, first * 16, ..., and the rest */
+    atom64 buckets
+        [SPREAD_BUCKETS]; /* how many values were below `first`, below 4 * `first`, and so on; the last counts the rest */
 };
 
 static inline void spread_add(struct spread *spread, uint64_t first, uint64_t value)

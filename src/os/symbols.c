@@ -152,6 +152,10 @@ static bool function_in(const struct image *image, const ElfW(Shdr) * table, uin
             continue;
         const char *text = (const char *)texts.data + symbol->st_name;
         size_t length = strnlen(text, texts.size - symbol->st_name);
+        /* Compilers name copies and parts of a function "on_work.isra.0", "on_work.cold". */
+        const char *dot = memchr(text, '.', length);
+        if (dot && dot > text)
+            length = (size_t)(dot - text);
         if (length >= size)
             length = size - 1;
         memcpy(name, text, length);

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "os/atomic.h"
 #include "os/memory.h"
+#include "os/stack_look.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -115,6 +116,13 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
         clock_gettime(clock, &time) != 0)
         return -1;
     return time.tv_sec * TR_SECOND + time.tv_nsec;
+}
+
+size_t tr__real_thread_stack(const tr_platform *platform, const tr_thread *thread, uintptr_t last,
+                             uintptr_t *frames, size_t max)
+{
+    (void)platform;
+    return tr__stack_look(atom32_load(&thread->id, ATOM_RELAXED), last, frames, max);
 }
 
 void tr__thread_step_back(void)

@@ -19,6 +19,8 @@ void tr__real_thread_join(const tr_platform *platform, tr_thread *thread);
 void tr__thread_step_back(void);
 uint64_t tr__real_thread_id(const tr_platform *platform);
 tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread);
+size_t tr__real_thread_stack(const tr_platform *platform, const tr_thread *thread, uintptr_t last,
+                             uintptr_t *frames, size_t max);
 void tr__real_yield(const tr_platform *platform);
 
 #endif

@@ -180,6 +180,17 @@ static tr_time virtual_thread_cpu(const tr_platform *platform, const tr_thread *
     return -1;
 }
 
+static size_t virtual_thread_stack(const tr_platform *platform, const tr_thread *thread,
+                                   uintptr_t last, uintptr_t *frames, size_t max)
+{
+    (void)platform;
+    (void)thread;
+    (void)last;
+    (void)frames;
+    (void)max;
+    return 0;
+}
+
 static void virtual_thread_join(const tr_platform *platform, tr_thread *thread)
 {
     (void)platform;
@@ -272,6 +283,7 @@ static const tr_platform virtual_table = {
     .wake = virtual_wake,
     .parker_fd = virtual_parker_fd,
     .thread_cpu = virtual_thread_cpu,
+    .thread_stack = virtual_thread_stack,
     .parker_alarm = virtual_parker_alarm,
     .socket_open = tr__virtual_socket_open,
     .socket_outcome = tr__virtual_socket_outcome,

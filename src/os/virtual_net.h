@@ -65,7 +65,7 @@ enum virtual_call {
 
 /** A call that will fail: the n-th from now. */
 struct virtual_failure {
-    uint64_t in; /* calls until it fails, this one included; 0: none fails */
+    uint64_t in; /* the number of calls until one fails, with that one; 0: none fails */
     tr_status status;
 };
 

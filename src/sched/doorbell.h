@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Wakes a thread that looks at loops from outside, when one of them is awake again after all have slept.
+ * Wakes a thread that looks at loops from outside, when a loop is awake again after all loops have slept.
  *
- * Such a thread (observe/control.h) has nothing to do while all loops sleep: nothing changes then. It waits without a
- * timeout, and so an idle process has no wake-ups. Only the watch knows when loops wake up, and it costs a loop nothing:
+ * Such a thread (observe/control.h) has nothing to do while all loops sleep, because nothing changes then. It waits without a
+ * timeout, so an idle process has no wake-ups. The watch wakes it, because the watch notices anyway when loops wake up. So the
+ * loops themselves have no cost.
  *
- * 1. The watch writes is_quiet: 1 before it sleeps, after it has seen that all loops do, and 0 when it has slept.
- * 2. The other thread sets is_wanted, and then reads is_quiet. If that is 0, it looks again in a while, as usual.
- * 3. The watch reads is_wanted after it has written 0. So either the thread finds 0, or the watch finds that it is wanted.
+ * 1. When the watch has seen that all loops sleep, it writes 1 to is_quiet, and then sleeps too. When it has woken up, it
+ *    writes 0.
+ * 2. The other thread sets is_wanted, and then reads is_quiet. If that is 0, the thread looks again in a while, as usual.
+ * 3. The watch reads is_wanted after it has written 0. So either the thread finds the 0, or the watch finds is_wanted set.
  */
 #ifndef SCHED_DOORBELL_H
 #define SCHED_DOORBELL_H

@@ -190,7 +190,7 @@ static bool awaits(struct loop *loop)
     return false;
 }
 
-/* What a spin waits for. All except SPIN_USUAL are longer than usual. */
+/* What a spin waits for. Only SPIN_USUAL has the usual length; the others are longer. */
 enum spin_kind { SPIN_USUAL, SPIN_IO, SPIN_ANSWER, SPIN_AWAIT };
 
 struct spin {

@@ -113,12 +113,12 @@ struct loop {
     uint32_t io_skip;
     /* how many rests did not spin for IO last time; only used with watched descriptors */
     uint32_t io_vain;
-    tr_time round_min_ns; /* a round is this long */
+    tr_time round_min_ns; /* length of a round while no descriptors are watched */
     tr_time io_round_ns;  /* length of a round while descriptors are watched */
     int32_t clock_in;     /* turns until the next read of the clock */
-    int32_t share;        /* turns for which tasks that a task makes ready run first */
-    int32_t share_left;   /* turns left of `share` */
-    uint32_t slice_left;  /* turns */
+    int32_t share; /* how many turns tasks that a task makes ready may run before the other tasks */
+    int32_t share_left;  /* turns left of `share` */
+    uint32_t slice_left; /* turns */
     uint32_t tick_seen;
     int32_t quick_left;  /* turns for which a task may still run other tasks (loop_next) */
     int32_t quick_given; /* `quick_left` when the task began */
@@ -138,7 +138,7 @@ struct loop {
     uint64_t steps_seen; /* sum of runs, parks and steps */
     /* when steps_seen was first seen; 0 while the loop sleeps; read by any thread */
     atom64 since_ns;
-    atom64 awake_ns; /* for how long the loop was awake, as the ticks of the watch have found it */
+    atom64 awake_ns;   /* for how long the loop was awake, as far as the watch saw in its ticks */
     tr_time report_ns; /* the duration of the present turn at which the next report is made */
     bool is_reported;
 

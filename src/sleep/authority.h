@@ -50,7 +50,7 @@ enum note_kind {
 struct note {
     uint64_t actor; /* number by which both ends know the actor */
     struct generation generation;
-    uint32_t index; /* 1, 2, ... in each direction of a generation */
+    uint32_t index; /* 1, 2, ...: the notes of a generation are counted apart in each direction */
     enum note_kind kind;
     enum sleep_outcome outcome;
     tr_time grace_ns;

@@ -428,7 +428,7 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
     } else if (is_early) {
         machine->agenda |= BIT(ARM_IDLE);
     } else {
-        /* A change that was not examined yet means that the actor may not be idle. */
+        /* A change that was not examined yet means that the actor is perhaps not idle. */
         timer_disarm(machine);
         if (!machine->is_changed)
             (void)tr__sleep_evict(machine);

@@ -82,8 +82,8 @@ enum sleep_door {
     X(KEEP_ALARMS)        /* give alarms to the clock, which wakes the next generation */          \
     X(CLEAR_ALARMS)       /* take alarms from the clock */                                         \
     X(CLOSE_STORE)        /* refuse later writes of this generation */                             \
-    X(REPLY)              /* reply to the callers that wait for the stop: `status` */              \
-    X(TERMINATED)         /* the last step: `outcome`, `status`; no wake lock is left */
+    X(REPLY)              /* reply with `status` to the callers that wait for the stop */          \
+    X(TERMINATED)         /* the last step; no wake lock is left */
 
 #define SLEEP_STEP_ENUM(name) STEP_##name,
 enum sleep_step { SLEEP_STEPS(SLEEP_STEP_ENUM) STEP_COUNT };

@@ -17,7 +17,7 @@
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
-    /* The writer may sleep without polling after polls that found nothing, but at most this often
+    /* After polls that found nothing, the writer sleeps without polling: at most this many times
      * in a row. */
     STORE_SPIN_SKIPS_MAX = 64,
     /* batches of a group at most; further ones wait for the next group */
@@ -42,12 +42,12 @@ struct store_queue {
     struct store_batch *last;
 };
 
-/** Which thread may make a checkpoint, or keep other threads from making one; see store/tidy.h. */
+/** Which thread has the turn: only that thread may make a checkpoint. See store/tidy.h. */
 enum tidy_turn {
     TIDY_FREE,
-    TIDY_PASS,    /* the tidying thread; set by the committing thread */
-    TIDY_RESTART, /* the committing thread */
-    TIDY_HELD,    /* no thread, while a backup copies the files */
+    TIDY_PASS,    /* the tidying thread has the turn; the committing thread has given it */
+    TIDY_RESTART, /* the committing thread has the turn */
+    TIDY_HELD,    /* a backup or a compaction has the turn, and nobody makes a checkpoint */
 };
 
 enum { STORE_SIZES_FIRST = 2 };
@@ -98,8 +98,8 @@ struct store {
     struct spread commit_times;
     struct spread group_sizes; /* histogram of the numbers of batches in a group, from 2 */
     atom32 has_work;           /* a batch was submitted; polled without the lock */
-    /* Writer only: how often the writer still sleeps without polling, and how often it will after
-     * the next poll in vain. */
+    /* Writer only: how many more times it sleeps without polling; and how many times it will after
+     * the next poll that finds nothing. */
     uint32_t spin_skips;
     uint32_t spin_skips_next;
 

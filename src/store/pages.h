@@ -73,8 +73,8 @@ void tr__pages_undo(struct pages *pages);
 /** Finishes the kept pages: they survive a failure of the next part of a turn. */
 void tr__pages_finish(struct pages *pages);
 /**
- * Adds copies of what is finished or kept to a batch. Nothing may be staged. Fails with
- * TR_NO_MEMORY.
+ * Adds copies of the kept pages and the finished pages to a batch. There must be no staged pages.
+ * Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
 /**

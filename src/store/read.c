@@ -256,8 +256,8 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
     memcpy(to, kind, kind_size);
     if (prefix.size > 0)
         memcpy(to + kind_size, prefix.data, prefix.size);
-    /* The kind ends with a NUL, so this loop ends, and some name sorts after all names that begin
-     * so. */
+    /* `to` becomes the first name after all names that begin with the kind and the prefix. The loop
+     * ends at the latest at the NUL of the kind. */
     size_t to_size = kind_size + prefix.size;
     while (to[to_size - 1] == UINT8_MAX)
         to_size--;

@@ -108,7 +108,7 @@ TR_MUST_CHECK tr_status tr__store_read_request(struct store_reader *reader, cons
                                                tr_bytes key, tr_bytes request,
                                                struct store_row *row);
 /**
- * Lists requests of an actor by their numbers, from `from` on, Rows have `key` (the id of the
+ * Lists requests of an actor by their numbers, from `from` on. Rows have `key` (the id of the
  * request), `id` and `bytes`. With `is_last`, lists only the request with the highest number.
  * `limit` 0: no limit.
  */

@@ -155,7 +155,7 @@ void tr__store_close(struct store *store);
 /** The result of saving a damaged store. */
 struct store_salvage {
     uint64_t copied; /* Actors that were intact, and are in the new store. */
-    /* Copied actors that came from the database without its log, so that they may be outdated. */
+    /* Copied actors that came from the database without its log, and are perhaps outdated. */
     uint64_t older;
     uint64_t lost; /* Actors that are known by name and were not intact. */
     /* Parts of the table of actors that cannot be read; their contents are not known. */

@@ -8,8 +8,9 @@
  * for each of the eleven levels before it expires, and a wheel with few nodes moves them at most
  * once. docs/design/timer-wheel.md explains the design.
  *
- * The time of a wheel is the time of the last tr__wheel_expire that returned NULL, or otherwise the
- * deadline of the node returned last. An earlier deadline counts as that time.
+ * The time of a wheel only advances. If the last tr__wheel_expire returned a node, it is the deadline
+ * of that node; if it returned NULL, it is the time that was passed. A node that is armed for an
+ * earlier time is due at once.
  */
 #ifndef TIMER_WHEEL_H
 #define TIMER_WHEEL_H

@@ -9,7 +9,8 @@
 /* Documents up to this size are not measured first, because a block of about this size suffices for
  * most of them. */
 #define UNMEASURED_MAX 1024
-/* Bytes that such a block has in addition to the size of the document, for alignment. */
+/* Bytes that the block of a document that is not measured has in addition to the size of the
+ * document, for alignment. */
 #define UNMEASURED_EXTRA 64
 
 /* Reads into a new block of this size. If the size is 0, only measures the message. */

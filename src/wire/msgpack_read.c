@@ -410,7 +410,7 @@ static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const
                                      size_t count, char *to, unsigned depth)
 {
     /* Read these members only once. Otherwise the compiler would load them again after each write
-     * below, because that may change them. */
+     * below, because for the compiler any write may change them. */
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
     unsigned tag = 0;

@@ -304,7 +304,7 @@ static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, con
                                         const char *message, size_t more, unsigned depth)
 {
     /* Read these members only once. Otherwise the compiler would load them again after each write
-     * below, because that may change them. */
+     * below, because for the compiler any write may change them. */
     size_t count = type->field_count;
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;

@@ -317,6 +317,20 @@ TEST(a_peer_that_resets_ends_the_file, "C-08")
     file_remove();
 }
 
+TEST(a_file_whose_last_piece_ends_its_channel_says_so, "C-08", "C-05")
+{
+    file_make();
+    size = 20000; /* one piece, which is sent at once */
+    kit_open(1, 1);
+    HOST(host, listen);
+    tr_kit_peer *peer = peer_new();
+    tr_kit_fail_network(kit, "send", 2, TR_RESET); /* the first one sends what is before the file */
+    peer_send(peer, "x");
+    SAID("TR_RESET; closed TR_RESET");
+    kit_close();
+    file_remove();
+}
+
 /* ---- Framing, and descriptors. ---- */
 
 static tr_next on_framed(tr_self *self, const struct tr_received *message)
@@ -373,4 +387,5 @@ SUITE("files on channels", a_file_is_sent_in_order_through_a_narrow_window,
       a_part_of_a_file_is_sent, a_file_that_cannot_be_sent_leaves_the_channel_open,
       an_error_amid_a_file_is_a_reset, other_writes_wait_for_the_file,
       what_ends_a_file_early_is_a_reset, a_peer_that_resets_ends_the_file,
+      a_file_whose_last_piece_ends_its_channel_says_so,
       a_file_of_a_descriptor_is_a_piece_of_the_framing, a_file_that_becomes_shorter_is_a_reset)

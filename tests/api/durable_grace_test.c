@@ -95,7 +95,7 @@ static tr_next note_and_reply(tr_self *self, struct thing_state *state, int64_t 
     return tr_reply(self, acted, .value = state->sleeps);
 }
 
-/* Issue 15, 8: requests of the grace waited for the turn, and for the hook. */
+/* docs/mends.md, 8: requests of the grace waited for the turn, and for the hook. */
 TEST(a_grace_with_a_turn_and_a_hook_under_way_serves_at_once, "Z-03", "Z-07", "Z-14")
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {

@@ -166,7 +166,7 @@ static void burst_await(act_ask asks[BURST], int64_t value)
     }
 }
 
-/* Issue 15, 2: three of ten were answered, and there were 636,000 starts in five seconds. */
+/* docs/mends.md, 2: three of ten were answered, and there were 636,000 starts in five seconds. */
 TEST(many_more_keys_at_once_than_may_be_awake_are_all_served, "Z-04")
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {

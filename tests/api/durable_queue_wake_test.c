@@ -118,7 +118,7 @@ static void directory_drop(void)
 
 /* ---- In one process. ---- */
 
-/* Issue 15, 10. */
+/* docs/mends.md, 10. */
 TEST(what_is_pushed_in_a_grace_is_done_by_the_next_life, "K-05", "Z-04")
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {

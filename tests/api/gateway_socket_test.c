@@ -298,6 +298,21 @@ TEST(a_stream_of_events_is_a_connection_too, "H-01", "H-03", "H-05")
     end();
 }
 
+/* Whatever a client sends on it ends it, also what would begin HTTP/2 on a new connection. */
+TEST(a_stream_of_events_does_not_become_http_2, "H-01", "W-11")
+{
+    begin(open_plain);
+    peer_send(peer, "GET /actors/desk/a/events" H "\r\n");
+    ck_assert_ptr_nonnull(strstr(lines(peer), "event: tr_open"));
+    said();
+    peer_send(peer, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    SAID("gone 1 1001 -");
+    tr_bytes rest = tr_kit_receive(peer, MS);
+    ck_assert_uint_eq(rest.size, 5);
+    ck_assert_mem_eq(rest.data, "0\r\n\r\n", 5);
+    end();
+}
+
 TEST(what_is_sent_to_a_connection_that_begins_comes_behind_its_beginning, "H-05")
 {
     begin(open_plain);
@@ -407,9 +422,10 @@ SUITE("sockets of gateways", what_is_sent_to_a_connection_that_begins_comes_behi
       handlers_of_connections_keep_their_actor_awake,
       a_slow_goodbye_is_finished_before_the_actor_sleeps,
       an_actor_that_is_destroyed_closes_its_connections, a_stream_of_events_is_a_connection_too,
-      a_socket_asks_and_gets_answers_and_events_in_order, two_windows_see_the_same,
-      a_connection_outlives_the_sleep_of_its_actor, a_connection_can_be_refused_and_ended,
-      who_connects_again_gets_what_was_missed, connections_that_a_crash_leaves_behind_are_gone_once,
+      a_stream_of_events_does_not_become_http_2, a_socket_asks_and_gets_answers_and_events_in_order,
+      two_windows_see_the_same, a_connection_outlives_the_sleep_of_its_actor,
+      a_connection_can_be_refused_and_ended, who_connects_again_gets_what_was_missed,
+      connections_that_a_crash_leaves_behind_are_gone_once,
       a_socket_that_is_reset_at_each_byte_is_gone_once,
       a_client_that_cannot_keep_up_is_closed_with_1013,
       a_connection_that_is_taken_too_late_gets_nothing)

@@ -4,6 +4,8 @@
 
 #include <troupe/http.h>
 
+#include <malloc.h>
+
 TR_MESSAGE(number, (u64, value));
 TR_REQUEST(next_number, number, (u64, value));
 TR_ACTOR(counter, next_number);
@@ -39,6 +41,12 @@ static tr_next on_count(tr_self *self)
     return tr_http_reply(self, 200, .text = tr_format(self, "%zu", size));
 }
 
+static tr_next on_keep(tr_self *self)
+{
+    tr_bytes body = tr_http_body(self, TR_HTTP_BODY_MAX);
+    return tr_http_reply(self, 200, .body = body);
+}
+
 static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
 {
     (void)tr_ws_send(self, message->channel, message->bytes, message->is_text);
@@ -48,7 +56,8 @@ static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
 TR_BEHAVIOR(api, struct api, TR_SETUP_WITH(open_api, set_up),
             TR_WEBSOCKET("/ws", tr_ws_message, on_message),
             TR_GET("/next/{value}", next_number, on_pass), TR_PUT("/next", next_number, on_pass),
-            TR_PUT("/count", tr_http_request, on_count), TR_FILES("/etc/{path...}", "/etc"));
+            TR_PUT("/count", tr_http_request, on_count), TR_PUT("/keep", tr_http_request, on_keep),
+            TR_FILES("/etc/{path...}", "/etc"));
 
 static tr_listener_ref listener;
 
@@ -241,6 +250,49 @@ TEST(an_upload_and_a_file_pass_in_pieces, "W-05", "W-10")
 }
 
 /* A client that continues to send a body which is too large gets the whole answer, and then an end that is no reset. */
+static _Atomic size_t bytes_taken;
+
+static void *resize_counted(void *context, void *memory, size_t size)
+{
+    (void)context;
+    if (memory)
+        bytes_taken -= malloc_usable_size(memory);
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    memory = realloc(memory, size);
+    bytes_taken += malloc_usable_size(memory);
+    return memory;
+}
+
+TEST(a_body_that_was_only_announced_takes_no_memory, "W-04", "W-05")
+{
+    enum { SIZE = 1000000, ROOM = SIZE + 1000 };
+    const tr_system_options options = {
+        .size = sizeof options, .workers = 2, .resize = resize_counted};
+    real_open_with(&options);
+    int fd = dial_port(GO(listen_api));
+    char *body = malloc(SIZE);
+    char *text = malloc(ROOM);
+    for (size_t i = 0; i < SIZE; i++)
+        body[i] = (char)('a' + i * 7 % 23 + i / 1000 % 3);
+    size_t before = bytes_taken;
+    static const char head[] = "PUT /keep HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n"
+                               "Expect: 100-continue\r\nConnection: close\r\n\r\n";
+    send_all(fd, head, sizeof head - 1);
+    ck_assert(receive_until(fd, "100 Continue\r\n\r\n", text, ROOM));
+    ck_assert_uint_lt(bytes_taken - before, 100000);
+    send_all(fd, body, SIZE);
+    size_t got = receive_all(fd, text, ROOM);
+    ck_assert_uint_gt(got, SIZE);
+    ck_assert_mem_eq(text + got - SIZE, body, SIZE);
+    close(fd);
+    free(text);
+    free(body);
+    real_close();
+}
+
 TEST(a_client_that_still_sends_sees_413_over_real_sockets, "W-04", "CH-20")
 {
     /* Less than a channel that lingers reads: more would be a reset. */
@@ -277,4 +329,5 @@ TEST(a_client_that_still_sends_sees_413_over_real_sockets, "W-04", "CH-20")
 SUITE("http on real sockets", clients_on_several_threads_get_their_answers_in_order,
       websockets_on_several_threads_get_their_messages_back,
       a_listener_that_stops_under_load_loses_no_answer, an_upload_and_a_file_pass_in_pieces,
+      a_body_that_was_only_announced_takes_no_memory,
       a_client_that_still_sends_sees_413_over_real_sockets)

@@ -46,6 +46,33 @@ static tr_next on_much(tr_self *self)
     return tr_http_end(self);
 }
 
+/* Writes so much that it is sent at once, to a client that has gone. */
+static tr_next on_lost(tr_self *self)
+{
+    static const char piece[20000];
+    tr_http_begin(self, 200, .type = "a/b", .length = tr_http_query(self, "whole") ? 20000 : 0);
+    tr_kit_fail_network(kit, "send", 1, TR_RESET);
+    tr_status first = tr_http_write(self, (tr_bytes){piece, sizeof piece});
+    tr_status second = tr_http_write(self, (tr_bytes){piece, sizeof piece});
+    say("%s %s %d", tr_status_name(first), tr_status_name(second), tr_http_is_gone(self));
+    return tr_http_end(self);
+}
+
+/* An answer that is taken at once, though the client may not read it. */
+static tr_next on_large(tr_self *self)
+{
+    static const char body[30000];
+    return tr_http_reply(self, 200, .body = {body, sizeof body});
+}
+
+static tr_next on_late(tr_self *self)
+{
+    tr_sleep(self, TR_MINUTE);
+    tr_next next = tr_http_reply(self, 200, .text = "late");
+    say("late %d", tr_http_is_gone(self));
+    return next;
+}
+
 static tr_next on_known(tr_self *self)
 {
     tr_http_begin(self, 200, .type = "a/b", .length = 6, .cache = "no-store");
@@ -98,6 +125,8 @@ static tr_next on_rest(tr_self *self, const struct tr_http_request *message)
 static char directory[] = "/tmp/troupe-http-XXXXXX";
 TR_BEHAVIOR(api, void, TR_PUT("/count/{name}", tr_http_request, on_count),
             TR_GET("/much", tr_http_request, on_much), TR_GET("/known", tr_http_request, on_known),
+            TR_GET("/lost", tr_http_request, on_lost), TR_GET("/large", tr_http_request, on_large),
+            TR_GET("/late", tr_http_request, on_late),
             TR_GET("/events", tr_http_request, on_events),
             TR_GET("/cookie", tr_http_request, on_cookie),
             TR_POST("/form", tr_http_request, on_form), TR_POST("/json", tr_http_request, on_json),
@@ -192,6 +221,39 @@ static void play_download(void)
 TEST(an_answer_is_written_as_fast_as_the_client_reads, "W-05")
 {
     kits_each(play_download);
+}
+
+static void play_lost(void)
+{
+    begin();
+    peer_send(peer, "GET /lost" H "\r\n");
+    SAID("TR_CLOSED TR_CLOSED 1");
+    tr_kit_close(peer);
+    peer = peer_new();
+    peer_send(peer, "GET /lost?whole=1" H "\r\n");
+    SAID("TR_CLOSED TR_CLOSED 1");
+    end();
+}
+
+TEST(a_client_that_has_gone_is_closed_in_whatever_way_it_went, "W-05")
+{
+    kits_each(play_lost);
+}
+
+static void play_stalled(void)
+{
+    const tr_kit_network narrow = {.window = 4096};
+    tr_kit_set_network(kit, &narrow);
+    begin();
+    peer_send(peer, "GET /large" H "\r\nGET /late" H "\r\n");
+    tr_kit_advance(kit, 2 * TR_MINUTE); /* the client does not read: TR_STALLED */
+    SAID("late 1");
+    end();
+}
+
+TEST(an_answer_to_a_client_that_was_cut_off_is_dropped, "W-05", "C-04")
+{
+    kits_each(play_stalled);
 }
 
 static void play_events(void)
@@ -405,6 +467,8 @@ TEST(files_below_a_directory_and_no_others, "W-10", "W-03")
 }
 
 SUITE("http streams", a_body_of_any_size_is_read_as_it_comes,
-      an_answer_is_written_as_fast_as_the_client_reads, events_leave_when_they_are_written,
+      an_answer_is_written_as_fast_as_the_client_reads,
+      a_client_that_has_gone_is_closed_in_whatever_way_it_went,
+      an_answer_to_a_client_that_was_cut_off_is_dropped, events_leave_when_they_are_written,
       cookies_forms_and_json_of_raw_requests, a_balancer_sees_whether_the_listener_takes_requests,
       files_below_a_directory_and_no_others)

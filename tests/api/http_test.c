@@ -101,13 +101,30 @@ static tr_next on_silent(void)
     return TR_SAME;
 }
 
+/* Answers as programs do that were compiled with fewer, or with more, members of tr_http_response. */
+static tr_next on_version(tr_self *self)
+{
+    const tr_http_response older = {.size = offsetof(tr_http_response, cache),
+                                    .status = 200,
+                                    .text = "older",
+                                    .cache = "unknown to it"};
+    struct {
+        tr_http_response response;
+        uint64_t unknown;
+    } newer = {.response = {.size = sizeof newer, .status = 200, .text = "newer"}};
+    const char *rest = tr_http_part(self, "which");
+    newer.unknown = strcmp(rest, "unknown") == 0;
+    return tr_self_http_reply(self, strcmp(rest, "older") == 0 ? &older : &newer.response);
+}
+
 TR_BEHAVIOR(api, struct api, TR_SETUP_WITH(open_api, set_up),
             TR_GET("/raw/{rest...}", tr_http_request, on_raw),
             TR_GET("/notes/{id}", get_note, on_get), TR_POST("/notes", add_note, on_add),
             TR_DELETE("/notes/{name}", remove_note, on_remove),
             TR_GET("/notes/special", tr_http_request, on_silent),
             TR_GET("/pass/{id}", pass_note, on_pass), TR_PUT("/pass/{id}", pass_note, on_await),
-            TR_PATCH("/patch", tr_http_request, on_raw));
+            TR_PATCH("/patch", tr_http_request, on_raw),
+            TR_GET("/version/{which}", tr_http_request, on_version));
 
 TR_BEHAVIOR(host, void, TR_ON(run, on_run));
 
@@ -246,6 +263,23 @@ TEST(raw_rows_see_the_request, "W-01")
     kits_each(play_raw);
 }
 
+#define PLAIN(text) "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" text
+
+static void play_versions(void)
+{
+    begin();
+    HTTP_ASK(peer, "GET /version/older" H "\r\n", PLAIN("older"));
+    HTTP_ASK(peer, "GET /version/newer" H "\r\n", PLAIN("newer"));
+    peer_send(peer, "GET /version/unknown" H "\r\n");
+    ck_assert_ptr_nonnull(strstr(tr_kit_receive_text(peer, TR_SECOND), " 500 "));
+    end();
+}
+
+TEST(answers_of_older_and_newer_programs_are_read_as_far_as_both_know_them, "W-01", "U-02")
+{
+    kits_each(play_versions);
+}
+
 static void play_nowhere(void)
 {
     begin();
@@ -352,5 +386,6 @@ TEST(paths_that_do_not_fit_their_message_fail_at_start, "W-01")
 SUITE("http", typed_rows_are_filled_from_path_query_and_body,
       what_cannot_be_filled_is_400_and_names_the_field,
       refusals_are_statuses_also_those_of_other_actors, raw_rows_see_the_request,
+      answers_of_older_and_newer_programs_are_read_as_far_as_both_know_them,
       what_has_no_row_is_404_or_405, the_same_handler_answers_actors_that_ask,
       paths_that_do_not_fit_their_message_fail_at_start)

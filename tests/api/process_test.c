@@ -5,6 +5,7 @@
 #include "support/net.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #define ONCE(name, ...)                                                                            \
     static tr_next name(tr_self *self)                                                             \
@@ -165,6 +166,27 @@ TEST(input_that_is_not_read_is_no_error, "C-17")
     leave(0);
     SAID("TR_CLOSED; TR_CLOSED; got first; ended 0 0 TR_OK");
     kit_close();
+}
+
+static char path[] = "/tmp/troupe-input-XXXXXX";
+
+ONCE(write_file, say("%s", tr_status_name(tr_write_file(self, child, path, 0, SIZE_MAX))))
+
+TEST(a_file_that_is_not_read_is_no_error, "C-17", "C-08")
+{
+    static const char bytes[400000];
+    int fd = mkstemp(path);
+    ck_assert_int_eq(write(fd, bytes, sizeof bytes), sizeof bytes);
+    close(fd);
+    kit_open(1, 1);
+    begin_in(start);
+    host_run(write_file);
+    SAID("");
+    peer_send(peer, "first");
+    leave(0);
+    SAID("got first; TR_CLOSED; ended 0 0 TR_OK");
+    kit_close();
+    unlink(path);
 }
 
 ONCE(start_errors, {
@@ -527,10 +549,10 @@ TEST(an_actor_that_is_killed_while_its_child_starts_leaves_nothing, "C-17", "C-0
 SUITE("child processes", a_child_reads_its_input_and_its_output_is_read,
       the_end_comes_after_all_output, output_that_is_still_open_delays_the_end,
       a_turn_reads_output_to_its_end, input_that_is_not_read_is_no_error,
-      errors_are_a_channel_of_their_own, a_child_gets_arguments_environment_and_directory,
-      each_way_not_to_start_has_its_status, a_child_that_cannot_be_watched_is_killed,
-      a_start_that_fails_ends_the_turn_with_the_reason, a_signal_ends_a_child,
-      a_child_that_does_not_end_is_killed_after_the_grace,
+      a_file_that_is_not_read_is_no_error, errors_are_a_channel_of_their_own,
+      a_child_gets_arguments_environment_and_directory, each_way_not_to_start_has_its_status,
+      a_child_that_cannot_be_watched_is_killed, a_start_that_fails_ends_the_turn_with_the_reason,
+      a_signal_ends_a_child, a_child_that_does_not_end_is_killed_after_the_grace,
       closing_ends_the_input_and_then_the_child,
       a_child_that_does_not_mind_its_closed_input_is_terminated,
       a_child_without_output_has_the_grace_after_a_close, a_reset_kills,

@@ -25,6 +25,39 @@ static tr_next on_visit(tr_self *self, struct guest_state *guest)
 TR_BEHAVIOR(guest, struct guest_state, TR_ON(visit, on_visit));
 TR_DURABLE(guest, guest_state);
 
+/* An alarm as programs set it that were compiled with fewer, or with more, members of tr_alarm. */
+TR_MESSAGE(outcome, (i32, status));
+TR_REQUEST(set, outcome, (u64, size), (u64, unknown));
+TR_MESSAGE(ring);
+TR_ACTOR(bell, set, ring);
+
+static tr_next on_set(tr_self *self, const struct set *message)
+{
+    struct {
+        tr_alarm alarm;
+        uint64_t unknown;
+    } newer = {.alarm = {.size = message->size,
+                         .name = "a",
+                         .kind = TR_ALARM_AFTER,
+                         .ns = TR_SECOND,
+                         .retry = {.first_ns = -1}},
+               .unknown = message->unknown};
+    if (message->size > sizeof newer.alarm)
+        newer.alarm.retry.first_ns = 0;
+    return tr_reply(self,
+                    outcome,
+                    .status = tr_self_try_alarm(
+                        self, &newer.alarm, &tr_type_ring, &(struct ring){.tr_empty = 0}));
+}
+
+static tr_next on_ring(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(bell, struct guest_state, TR_ON(set, on_set), TR_ON(ring, on_ring));
+TR_DURABLE(bell, guest_state);
+
 static tr_next on_args(void)
 {
     return TR_STOP;
@@ -125,6 +158,36 @@ TEST(options_of_a_newer_program_are_refused_if_they_say_something_unknown, "U-02
         1);
 }
 
+TEST(alarms_of_older_and_newer_programs_are_read_as_far_as_both_know_them, "U-02")
+{
+    const struct {
+        uint64_t size;
+        uint64_t unknown;
+        tr_status status;
+    } cases[] = {
+        {offsetof(tr_alarm, retry), 0, TR_OK}, /* what is behind it is not of the alarm */
+        {sizeof(tr_alarm), 0, TR_INVALID_ARGUMENT},
+        {0, 0, TR_INVALID_ARGUMENT},
+        {sizeof(tr_alarm) + 8, 0, TR_OK},
+        {sizeof(tr_alarm) + 8, 1, TR_INVALID_ARGUMENT},
+    };
+    tr_kit *kit = tr_kit_new(&(tr_kit_options){.durable = TR_DURABLES(bell)});
+    tr_client *client = tr_kit_client(kit);
+    bell_ref bell;
+    const struct outcome *outcome;
+    ck_assert_int_eq(tr_try_durable(client, &bell, bell, "a"), TR_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_ask asked =
+            tr_ask(client, bell, set, .size = cases[i].size, .unknown = cases[i].unknown);
+        ck_assert_int_eq(tr_try_await(client, asked, &outcome), TR_OK);
+        ck_assert_msg(outcome->status == (int)cases[i].status,
+                      "%zu: %s",
+                      i,
+                      tr_status_name((tr_status)outcome->status));
+    }
+    tr_kit_free(kit);
+}
+
 TEST(counters_and_records_are_written_as_far_as_the_program_knows_them, "U-02")
 {
     tr_kit *kit = tr_kit_new(NULL);
@@ -187,10 +250,29 @@ TEST(plain_values_keep_their_sizes, "")
     ck_assert_uint_eq(sizeof(tr_bytes), 16);
     ck_assert_uint_eq(sizeof(tr_ref), 8);
     ck_assert_uint_eq(sizeof(tr_next), 4);
+    ck_assert_uint_eq(sizeof(tr_usage), 32);
+    ck_assert_uint_eq(sizeof(tr_wire_error), 304);
+    ck_assert_uint_eq(sizeof(tr_node_error), 144);
+    ck_assert_uint_eq(sizeof(struct tr_http_form_part), 24);
 }
 
-SUITE("sized", plain_values_keep_their_sizes, options_without_a_size_are_read_to_their_end,
-      options_of_an_older_program_have_fewer_members,
+/* One side makes the array, and the other one goes from row to row. */
+TEST(rows_of_arrays_keep_their_sizes, "")
+{
+    ck_assert_uint_eq(sizeof(tr_durable_key), 24);
+    ck_assert_uint_eq(sizeof(tr_flag), 80);
+    ck_assert_uint_eq(sizeof(tr_child_spec), 48);
+    ck_assert_uint_eq(sizeof(tr_supervision), 64);
+    ck_assert_uint_eq(sizeof(tr_tls_host), 24);
+    ck_assert_uint_eq(sizeof(tr_outgoing), 48);
+    ck_assert_uint_eq(sizeof(tr_queue_options), 32);
+    ck_assert_uint_eq(sizeof(tr_retry), 24);
+    ck_assert_uint_eq(sizeof(struct tr_http_field), 16);
+}
+
+SUITE("sized", plain_values_keep_their_sizes, rows_of_arrays_keep_their_sizes,
+      options_without_a_size_are_read_to_their_end, options_of_an_older_program_have_fewer_members,
       options_of_a_newer_program_are_refused_if_they_say_something_unknown,
+      alarms_of_older_and_newer_programs_are_read_as_far_as_both_know_them,
       counters_and_records_are_written_as_far_as_the_program_knows_them,
       reports_of_another_version_are_refused)

@@ -51,6 +51,7 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   await part('durable', `/durable/account/${first}`, '.json', 'cents');
   await part('connections', '/connections', 'td', 'stream');
   await part('failures', '/failures', 'td', 'the button');
+  await part('stalls', '/failures?tab=stalls', '.stack pre', 'on_block');
   await part('store', '/store', '.facts', 'changes in a commit');
   await part('log', '/log', 'td', 'control: ');
   await page.setViewportSize({ width: 390, height: 844 });

@@ -53,6 +53,14 @@ test('a_stuck_handler_and_a_growing_mailbox_are_named', 'IP-02', async stage => 
   await until(page, () => [...document.querySelectorAll('tbody tr')].some(row => row.innerText.includes('on_block') && !row.innerText.includes('now')));
   assert.equal(await turns.count(), 1);
   assert.match(await turns.locator('td.num').first().innerText(), /^[67](\.\d+)? s$/);
+  // In which functions it was, by names and lines, as the control socket has them.
+  await turns.first().locator('td').first().click();
+  assert.match(await text(page, '.stack h3'), /on_block of .*was here .* after its turn had begun/);
+  const stack = (await text(page, '.stack pre')).trim().split('\n');
+  const { ok } = await ask(socket, 'stalls');
+  assert.deepEqual(stack, ok.past.find(row => row.handler === 'on_block').stack);
+  assert.match(stack[0], /nanosleep/);
+  assert.match(stack.at(-1), /^on_block \(inspector\.c:\d+\)$/);
 });
 
 test('failures_letters_and_stored_state_are_found', 'IP-02', async stage => {

@@ -350,6 +350,26 @@ test('a_turn_that_was_handed_off_and_hangs_is_named', 'IP-02', async stage => {
   assert.match(await text(page, 'tbody tr'), /now/);
 });
 
+// What is known of a turn that is over, whose messages nobody has followed: those of its turns that were slow.
+test('a_slow_turn_that_is_over_leads_to_what_is_known_of_it', 'IP-02', async stage => {
+  const causal = '00000000000000ab';
+  const { page } = await begin(stage, { tellers: 1, view: '/time', prepare: async page => {
+    const lines = await intercept(page);
+    lines.answers = (verb, text) => (verb === 'slow' ? text.replace(/"causal":null/g, `"causal":"${causal}"`) : text);
+  } });
+  const row = page.locator('tr', { hasText: 'on_grind' }).filter({ hasText: causal }).first();
+  await row.waitFor();
+  await row.locator('a', { hasText: 'trace' }).click();
+  await shows(page, 'h2', causal);
+  await shows(page, 'td', 'grind');
+  await shows(page, '.more', 'among the slowest of the last minute');
+  const begins = (await page.locator('tbody tr td:nth-child(2)').allInnerTexts()).map(text => parseFloat(text) * (/ms/.test(text) ? 1 : 1000));
+  assert.deepEqual(begins, [...begins].sort((a, b) => a - b), 'in the order in which they began');
+  await go(page, '#/trace?causal=7');
+  await until(page, () => !document.querySelector('tbody tr'));
+  await shows(page, '.more', 'Nothing else is recorded of this id');
+});
+
 // A look has found it running, and no turn of it has been timed yet: the table has it all the same.
 test('a_handler_without_times_stands_in_the_table', 'IP-02', async stage => {
   const { page } = await begin(stage, { tellers: 1, view: '/time', prepare: async page => {

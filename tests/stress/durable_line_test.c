@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Many more keys asked for at the same time than may be awake, on threads and a real disk: all are answered, and each
- * is started about once. Issue 15, 2: three of ten were answered, and there were 636,000 starts in five seconds.
+ * is started about once. docs/mends.md, 2: three of ten were answered, and there were 636,000 starts in five seconds.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,6 +10,8 @@
 #include <troupe/troupe.h>
 
 #include "actor/cell/view.h"
+#include "actor/system/stall_log.h"
+#include "os/symbols.h"
 
 #define PATIENCE (100 * TR_SECOND)
 
@@ -35,6 +37,7 @@ struct heard {
 };
 
 static struct heard heard;
+static bool is_naming; /* the system installs handlers of signals */
 
 static void spend(tr_self *self, tr_time ns)
 {
@@ -132,7 +135,8 @@ static tr_system *begin(int workers, tr_time report_ns, tr_client **client)
                                                         .turn_report_ns = report_ns,
                                                         .on_stall = on_stall,
                                                         .on_log = on_log,
-                                                        .context = &heard},
+                                                        .context = &heard,
+                                                        .names_faults = is_naming},
                                    &system),
                      TR_OK);
     ck_assert_int_eq(tr_system_start(system), TR_OK);
@@ -175,6 +179,43 @@ TEST(a_long_turn_is_reported_with_actor_type_and_place, "O-05")
     ck_assert_msg(has(heard.log, "2 /user/anna long turn: dwell has taken "), "%s", heard.log);
     ck_assert(has(heard.log, " ms so far, in on_dwell of dweller, stall_threads_test.c:"));
     ck_assert(has(heard.log, "2 /user/anna long turn: dwell took "));
+}
+
+/* Returns the stack of the last long turn of an actor; NULL: none is known. */
+static const struct stall_stack *stack_of(tr_system *system, const char *path)
+{
+    static struct stall_entry entries[STALLS_KEPT];
+    size_t count = tr__stall_log_read(system, entries, STALLS_KEPT);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(entries[i].path, path) == 0 && entries[i].stack.count)
+            return &entries[i].stack;
+    }
+    return NULL;
+}
+
+/* It computes, so its thread is interrupted: only where faults are named, which asks for handlers of signals. */
+TEST(a_turn_that_computes_has_a_stack, "O-05")
+{
+    tr_client *client;
+    dweller_ref anna;
+    const struct stall_stack *stack = NULL;
+    if (TEST_HAS_SANITIZER)
+        return; /* it has the handlers */
+    is_naming = true;
+    tr_system *system = begin(1, TR_MILLISECOND, &client);
+    ck_assert_int_eq(tr_try_spawn(client, &anna, dweller, "anna"), TR_OK);
+    /* On a busy machine the thread may get no processor while it is looked at. */
+    while (!stack) {
+        uint32_t ended = atom32_load(&heard.ended, ATOM_ACQUIRE);
+        ck_assert_int_eq(tr_tell(client, anna, dwell, .reports = 2), TR_OK);
+        while (atom32_load(&heard.ended, ATOM_ACQUIRE) == ended)
+            ;
+        stack = stack_of(system, "/user/anna");
+    }
+    struct symbol symbol;
+    tr__symbol_find(NULL, stack->frames[stack->count - 1], &symbol);
+    ck_assert_str_eq(symbol.function, "tr_call_dweller_dwell"); /* which calls on_dwell */
+    end(system, client);
 }
 
 TEST(the_counter_counts_turns_and_not_reports, "O-05")
@@ -280,5 +321,6 @@ TEST(looking_at_workers_that_run_is_no_race, "O-05")
 }
 
 SUITE("stall watch", a_long_turn_is_reported_with_actor_type_and_place,
-      the_counter_counts_turns_and_not_reports, nothing_is_reported_when_it_is_switched_off,
-      a_system_has_a_budget_that_makes_sense, looking_at_workers_that_run_is_no_race)
+      a_turn_that_computes_has_a_stack, the_counter_counts_turns_and_not_reports,
+      nothing_is_reported_when_it_is_switched_off, a_system_has_a_budget_that_makes_sense,
+      looking_at_workers_that_run_is_no_race)

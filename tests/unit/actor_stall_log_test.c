@@ -12,7 +12,8 @@ static void note(uint64_t actor, tr_time took_ns, bool is_over)
                       .path = "/user/one",
                       .duration_ns = took_ns,
                       .is_over = is_over};
-    tr__stall_log_note(tr_kit_system(kit), &stall, !is_over);
+    const struct stall_stack stack = {0};
+    tr__stall_log_note(tr_kit_system(kit), &stall, !is_over, &stack);
 }
 
 static void play_flood(void)

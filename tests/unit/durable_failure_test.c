@@ -182,7 +182,7 @@ TEST(a_turn_does_not_answer_when_its_first_commit_was_not_stored, "PE-03", "K-09
     }
 }
 
-/* Issue 15, 15. Also of those whose commits came behind the one that failed. */
+/* docs/mends.md, 15. Also of those whose commits came behind the one that failed. */
 TEST(all_who_asked_hear_why_it_was_not_stored, "PE-03", "K-06")
 {
     static const tr_status reasons[] = {TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FAILED, TR_LIMIT};
@@ -220,7 +220,7 @@ static tr_next add_without_answer(tr_self *self, struct thing_state *state, int6
     return TR_SAME;
 }
 
-/* Issue 15, 15. The store is over before the turn ends. */
+/* docs/mends.md, 15. The store is over before the turn ends. */
 TEST(who_asks_after_the_end_of_the_store_hears_of_that, "PE-03", "K-06")
 {
     static thing_call *const acts[] = {thing_add, add_without_answer};
@@ -233,7 +233,7 @@ TEST(who_asks_after_the_end_of_the_store_hears_of_that, "PE-03", "K-06")
     }
 }
 
-/* Issue 15, 15. */
+/* docs/mends.md, 15. */
 TEST(who_asks_for_what_cannot_be_read_hears_why, "PE-21", "K-06")
 {
     begin(1);

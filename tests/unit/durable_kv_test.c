@@ -31,7 +31,7 @@ static tr_next get_and_put(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = seen);
 }
 
-/* Issue 15, 12: a list that is searched for each takes minutes. */
+/* docs/mends.md, 12: a list that is searched for each takes minutes. */
 TEST(many_gets_and_puts_in_one_handler_take_their_number_of_steps, "K-02")
 {
     things_begin(1);
@@ -50,7 +50,7 @@ static tr_next put_and_list(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = (int64_t)count);
 }
 
-/* Issue 15, 12. */
+/* docs/mends.md, 12. */
 TEST(a_list_of_many_that_were_put_takes_their_number_of_steps, "K-02")
 {
     things_begin(1);

@@ -33,7 +33,7 @@ static void shut_down(tr_time timeout_ns)
     (void)tr_shutdown_report_print(&report, text, sizeof text);
 }
 
-/* Issue 15, 15. */
+/* docs/mends.md, 15. */
 TEST(a_shutdown_that_stores_all_is_complete, "X-04", "K-01")
 {
     things_begin(1);
@@ -61,7 +61,7 @@ static int lines_of_loss(void)
     return count;
 }
 
-/* Issue 15, 15. */
+/* docs/mends.md, 15. */
 TEST(a_shutdown_too_short_to_store_names_what_was_not, "X-04", "K-01")
 {
     things_begin(1);
@@ -77,7 +77,7 @@ TEST(a_shutdown_too_short_to_store_names_what_was_not, "X-04", "K-01")
     things_end();
 }
 
-/* Issue 15, 15. No function runs in it any more, so unlike after other incomplete ends it is freed. */
+/* docs/mends.md, 15. No function runs in it any more, so unlike after other incomplete ends it is freed. */
 TEST(a_system_that_could_not_store_all_is_freed, "X-04")
 {
     const char *directory = stores_directory();

@@ -16,11 +16,14 @@ static int refused;
 
 static tr_next on_message(const struct tr_ws_message *message)
 {
-    bool is_short = message->bytes.size < 40;
-    say("%s %s",
+    int size = message->bytes.size < 40 ? (int)message->bytes.size : 0;
+    say("%s %.*s%s",
         message->is_text ? "text" : "bytes",
-        is_short ? (const char *)message->bytes.data : "long");
-    ck_assert_int_eq(((const char *)message->bytes.data)[message->bytes.size], 0);
+        size,
+        (const char *)message->bytes.data,
+        size || !message->bytes.size ? "" : "long");
+    if (message->is_text) /* a NUL is behind it */
+        ck_assert_int_eq(((const char *)message->bytes.data)[message->bytes.size], 0);
     return TR_SAME;
 }
 

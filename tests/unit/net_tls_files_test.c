@@ -323,13 +323,19 @@ static void connect_without(struct tls_context *server, struct tls_context *clie
     tls_end_deinit(&pair.client);
 }
 
-TEST(a_lack_of_memory_inside_openssl_does_not_crash, "C-15", "U-03")
+/* Makes OpenSSL take its memory from the functions above. */
+static void begin_without(void)
 {
     if (TEST_HAS_SANITIZER)
         test_skip("OpenSSL itself may leak when it has no memory");
     if (CRYPTO_set_mem_functions(allocate, reallocate, release) != 1)
         test_skip("another case has used OpenSSL in this process");
     begin();
+}
+
+TEST(a_lack_of_memory_inside_openssl_does_not_crash, "C-15", "U-03")
+{
+    begin_without();
     tr_endpoint server = {
         .address = ":443", SHOP, .trusts = path("authority.pem"), .verify = TR_VERIFY_REQUIRED};
     tr_endpoint client = {.address = "shop.example:443",
@@ -342,6 +348,34 @@ TEST(a_lack_of_memory_inside_openssl_does_not_crash, "C-15", "U-03")
     connect_without(server_context, client_context);
     for (fails_at = 1, allocations = 0; fails_at < 9000; fails_at += step, allocations = 0)
         connect_without(server_context, client_context);
+    fails_at = 0;
+    tr__tls_context_release(server_context);
+    tr__tls_context_release(client_context);
+    end();
+}
+
+TEST(a_lack_of_memory_for_an_rsa_key_does_not_crash, "C-15", "U-03")
+{
+    begin_without();
+    certificate_make(
+        &at,
+        (struct certificate_form){
+            .name = "rsa", .names = "DNS:shop.example", .usage = "serverAuth", .is_rsa = true});
+    tr_endpoint server = {
+        .address = ":443", .certificate = path("rsa.pem"), .key = path("rsa.key")};
+    tr_endpoint client = {.address = "shop.example:443", .trusts = path("authority.pem")};
+    struct tls_context *server_context = tls_context(&memory.platform, true, &server);
+    struct tls_context *client_context = tls_context(&memory.platform, false, &client);
+    struct tls_context *other = NULL;
+    char why[TLS_WHY_SIZE];
+    long step = (long)test_scale(41, 3);
+    connect_without(server_context, client_context);
+    for (fails_at = 1, allocations = 0; fails_at < 6000; fails_at += step, allocations = 0)
+        connect_without(server_context, client_context);
+    for (fails_at = 1, allocations = 0; fails_at < 6000; fails_at += step, allocations = 0) {
+        if (tr__tls_context_new(&memory.platform, &server, true, &other, why, sizeof why) == TR_OK)
+            tr__tls_context_release(other);
+    }
     fails_at = 0;
     tr__tls_context_release(server_context);
     tr__tls_context_release(client_context);
@@ -389,4 +423,5 @@ SUITE("net tls files", options_that_make_no_sense_are_refused, files_that_cannot
       one_file_may_have_certificate_and_key, a_lack_of_memory_is_a_status,
       a_context_is_for_endpoints_with_the_same_options,
       hosts_match_by_name_then_by_their_first_label, handshakes_work_while_the_process_exits,
-      a_lack_of_memory_inside_openssl_does_not_crash)
+      a_lack_of_memory_inside_openssl_does_not_crash,
+      a_lack_of_memory_for_an_rsa_key_does_not_crash)

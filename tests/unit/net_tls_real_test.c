@@ -232,31 +232,67 @@ TEST(no_connection_fails_while_certificates_are_replaced, "C-15", "CH-21")
 
 /* ---- Keys and dumps. ---- */
 
-enum { SECRET = 32, MASK = 0x5a };
+enum { SECRET = 32, SECRETS_MAX = 40, NUMBER_MAX = 512, MASK = 0x5a };
 
 /* What another process has made, so that this one has never had the key but by its listener. */
 struct made {
     char directory[64];
-    unsigned char
-        secret[SECRET]; /* of shop.key, as OpenSSL has it in memory; each byte with MASK */
+    int count;
+    /* parts of the numbers of a key, as they are in memory and as they are in files; each byte with
+     * MASK */
+    unsigned char secrets[SECRETS_MAX][SECRET];
 };
 
-static struct made make_elsewhere(void)
+/* Adds the beginning, the middle and the end of a number. */
+static void made_add(struct made *made, const unsigned char *bytes, int size)
 {
-    struct made made;
+    for (int part = 0; part < (size > SECRET ? 3 : 1); part++) {
+        ck_assert_int_lt(made->count, SECRETS_MAX);
+        for (int i = 0; i < SECRET; i++)
+            made->secrets[made->count][i] = bytes[(size - SECRET) / 2 * part + i] ^ MASK;
+        made->count++;
+    }
+}
+
+static void made_add_number(struct made *made, const EVP_PKEY *key, const char *name)
+{
+    BIGNUM *number = NULL;
+    unsigned char bytes[NUMBER_MAX];
+    ck_assert_int_eq(EVP_PKEY_get_bn_param(key, name, &number), 1);
+    int size = BN_num_bytes(number) > SECRET ? BN_num_bytes(number) : SECRET;
+    ck_assert_int_eq(BN_bn2lebinpad(number, bytes, size), size);
+    made_add(made, bytes, size);
+    ck_assert_int_eq(BN_bn2binpad(number, bytes, size), size);
+    made_add(made, bytes, size);
+}
+
+static struct made make_elsewhere(bool is_rsa)
+{
+    static const char *const curve_numbers[] = {OSSL_PKEY_PARAM_PRIV_KEY, NULL};
+    static const char *const rsa_numbers[] = {OSSL_PKEY_PARAM_RSA_D,
+                                              OSSL_PKEY_PARAM_RSA_FACTOR1,
+                                              OSSL_PKEY_PARAM_RSA_FACTOR2,
+                                              OSSL_PKEY_PARAM_RSA_EXPONENT1,
+                                              OSSL_PKEY_PARAM_RSA_EXPONENT2,
+                                              OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+                                              NULL};
+    struct made made = {.count = 0};
     int told[2];
     ck_assert_int_eq(pipe(told), 0);
     pid_t other = fork();
     ck_assert_int_ge(other, 0);
     if (!other) {
-        BIGNUM *secret = NULL;
         certificates_init(&at);
-        FILE *file = fopen(certificate_path(&at, "shop.key"), "r");
+        certificate_make(&at,
+                         (struct certificate_form){.name = "made",
+                                                   .names = "DNS:shop.example,IP:127.0.0.1",
+                                                   .usage = "serverAuth",
+                                                   .is_rsa = is_rsa});
+        FILE *file = fopen(certificate_path(&at, "made.key"), "r");
         EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, NULL, NULL);
-        ck_assert_int_eq(EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &secret), 1);
-        ck_assert_int_eq(BN_bn2lebinpad(secret, made.secret, SECRET), SECRET);
-        for (int i = 0; i < SECRET; i++)
-            made.secret[i] ^= MASK;
+        const char *const *name = is_rsa ? rsa_numbers : curve_numbers;
+        while (*name)
+            made_add_number(&made, key, *name++);
         memcpy(made.directory, at.directory, sizeof made.directory);
         (void)!write(told[1], &made, sizeof made);
         _exit(0);
@@ -267,22 +303,32 @@ static struct made make_elsewhere(void)
     return made;
 }
 
-static int count_in(const unsigned char *bytes, size_t size, const unsigned char *masked)
+/* The first two bytes of a secret, as an index. */
+static unsigned beginning(const unsigned char *bytes)
 {
+    return (unsigned)bytes[0] << 8 | bytes[1];
+}
+
+static int count_in(const unsigned char *bytes, size_t size, const struct made *made)
+{
+    static bool begins[1 << 16];
     int count = 0;
-    for (size_t at_byte = 0; at_byte + SECRET <= size; at_byte++) {
-        int i = 0;
-        if ((bytes[at_byte] ^ MASK) != masked[0])
-            continue;
-        while (i < SECRET && (bytes[at_byte + (size_t)i] ^ MASK) == masked[i])
-            i++;
-        count += i == SECRET;
+    for (int secret = 0; secret < made->count; secret++)
+        begins[beginning(made->secrets[secret]) ^ (MASK << 8 | MASK)] = true;
+    for (size_t from = 0; from + SECRET <= size; from++) {
+        for (int secret = 0; begins[beginning(bytes + from)] && secret < made->count; secret++) {
+            const unsigned char *masked = made->secrets[secret];
+            int i = 0;
+            while (i < SECRET && (bytes[from + (size_t)i] ^ MASK) == masked[i])
+                i++;
+            count += i == SECRET;
+        }
     }
     return count;
 }
 
 /* Counts in memory from here to there. Pages that cannot be read, such as guards, are left out. */
-static int count_between(int memory, uintptr_t from, uintptr_t to, const unsigned char *masked)
+static int count_between(int memory, uintptr_t from, uintptr_t to, const struct made *made)
 {
     enum { PAGE = 1 << 16 };
     static unsigned char page[PAGE + SECRET - 1]; /* with the beginning of the next one */
@@ -290,14 +336,14 @@ static int count_between(int memory, uintptr_t from, uintptr_t to, const unsigne
     for (; from < to; from += PAGE) {
         ssize_t got = pread(memory, page, sizeof page, (off_t)from);
         if (got > 0)
-            count += count_in(page, (size_t)got, masked);
+            count += count_in(page, (size_t)got, made);
     }
     memset(page, 0, sizeof page);
     return count;
 }
 
-/* Counts how often the secret is in memory that a dump of this process has, and (`hidden`) in other memory. */
-static int count_dumped(const unsigned char *masked, int *hidden)
+/* Counts how often the secrets are in memory that a dump of this process has, and (`hidden`) in other memory. */
+static int count_dumped(const struct made *made, int *hidden)
 {
     char line[512], rights[8] = "", word[8];
     uintptr_t from = 0, to = 0, begin_at, end_at;
@@ -319,7 +365,7 @@ static int count_dumped(const unsigned char *masked, int *hidden)
             continue;
         if (!kilobytes)
             continue; /* nothing was ever written there */
-        int found = count_between(memory, from, to, masked);
+        int found = count_between(memory, from, to, made);
         if (strstr(line, " dd"))
             *hidden += found;
         else
@@ -330,29 +376,49 @@ static int count_dumped(const unsigned char *masked, int *hidden)
     return count;
 }
 
-TEST(keys_are_in_no_dump_of_the_process, "C-15")
+/* Shakes hands with a listener whose key has this form, and then looks for the key. */
+static void expect_hidden(bool is_rsa, int version, const char *algorithms)
 {
     int hidden;
     if (TEST_HAS_SANITIZER)
         test_skip("the memory of a sanitizer is too large to be searched");
-    struct made made = make_elsewhere();
+    struct made made = make_elsewhere(is_rsa);
     memcpy(at.directory, made.directory, sizeof at.directory);
-    uint64_t port = begin("shop");
+    uint64_t port = begin("made");
     SSL_CTX *context = client_context();
+    ck_assert_int_eq(SSL_CTX_set_max_proto_version(context, version), 1);
+    ck_assert_int_eq(SSL_CTX_set1_sigalgs_list(context, algorithms), 1);
     for (int i = 0; i < 8; i++) {
         SSL *ssl = client_dial(context, port);
         client_echo(ssl, "signed");
         client_free(ssl);
         await_closed();
     }
-    ck_assert_int_eq(count_dumped(made.secret, &hidden), 0);
+    ck_assert_int_eq(count_dumped(&made, &hidden), 0);
     ck_assert_int_ge(hidden, 1); /* it was looked for in the right form */
     SSL_CTX_free(context);
     real_close();
     certificates_deinit(&at);
 }
 
+TEST(keys_of_curves_are_in_no_dump_of_the_process, "C-15", "SE-11")
+{
+    expect_hidden(false, TLS1_3_VERSION, "ECDSA+SHA256");
+}
+
+TEST(keys_of_rsa_are_in_no_dump_of_the_process, "C-15", "SE-11")
+{
+    expect_hidden(true, TLS1_3_VERSION, "RSA-PSS+SHA256:ECDSA+SHA256");
+}
+
+TEST(keys_of_rsa_are_in_no_dump_after_tls_1_2, "C-15", "SE-11")
+{
+    expect_hidden(true, TLS1_2_VERSION, "RSA+SHA256:ECDSA+SHA256");
+}
+
 SUITE("TLS on real sockets", both_sides_end_by_close_notify,
       an_end_without_close_notify_is_a_reset_and_renegotiation_is_refused,
       plain_text_and_bad_certificates_harm_no_other_connection,
-      no_connection_fails_while_certificates_are_replaced, keys_are_in_no_dump_of_the_process)
+      no_connection_fails_while_certificates_are_replaced,
+      keys_of_curves_are_in_no_dump_of_the_process, keys_of_rsa_are_in_no_dump_of_the_process,
+      keys_of_rsa_are_in_no_dump_after_tls_1_2)

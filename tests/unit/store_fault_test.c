@@ -436,7 +436,7 @@ TEST(a_commit_waits_for_a_reader_that_has_the_lock_of_writers, "K-06")
     struct store_reader *reader = stores_reader(repaired);
     ck_assert_str_eq(stores_state(reader, "k", "a"), "one");
     tr__store_reader_free(reader);
-    repair_begin(false); /* and does not end: no commit waits so long */
+    repair_begin(false); /* forever: no commit waits so long */
     ck_assert_int_eq(stores_put(repaired, entry, 1, "three"), TR_STORE_FAILED);
     ck_assert_int_eq(failures, 1);
     is_repair_short = true;

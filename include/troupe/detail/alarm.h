@@ -10,9 +10,9 @@
 /* clang-format off */
 
 #ifdef __cplusplus
-#define TR_ALARM_OF_(n, k, t, c) tr_address_(tr_alarm{ n, k, t, c, false, {} })
+#define TR_ALARM_OF_(n, k, t, c) tr_address_(tr_alarm{ sizeof(tr_alarm), n, k, t, c, false, {} })
 #else
-#define TR_ALARM_OF_(n, k, t, c) (&(const tr_alarm){ n, k, t, c, false, { 0 } })
+#define TR_ALARM_OF_(n, k, t, c) (&(const tr_alarm){ sizeof(tr_alarm), n, k, t, c, false, { 0 } })
 #endif
 #define TR_ALARM_(self, n, k, t, c, m, ...) \
     TR_SAY_ &tr_says_##m TR_SAY_DO_ \

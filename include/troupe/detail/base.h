@@ -20,6 +20,12 @@
 #elif !defined(__GNUC__)
 #error "troupe needs gcc or clang"
 #include <troupe/needs_gcc_or_clang>
+#elif !defined(__linux__)
+#error "troupe needs Linux"
+#include <troupe/needs_linux>
+#elif __SIZEOF_POINTER__ != 8
+#error "troupe needs a machine of 64 bits"
+#include <troupe/needs_64_bits>
 #endif
 
 #pragma GCC system_header

@@ -90,7 +90,7 @@ TR_END_C
 /* The first pass defines, for each clause, a function of the common type that calls the handler. */
 #define TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, ...) \
     TR_NAME_(m) \
-    TR_CHECK_HANDLER_(S, struct m, "TR_ON(" #m ", " #h ")", h); \
+    TR_CHECK_ON_(S, m, "TR_ON(" #m ", " #h ")", h); \
     static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
     { \
         return TR_INVOKE_(h, S, struct m, self, state, message); \

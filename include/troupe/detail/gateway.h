@@ -76,7 +76,7 @@ TR_END_C
 #define TR_IN_CODE_TR_CLAUSE_GATEWAY(b, S, a, g, ...) \
     static tr_next tr_gateway_##b##_##a(tr_self *self, void *state, const void *message) \
     { \
-        static const tr_exposed *const kinds[] = { &tr_exposed_##a, NULL }; \
+        static const tr_exposed *const kinds[] = { (const tr_exposed *)&tr_exposed_##a, NULL }; \
         (void)state; \
         (void)message; \
         return tr_self_gateway_serve(self, kinds, TR_PP_CAT(TR_GATEWAY_GUARD_, TR_PP_IS_EMPTY(g))(S, g)); \

@@ -28,9 +28,11 @@
 #pragma GCC system_header
 
 /*
- * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of `call`, which reaches its
- * message by TR_SAID_(m) only. So a message that is not declared is one error: gcc reports an
- * unknown name once, and clang reports only the variable tr_said, not its uses.
+ * These macros stand around a call of a function, `call`, and give its value:
+ *     TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_
+ * Within `call`, TR_SAID_(m) stands for &tr_says_##m. So if the message m is not declared, there is
+ * only one error: gcc reports an unknown name once, and clang reports only the variable tr_said, not
+ * its uses.
  */
 #ifdef __clang__
 #define TR_SAY_ (__extension__({ __auto_type tr_said =
@@ -64,8 +66,9 @@
     TR_FN_MESSAGE_(S, M): 1, \
     TR_FN_NOTHING_(S, M): 1, \
     default: 0)
-#define TR_CHECK_HANDLER_(S, M, clause, h) \
-    _Static_assert(TR_IS_HANDLER_(h, S, M), \
+#define TR_CHECK_HANDLER_(S, M, clause, h) TR_CHECK_HANDLER_IF_(TR_IS_HANDLER_(h, S, M), S, M, clause, h)
+#define TR_CHECK_HANDLER_IF_(condition, S, M, clause, h) \
+    _Static_assert(condition, \
         "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #S \
         " *state, const " #M " *message); any of the three parameters may be left out")
 
@@ -137,10 +140,18 @@
 #define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
 /*
- * Names the struct of a message before its first use. So the compiler reports one error, and not
- * many, for a message that is not declared.
+ * TR_NAME_ names the struct of a message before its first use. So the compiler reports one error, and not many, for a
+ * message that is not declared. clang proposes another message for it and goes on with the type of that one, which the
+ * handler need not fit.
  */
+#ifdef __clang__
+#define TR_NAME_(m) struct m; extern __typeof__(tr_says_##m) tr_says_##m; extern const tr_type tr_type_##m;
+#define TR_CHECK_ON_(S, m, clause, h) TR_CHECK_HANDLER_IF_( \
+    _Generic(tr_says_##m.message, const struct m *: TR_IS_HANDLER_(h, S, struct m), default: 1), S, struct m, clause, h)
+#else
 #define TR_NAME_(m) struct m; extern __typeof__(tr_type_##m) tr_type_##m;
+#define TR_CHECK_ON_(S, m, clause, h) TR_CHECK_HANDLER_(S, struct m, clause, h)
+#endif
 
 /* In C++ these macros name the type of a table; in C a table needs no type before its braces. */
 #define TR_TABLE_(type)

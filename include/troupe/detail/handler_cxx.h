@@ -84,6 +84,7 @@ template <class TR_S, class TR_M> inline tr_next tr_invoke_(...) noexcept
     static_assert(decltype(tr_is_handler_<TR_S, TR_M>(&h))::value, \
         "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #TR_S \
         " *state, const " #TR_M " *message); any of the three parameters may be left out")
+#define TR_CHECK_ON_(TR_S, m, clause, h) TR_CHECK_HANDLER_(TR_S, struct m, clause, h)
 #define TR_INVOKE_(h, TR_S, TR_M, self, state, message) tr_invoke_<TR_S, TR_M>(&h, self, state, message)
 
 /* The shapes of a handler of batches. */

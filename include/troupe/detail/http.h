@@ -34,11 +34,12 @@ inline const tr_endpoint *tr_http_endpoint_cxx_(tr_endpoint &&endpoint)
 #define TR_HTTP_ENDPOINT__(kind_, address_, ...) \
     tr_http_endpoint_cxx_(__extension__ tr_endpoint{ .size = sizeof(tr_endpoint), .kind = kind_, \
         .address = address_, __VA_ARGS__ })
-#define TR_HTTP_RESPONSE_(...) tr_address_(__extension__ tr_http_response{ .status = __VA_ARGS__ })
+#define TR_HTTP_RESPONSE_(...) tr_address_(__extension__ tr_http_response{ .size = sizeof(tr_http_response), \
+    .status = __VA_ARGS__ })
 #else
 #define TR_HTTP_ENDPOINT__(kind_, address_, ...) \
     tr_http_endpoint(&(tr_endpoint){ .size = sizeof(tr_endpoint), .kind = kind_, .address = address_, __VA_ARGS__ })
-#define TR_HTTP_RESPONSE_(...) (&(const tr_http_response){ .status = __VA_ARGS__ })
+#define TR_HTTP_RESPONSE_(...) (&(const tr_http_response){ .size = sizeof(tr_http_response), .status = __VA_ARGS__ })
 #endif
 
 #define TR_HTTP_REPLY_JSON_(...) TR_HTTP_REPLY_JSON__(__VA_ARGS__)

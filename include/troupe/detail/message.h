@@ -76,9 +76,10 @@ long tr_marks_message_(const volatile void *any);
 /* The variable is weak: its address is NULL unless TR_SECRET(m, ...) stands in some file. */
 #define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
 /*
- * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_: if clang proposes it for a wrong name, it
- * shows all macros on the way to the definition. `reply` comes with a cast, so that a reply which is not declared is one
- * error: clang may propose a function in its place.
+ * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_, because clang shows all
+ * macros on the way to the definition of a name that it suggests in place of a wrong one. `reply` comes with a cast. Clang
+ * sometimes suggests a function in place of a reply that is not declared; without the cast, the type of that function
+ * would be a second error.
  */
 #define TR_TYPE_(m, reply) { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
@@ -200,11 +201,18 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MEMBER_EMIT_(shape, c, kind, nested, flat, length, end, t, n) \
     TR_STATIC_ASSERT(sizeof(#end) == sizeof("TR_END"), \
         "troupe: field " #n ": a type is one word, such as u8, bytes or list(u8); not: " #t); \
-    TR_STATIC_ASSERT((kind) != TR_KIND_I32 || sizeof(c) == 4, \
-        "troupe: field " #n ": an enum of a message must have 4 bytes; not: " #t); \
-    TR_STATIC_ASSERT((kind) != TR_KIND_U64 || sizeof(c) == 8, \
-        "troupe: field " #n ": this machine has another size for " #t "; use u64"); \
+    TR_MEMBER_CHECK_(kind, c, n) \
     TR_MEMBER_##shape(c, length, n, t)
+/* In C the size of an enum is looked at in the table, behind the struct; in C++ only a declaration can say these words. */
+#define TR_IS_SIZED_(kind, size) ((kind) != TR_KIND_I32 || (size) == 4)
+#define TR_ENUM_WORDS_(n) "troupe: field " #n ": an enum of a message must have 4 bytes"
+#ifdef __cplusplus
+#define TR_MEMBER_CHECK_(kind, c, n) TR_STATIC_ASSERT(TR_IS_SIZED_(kind, sizeof(c)), TR_ENUM_WORDS_(n));
+#define TR_FIELD_CHECK_(kind, size, n) 0
+#else
+#define TR_MEMBER_CHECK_(kind, c, n)
+#define TR_FIELD_CHECK_(kind, size, n) TR_REQUIRE_(TR_IS_SIZED_(kind, size), TR_ENUM_WORDS_(n))
+#endif
 /*
  * No parameter may have the name of a member, because the macro would replace the member's name,
  * too.
@@ -242,8 +250,15 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_OK_(k, m, n) TR_FIELD_SPREAD_(TR_PP_UNTUPLE k, m, n)
 #define TR_FIELD_SPREAD_(...) TR_FIELD_EMIT_(__VA_ARGS__)
 #define TR_FIELD_EMIT_(shape, c, kind, nested, flat, length, end, m, n) \
-    { #n, nested, offsetof(struct m, n), sizeof(((struct m *)0)->n), sizeof(c), length, kind, \
-      TR_FIELD_SHAPE_##shape, { 0 } },
+    { #n, nested, offsetof(struct m, n), sizeof(((struct m *)0)->n), \
+      TR_ITEM_SIZE_##shape(((struct m *)0)->n) + TR_FIELD_CHECK_(kind, TR_ITEM_SIZE_##shape(((struct m *)0)->n), n), \
+      length, kind, TR_FIELD_SHAPE_##shape, { 0 } },
+/* Sizes are those of the member, not of its type: for an enum that is not defined the member is the only error then. */
+#define TR_ITEM_SIZE_TR_SHAPE_ONE(member) sizeof(member)
+#define TR_ITEM_SIZE_TR_SHAPE_ARRAY(member) sizeof((member)[0])
+#define TR_ITEM_SIZE_TR_SHAPE_LIST(member) sizeof(*(member).items)
+#define TR_ITEM_SIZE_TR_SHAPE_OPTIONAL(member) sizeof((member).value)
+#define TR_ITEM_SIZE_TR_SHAPE_NESTED(member) sizeof(member)
 #define TR_FIELD_SHAPE_TR_SHAPE_ONE TR_SHAPE_ONE
 #define TR_FIELD_SHAPE_TR_SHAPE_ARRAY TR_SHAPE_ARRAY
 #define TR_FIELD_SHAPE_TR_SHAPE_LIST TR_SHAPE_LIST

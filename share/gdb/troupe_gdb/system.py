@@ -21,7 +21,10 @@ class System:
     known = []  # addresses, of earlier commands
 
     def __init__(self, address):
-        self.record = Record(Layout.named("tr_system"), address)
+        try:
+            self.record = Record(Layout.named("tr_system"), address)
+        except Problem as problem:
+            raise Problem("no system is at 0x%x" % address) from problem
         self.address = address
         self.slots = self.record.inner("slots")
         self.paths = {}  # of parents, by slot

@@ -84,7 +84,7 @@ void tr__asks_free(struct worker *worker);
  * format.
  */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
-/** Whether such a deadline has passed. 0, which is no deadline, never has. */
+/** Whether a deadline in the format of envelopes has passed. False for 0, which is no deadline. */
 bool tr__ask_is_late(uint32_t deadline_ms, tr_time now_ns);
 
 #endif

@@ -343,7 +343,7 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
     error->actor = tr_ref_from_bits(to);
     struct cell *cell = slots_find(self->worker->slots, to);
     char path[TR_PATH_MAX + 1] = "an actor that has stopped";
-    /* Only if this worker owns the cell: others may not look at it. */
+    /* Only if this worker owns the cell: other workers must not look at it. */
     if (cell && cell_owner(cell) == self->worker->index)
         tr__cell_path(self->worker->system, cell, path);
     else if (cell)

@@ -9,7 +9,7 @@
  *   1. A turn enters the line of its actor when it finds no capacity, or finds another turn of the
  *      line before it. It leaves the line when its message is sent or refused.
  *   2. While the line is not empty, its actor is behind a barrier (CELL_BARRIER). A turn with
- *      `is_behind` may not use the quick ways to send. `is_behind` is set when a turn begins or
+ *      `is_behind` must not use the quick ways to send. `is_behind` is set when a turn begins or
  *      resumes behind a barrier with a line. It may be set without need; tr__turn_is_behind clears
  *      it then.
  *   3. Of the turns of a line that want capacity in one mailbox, only the first has asked for it

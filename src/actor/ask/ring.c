@@ -28,8 +28,8 @@ struct edge {
 };
 
 /*
- * A turn that waits for any one of several asks, recorded while the search follows these asks. A
- * chain that comes back to this turn does not free it.
+ * A turn that waits for any one of several asks, recorded while the search follows these asks. If
+ * the chain of one of them comes back to this turn, that ask will never be answered.
  */
 struct crossing {
     const struct crossing *outer;
@@ -54,7 +54,8 @@ struct search {
     bool is_silent;
     bool is_far;   /* the search sends RINGs where the chain leaves this worker */
     bool has_left; /* the chain leaves this worker */
-    bool has_met;  /* the search has come back to the origin, and not only to a crossing */
+    bool
+        has_met; /* the search has come back to the origin; coming back to a crossing does not count */
     const struct crossing *crossings;
 };
 
@@ -103,8 +104,8 @@ static bool waits_for_any(const struct tr_self *turn)
 }
 
 /*
- * Whether a turn that waits for any one of its asks is stuck: all of these asks must lead back. An
- * ask whose chain leaves this worker does not.
+ * Whether a turn that waits for any one of its asks is stuck: the chains of all these asks must lead
+ * back. The chain of an ask that leaves this worker counts as one that does not.
  */
 static bool all_lead_back(struct search *search, const struct tr_self *turn, int depth)
 {
@@ -148,9 +149,9 @@ static bool is_crossing(const struct search *search, const struct cell *cell,
 }
 
 /*
- * Follows the edges from a turn to what it waits for, and the edge that is already in *next. Does
- * not follow the last edge: leaves it in *next for the caller's loop. If next->to is 0, there is
- * none. Returns true if one of the followed edges leads back.
+ * Follows the edges from a turn to what it waits for, and also the edge that is in *next. Follows
+ * all but the last one, which it leaves in *next for the loop of the caller; if there is none, sets
+ * next->to to 0. Returns true if one of the followed edges leads back.
  */
 static bool follow_turn(struct search *search, const struct tr_self *turn, struct edge *next,
                         int depth)

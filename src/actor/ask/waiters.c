@@ -478,7 +478,7 @@ static void favour_end(struct tr_self *self)
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
         cell->stock = 0;
         tr__capacity_reserve(cell, messages, lines);
-        /* serve the waiting senders now, because the actor may not run for a long time */
+        /* serve the waiting senders now, because it may take long until the actor runs again */
         tr__waiters_serve(self->worker, cell);
     } else if (cell->flags & CELL_EXACT_BOUND) {
         capacity_give(&cell->door.capacity, messages, lines);

@@ -87,7 +87,7 @@ enum cell_control {
     CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: look at it at once */
     CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
-    /* the supervisor has decided, or what the actor waited for after the decision is over */
+    /* the supervisor has decided; or a wait has ended that the decision made necessary */
     CONTROL_DECIDED = 1 << 6,
     CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
     CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
@@ -233,7 +233,7 @@ struct extra_mail {
     struct envelope *requests;
     /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.h */
     struct envelope *held;
-    struct envelope *late; /* a ring: the last part of a cycle, which passes a barrier */
+    struct envelope *late; /* a ring: the last part of a cycle, mail that passes a barrier */
     uint8_t part;          /* enum cycle_part: the part that is in cell->cycle */
     /* `held` has mail that passes a barrier, because it was unstashed during one */
     bool is_impure;
@@ -303,8 +303,8 @@ struct extra_watches {
 /** Senders that wait for capacity in the mailbox of this actor. */
 struct extra_senders {
     struct envelope *ring;
-    int32_t reserved;       /* messages for which capacity is reserved for waiting senders */
-    int32_t reserved_lines; /* lines of 64 bytes that are reserved for waiting senders */
+    int32_t reserved;       /* number of messages that waiting senders have capacity reserved for */
+    int32_t reserved_lines; /* the same in memory: lines of 64 bytes */
     bool is_serving;        /* tr__waiters_serve runs, and does the work of a nested call too */
 };
 

@@ -36,9 +36,9 @@ struct tr_client {
     struct grace_reader reader; /* reader of the directory of names */
     struct envelope *received;  /* a ring, oldest first */
     uint32_t received_count;
-    /* number of the newest messages in `received` that make the descriptor readable */
+    /* how many messages in `received`, the newest ones, make the descriptor readable */
     uint32_t news_count;
-    /* number of the newest messages in `received` that arrived after the last poll */
+    /* how many messages in `received`, the newest ones, arrived after the last poll */
     uint32_t fresh_count;
     struct envelope *lent; /* the message that tr_receive returned last */
     uint64_t causal_next;

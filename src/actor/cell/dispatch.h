@@ -123,8 +123,8 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
                                      const tr_type *type);
 
 /**
- * The lowest bit of the product that is part of the hash. The bits above it are as many as the
- * largest table needs.
+ * The hash is the bits of the product from this one upwards, as many of them as the table needs.
+ * There are enough of them for the largest table.
  */
 enum { DISPATCH_SHIFT = 40 };
 

@@ -12,7 +12,7 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
     struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
     if (!extra)
         return NULL;
-    *extra = (struct cell_extra){.cell = cell};
+    *extra = (struct cell_extra){.cell = cell, .asks.table.last = worker->asks.last};
     list_init(&extra->parked.turns);
     list_init(&extra->waits.born);
     list_init(&extra->waits.line);
@@ -21,6 +21,58 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
     list_init(&extra->supervision.pasts);
     cell->extra = extra;
     return extra;
+}
+
+static_assert(sizeof(struct cell_extra) == 416, "the next functions know all members");
+
+static bool has_turns(const struct cell_extra *extra)
+{
+    const struct extra_parked *parked = &extra->parked;
+    const struct extra_waits *waits = &extra->waits;
+    return parked->count || parked->abandons || parked->woken_first ||
+           !list_is_empty(&parked->turns) || !list_is_empty(&waits->born) ||
+           !list_is_empty(&waits->line) || waits->barriers || waits->blocked || waits->stuck ||
+           waits->holds_stop;
+}
+
+static bool has_mail(const struct cell_extra *extra)
+{
+    const struct extra_asks *asks = &extra->asks;
+    const struct extra_mail *mail = &extra->mail;
+    const struct extra_senders *senders = &extra->senders;
+    return asks->table.newest || asks->table.count || asks->table.slots || asks->then_count ||
+           !list_is_empty(&asks->laters) || mail->requests || mail->held || mail->late ||
+           mail->part != CYCLE_ANY || mail->is_impure || extra->stash.ring || senders->ring ||
+           senders->reserved || senders->reserved_lines || senders->is_serving;
+}
+
+static bool has_history(const struct cell_extra *extra)
+{
+    const struct extra_timers *timers = &extra->timers;
+    const struct extra_supervision *supervision = &extra->supervision;
+    return timers->keys.count || timers->loose.count || timers->parcel || timers->aliases ||
+           timers->lines || extra->budget || extra->watches.table.slots || extra->watches.packed ||
+           supervision->failure || supervision->failed || !list_is_empty(&supervision->returns) ||
+           !list_is_empty(&supervision->pasts) || supervision->group || supervision->failed_ns ||
+           supervision->significant || supervision->is_away || supervision->keeps_places ||
+           extra->durable;
+}
+
+void tr__extra_rest(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    struct cell_extra *extra = cell->extra;
+    /* with these flags the extra is used without a test whether it is there */
+    const int bound = CELL_WOKEN | CELL_BARRIER | CELL_METERED | CELL_BY_KIND | CELL_SUSPENDED |
+                      CELL_HAS_WAITING_SENDERS;
+    if (!extra || cell->life != LIFE_RUNNING || cell->flags & bound || has_turns(extra) ||
+        has_mail(extra) || has_history(extra))
+        return;
+    uint32_t last = extra->asks.table.last;
+    if ((int32_t)(last - worker->asks.last) > 0)
+        worker->asks.last = last;
+    source_resize(&worker->source, extra, 0);
+    cell->extra = NULL;
 }
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)

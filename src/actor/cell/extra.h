@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What only some actors have, so that an idle actor does not pay for it: a stash, timers, asks.
- * Allocated at the first need, freed with the incarnation. Owner only.
+ * Allocated at the first need, freed with the incarnation or by tr__extra_rest. Owner only.
  */
 #ifndef ACTOR_CELL_EXTRA_H
 #define ACTOR_CELL_EXTRA_H
@@ -16,6 +16,13 @@ struct worker;
  * have an owner.
  */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
+
+/**
+ * Frees the extra of an actor if there is nothing in it. For sessions, which wait for a long time:
+ * the next ask or wait allocates it again. A late reply to an old ask finds no ask, because the
+ * numbers continue.
+ */
+void tr__extra_rest(struct worker *worker, struct cell *cell);
 
 /**
  * Records for tr_actor_why which actor suspends this one, 0 for a client, and when. Called before

@@ -84,7 +84,8 @@ struct follow_context {
 
 /** The export of spans: src/observe/otlp.h. */
 struct follow_export {
-    uint64_t seed; /* a trace that begins here has this seed and the causal id as its trace id */
+    /* the upper half of the id of each trace that begins here; the causal id is the lower half */
+    uint64_t seed;
     /* one of `every` causal ids is followed; 0: only spans of requests whose sender wants them */
     uint32_t every;
     struct lock lock;

@@ -25,13 +25,13 @@ struct turn_recorder {
      */
     void (*on_read)(struct tr_self *self, uint32_t what, uint64_t *number);
     /**
-     * Handles a request of a turn that could not be sent. Returns true if the request was answered all the same, because a
-     * record is run again. Otherwise *status is the outcome of the ask. self->reads is set.
+     * Handles a request that the turn could not send. If a record is run again, may answer the request from the record, and
+     * then returns true. Otherwise *status is the outcome of the ask. self->reads is set.
      */
     bool (*on_unsent)(struct tr_self *self, const struct ask *ask, tr_status *status);
     /** Notes that a turn begins, while `actor` is set. Sets self->reads if the turn is recorded. */
     void (*on_begin)(struct tr_self *self);
-    /** Notes that a turn that is not of a durable actor has ended. self->reads is set, and NULL afterwards. */
+    /** Notes that a turn has ended whose actor is not durable. self->reads is set; this sets it to NULL. */
     void (*on_end)(struct tr_self *self, tr_next next);
     /** Whether this memory belongs to the state of a record that is run again: nothing of it is freed. Any thread. */
     bool (*has_loaded)(const struct turn_recorder *recorder, const void *memory);

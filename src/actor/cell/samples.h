@@ -18,26 +18,27 @@ enum {
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SAMPLE_ODDS_MIN = 1, /* at the beginning of an open round one run of so many is timed */
-    SAMPLE_ODDS_MAX = 1024,
-    SAMPLE_TAKEN_MAX =
-        8, /* after so many samples at the same odds, one run of twice as many is timed */
-    SAMPLE_RUNS = 64,      /* a round with so many runs is open for itself alone */
-    SAMPLE_SCALE_MAX = 64, /* one round of so many is open, where rounds have many runs */
-    SLOW_TURNS = 32,       /* of each worker */
-    SLOW_SECONDS = 60      /* after so long another turn takes the place of a slow one */
+    SAMPLE_ODDS_MIN = 1,    /* at the beginning of an open round, one of this many runs is timed */
+    SAMPLE_ODDS_MAX = 1024, /* at least one of this many runs of an open round is timed */
+    /* after this many samples the odds are doubled: only half as many runs are timed */
+    SAMPLE_TAKEN_MAX = 8,
+    /* if an open round has n times this many runs, about n - 1 rounds after it are left out */
+    SAMPLE_RUNS = 64,
+    SAMPLE_SCALE_MAX = 64, /* the greatest n of the line above */
+    SLOW_TURNS = 32,       /* the most slow turns that are kept for each worker */
+    SLOW_SECONDS = 60      /* after this time any other turn may replace a slow one */
 };
 
 /**
- * Turns of one handler that one worker has timed. Written by the worker, read by any thread. A turn that was timed stands for
- * the turns that its run would have had, and for the runs and rounds that were left out: that is its weight.
+ * Turns of one handler that one worker has timed. Written by the worker, read by any thread. The weight of a timed turn is
+ * the number of turns for which it counts: those that its run would have had, times the runs and rounds that were left out.
  */
 struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
     const tr_behavior *behavior;
     atom64 count;  /* number of turns that were timed, or were to be timed */
     atom64 weight; /* weight of the turns that were timed */
-    atom64 waited; /* weight of the turns that were not timed, because they wait */
+    atom64 waited; /* weight of the turns that were to be timed, but are not because they wait */
     atom64 sum_ns; /* sum of the times, each multiplied by its weight */
     atom64 longest_ns;
     atom64 buckets[SAMPLE_BUCKETS]; /* weights */
@@ -91,24 +92,25 @@ struct turn_flow {
 
 struct worker_samples {
     struct awake_mark awake[2];     /* the newer one first; under system_samples.lock */
-    struct loop_hooks hooks;        /* the hooks of the loop, with another `run` */
+    struct loop_hooks hooks;        /* a copy of the loop's hooks in which only `run` differs */
     const struct loop_hooks *usual; /* the usual hooks of the loop */
     atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
     atomptr flows;      /* SAMPLE_FLOWS of struct turn_flow; NULL: nobody has asked for them yet */
-    atom64 flow_weight; /* of all turns whose sender was looked at */
-    atom64 flow_left_out;    /* the part of it for which there is no place */
-    atom64 handled_before;   /* messages that the worker had handled when the table was emptied */
-    uint32_t generation;     /* of the figures in the table: struct system_samples */
-    uint32_t skip;           /* runs to leave out before the next timed run */
-    uint32_t odds;           /* one run of so many is timed now */
-    uint32_t taken;          /* samples of this round */
-    uint32_t runs;           /* runs of this round */
-    uint32_t gap;            /* rounds to leave out before the next one that is open */
-    uint32_t scale;          /* for how many rounds an open one stands; 0: not known yet */
-    const struct cell *rest; /* has turns left of the run that was timed last; NULL: nobody */
-    uint64_t last;           /* number of the sample that was begun last */
+    atom64 flow_weight; /* weight of all turns whose sender was looked at */
+    atom64 flow_left_out;  /* the part of flow_weight for which `flows` has no place */
+    atom64 handled_before; /* messages that the worker had handled when the table was emptied */
+    uint32_t generation;   /* generation of the figures in the table: struct system_samples */
+    uint32_t skip;         /* runs to leave out before the next timed run */
+    uint32_t odds;         /* one of this many runs is timed now */
+    uint32_t taken;        /* samples of this round */
+    uint32_t runs;         /* runs of this round */
+    uint32_t gap;          /* rounds to leave out before the next one that is open */
+    uint32_t scale;        /* how many rounds an open round counts for; 0: not known yet */
+    const struct cell
+        *rest;     /* the actor of the last timed run, if it has turns left of that run; or NULL */
+    uint64_t last; /* number of the sample that was begun last */
     uint64_t random;
     /* About the turn that is timed: */
     bool is_timing;

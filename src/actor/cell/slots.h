@@ -34,7 +34,7 @@ enum {
     SLOTS_PLACE_24,
     SLOTS_PLACE_32,
     SLOTS_PLACE_64,
-    SLOTS_PLACE_STATES,                    /* number of kinds for states */
+    SLOTS_PLACE_STATES,                    /* how many of these kinds are for states */
     SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
     /* places for an origin with a small message and without an origin_rare */
     SLOTS_PLACE_ORIGIN,

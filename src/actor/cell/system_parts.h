@@ -73,7 +73,7 @@ struct failure_log {
         const tr_behavior *behavior; /* one with this name; NULL: this entry is not used */
         uint64_t count;
     } behaviors[TR_FAILED_BEHAVIORS_MAX];
-    uint64_t others; /* failures of behaviors that have no place there */
+    uint64_t others; /* failures of behaviors for which `behaviors` has no space */
     struct {
         const char *behavior; /* NULL: this entry is not used */
         char where[64];       /* the handler */
@@ -85,8 +85,9 @@ struct failure_log {
 struct system_samples {
     /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
     atom64 until_ns;
-    atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
-    atom64 since_ns;   /* when this generation began */
+    atom32
+        generation; /* incremented by the first request after a pause; the figures then start from zero */
+    atom64 since_ns; /* when this generation began */
     /* What observe/observer.h has seen: */
     struct lock lock;    /* protects worker_samples.awake */
     atom64 is_looked_at; /* 1: somebody looks */
@@ -152,14 +153,21 @@ struct schedules {
     uint64_t causal_next;
 };
 
-enum { STALLS_KEPT = 64 };
+enum { STALLS_KEPT = 64, STALL_FRAMES_MAX = 24 };
 
-/** A long turn: actor/system/stall_log.h. Texts but the path are constants of the program. */
+/** In which functions the thread of a long turn was: actor/system/stall_stack.h. */
+struct stall_stack {
+    tr_time looked_ns;                  /* when it was */
+    uint32_t count;                     /* 0: not known */
+    uintptr_t frames[STALL_FRAMES_MAX]; /* an address in each function, the innermost first */
+};
+
+/** A long turn: actor/system/stall_log.h. All texts except the path are constants of the program. */
 struct stall_entry {
     uint64_t number; /* from 1 */
     uint64_t actor;
     tr_time begun_ns;
-    tr_time took_ns; /* how long the turn has taken; so far, if it is not over */
+    tr_time took_ns; /* how long the turn took, or has taken so far if it is not over */
     const char *type;
     const char *handler;
     const char *behavior;
@@ -168,6 +176,7 @@ struct stall_entry {
     int worker;
     bool is_over;
     bool is_handed_off;
+    struct stall_stack stack; /* at the last look that has found one */
     char path[TR_DEAD_LETTER_PATH_MAX + 1];
 };
 
@@ -185,9 +194,12 @@ struct stalls {
     atom64 total;
     struct view *views; /* one for each worker: the last turn that was reported */
     struct stall_log log;
-    tr_time second_ns; /* since when lines are counted */
-    uint32_t logged;   /* number of lines since second_ns */
-    uint64_t unlogged; /* reports left out since the last line */
+    struct lock threads_lock; /* while it is held, the threads of workers are not joined */
+    tr_time second_ns;        /* since when lines are counted */
+    uint32_t logged;          /* number of lines since second_ns */
+    uint64_t unlogged;        /* reports left out since the last line */
+    tr_time looks_ns;         /* since when looks at stacks are counted */
+    uint32_t looks;           /* number of looks since looks_ns */
 };
 
 /** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */
@@ -294,7 +306,7 @@ struct shutdown {
     tr_time called_ns;
     tr_time timeout_ns;
     tr_counters before;
-    /* the report; complete when is_lost, before that only slow[] and hook[] */
+    /* the report. Until is_lost is set, only its members slow[] and hook[] are written */
     tr_shutdown_report final;
     struct report_lines lines;
     struct hooks hooks;

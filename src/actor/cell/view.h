@@ -102,8 +102,8 @@ void tr__view_place(const struct view *view, char *text, size_t size);
 const char *tr__view_file(const char *file);
 
 /**
- * Writes the path that an actor had which has ended; the beginning of a long one is cut: "...". Returns false if it had no
- * name, or others have ended since. Any thread.
+ * Writes the path of a named actor that has ended. The beginning of a long path is cut: "...". Returns false if the actor had
+ * no name, or if too many others have ended since. Any thread.
  */
 bool tr__view_ended_path(struct tr_system *system, uint64_t ref,
                          char path[TR_DEAD_LETTER_PATH_MAX + 1]);

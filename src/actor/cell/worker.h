@@ -184,7 +184,7 @@ struct tr_self {
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
     struct channel *borrowed; /* a list of the channels whose memory the turn uses: net/input.h */
-    struct lent *lent;        /* memory that such a channel had: net/lent.h */
+    struct lent *lent;        /* memory of channels that the turn still uses: net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
     uint64_t followed; /* number of this turn if it is followed, otherwise 0: actor/cell/follow.h */
@@ -280,7 +280,7 @@ struct dead_letter_batches {
 
 /** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
-    struct loop_hooks hooks; /* the hooks of the worker, but with another `run` */
+    struct loop_hooks hooks; /* a copy of the worker's hooks in which only `run` differs */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
     atom32 slot;    /* slot of the running actor, or 0; written by the worker, like `handled` */
     atom64 handled; /* messages that the worker had handled when that run began */
@@ -359,16 +359,19 @@ struct worker_budgets {
 /** Asks that are open or free. Used by actor/ask. */
 struct worker_asks {
     struct wheel timeouts;  /* nodes of struct ask */
-    struct ask *young;      /* a chain of asks that may not be in the wheel yet */
+    struct ask *young;      /* a chain of asks; some of them are perhaps not in the wheel yet */
     struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
     bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
-    const tr_type *reply_expected; /* last pair of equal types of two files: expected, and given */
+    /* the last two types that were equal although declared in two files: expected, and given */
+    const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
     struct ask_table table_spare; /* an empty table, reserved for the next actor that asks */
     tr_time traces_ns;            /* since when traces are counted */
     uint32_t traces;              /* number of traces since traces_ns: actor/ask/ask_trace.h */
+    /* the highest number of an ask in the extras that were given back: tr__extra_rest */
+    uint32_t last;
 };
 
 /** Failures and watches. Used by actor/life. */

@@ -7,7 +7,7 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-/* Whether a tr_args is in a ring: an incarnation may have failed before it handled its tr_args. */
+/* Whether a ring of mail has a tr_args already: one that an earlier incarnation got and did not handle. */
 static bool has_args(const struct envelope *last)
 {
     const struct envelope *envelope = last;

@@ -74,7 +74,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__cell_unname(worker, cell);
     if (cell->heap) {
         if (tr__heap_has_cleaners(cell->heap))
-            /* the cleaners are user code, which may not return */
+            /* the cleaners are user code, which possibly never returns */
             tr__dead_letter_batches_end(worker);
         tr__heap_drop(&cell->heap, &worker->source);
     }

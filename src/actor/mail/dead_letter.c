@@ -74,8 +74,8 @@ static void cut_front(char *to, size_t size, const char *from)
 }
 
 /*
- * Writes the path of the actor with this ref. The names of the last ENDED_NAMES_MAX actors that have ended are known. The number of
- * one that has ended before them stands in place of its name, below the path of its parent.
+ * Writes the path of the actor with this ref, which may have ended. The names of the last ENDED_NAMES_MAX actors that have
+ * ended are known. For an actor that has ended earlier, the path has a number in place of the name.
  */
 static void path_write(struct tr_system *system, uint64_t ref, char *text)
 {

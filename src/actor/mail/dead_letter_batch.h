@@ -13,7 +13,7 @@
  *      freed with the system. An envelope with a block is given back as usual, because its message
  *      may hold buffers.
  *   3. The worker hands in its notes (tr__dead_letter_batches_end) every few milliseconds, when it
- *      has nothing to do, and before it runs user code that may not return.
+ *      has nothing to do, and before it runs user code, which possibly never returns.
  *   4. `pending` counts the dead letters that are not handed in yet. They belong to the total, so a
  *      reader of the total adds `pending`.
  *

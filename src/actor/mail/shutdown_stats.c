@@ -38,7 +38,7 @@ void tr__shutdown_stats_free(struct tr_system *system)
 }
 
 /*
- * Adds to a number that any thread may write. The number stops below LEDGER_ENDED. If it is
+ * Adds to a number that any thread may write. The number stays below LEDGER_ENDED. If it is
  * LEDGER_ENDED, it does not change.
  */
 static void add(atom32 *number, uint64_t more)
@@ -85,7 +85,7 @@ static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
     const struct cell *cell = cell_of_task(task);
     settle(worker);
     if (!(atom32_load(&cell->control, ATOM_RELAXED) & CONTROL_KILL))
-        tr__dead_letter_batches_end(worker); /* the handler may not return */
+        tr__dead_letter_batches_end(worker); /* the handler possibly never returns */
     uint32_t slot = slots_number(worker->slots, cell);
     atom32_store(&worker->shutdown.stats.slot, slot, ATOM_RELAXED);
     return worker->shutdown.stats.run(loop, task, turns_max);

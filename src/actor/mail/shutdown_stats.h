@@ -25,7 +25,7 @@ struct tr_system;
 struct worker;
 
 struct shutdown_stats_entry {
-    /* `handled` and `dead` stop below LEDGER_ENDED, which marks that the actor has ended */
+    /* both are below LEDGER_ENDED, however much is counted; LEDGER_ENDED itself: the actor has ended */
     atom32 handled;
     atom32 dead;
 };

@@ -10,8 +10,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * A mailbox may be full, and its bound may then become the smallest possible one. Even then a whole
- * stash may return to the mailbox.
+ * The worst case: a mailbox is full, its bound becomes the smallest possible one, and then a whole
+ * stash returns to it.
  */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,
               "what a mailbox is short of fits into its capacity's word");

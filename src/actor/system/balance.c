@@ -239,8 +239,8 @@ static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 }
 
 /*
- * Counts one more message from an actor of another worker. Returns true if there were enough to
- * move to that worker.
+ * Counts one more message to this actor from an actor of the worker `from`. Returns true if the
+ * actor has got enough of them to be moved to that worker.
  */
 static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from,
                       uint64_t sender)

@@ -4,6 +4,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/system/stall.h"
+#include "actor/system/stall_stack.h"
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 
@@ -93,6 +94,21 @@ bool tr__handoff_view(struct tr_system *system, uint32_t thread, struct view *vi
     return is_stuck;
 }
 
+/* Looks in which functions the stuck thread is. */
+static void stack_look(struct handoff_thread *thread, const struct view *view,
+                       struct stall_stack *stack)
+{
+    struct thread_handoff *handoff = thread->handoff;
+    struct tr_system *system = handoff->system;
+    lock_take(&system->stalls.threads_lock);
+    tr__stall_look(system, tr__handoff_handle(thread), view->handler, !thread->is_told, stack);
+    lock_give(&system->stalls.threads_lock);
+    lock_take(&handoff->lock);
+    if (!thread->is_stuck || thread->number != thread->told_number)
+        stack->count = 0;
+    lock_give(&handoff->lock);
+}
+
 /* Reports the turn of a thread if a report is due. Returns whether the thread is stuck. */
 static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_ns)
 {
@@ -107,13 +123,15 @@ static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_
         follow(thread, view);
     lock_give(&handoff->lock);
     tr_time age_ns = now_ns - view->since_ns;
+    struct stall_stack stack = {0};
     if (is_over) {
         thread->is_told = false;
-        tr__stalls_tell(handoff->system, view, worker, age_ns, STALL_OVER | STALL_RELIEVED);
+        tr__stalls_tell(handoff->system, view, worker, age_ns, STALL_OVER | STALL_RELIEVED, &stack);
     } else if (is_stuck && age_ns >= thread->tell_ns) {
         unsigned flags = STALL_RELIEVED | (thread->is_told ? 0 : STALL_FIRST);
+        stack_look(thread, view, &stack);
         thread->is_told = true;
-        tr__stalls_tell(handoff->system, view, worker, age_ns, flags);
+        tr__stalls_tell(handoff->system, view, worker, age_ns, flags, &stack);
         while (thread->tell_ns <= age_ns)
             thread->tell_ns *= WATCH_GROWTH;
     }

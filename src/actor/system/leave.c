@@ -22,8 +22,8 @@ static bool give(struct worker *worker, struct cell *cell)
     if (tr__move_give(worker, cell, target(worker, cell), false))
         return true;
     /*
-     * If a post is on its way, the actor stays for now. The post may not make the actor run, and
-     * only a run causes the next look: ask for a look here.
+     * If a post is on its way, the actor stays for now. The worker looks at its actors again only
+     * after a run, and perhaps this post leads to no run. So order another look.
      */
     worker->leave.is_due |= !door_is_idle(&cell->door);
     return false;

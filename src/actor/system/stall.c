@@ -8,6 +8,7 @@
 #include "actor/cell/view.h"
 #include "actor/system/handoff_report.h"
 #include "actor/system/stall_log.h"
+#include "actor/system/stall_stack.h"
 #include "actor/system/thread_handoff.h"
 #include "os/probe.h"
 
@@ -66,7 +67,7 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
 }
 
 void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
-                     tr_time duration_ns, unsigned flags)
+                     tr_time duration_ns, unsigned flags, const struct stall_stack *stack)
 {
     struct stalls *stalls = &system->stalls;
     PROBE2(stall, worker, duration_ns);
@@ -90,7 +91,7 @@ void tr__stalls_tell(struct tr_system *system, const struct view *view, int work
         stall.peer = view->peer;
     if (flags & STALL_FIRST)
         atom64_count(&stalls->total, 1);
-    tr__stall_log_note(system, &stall, flags & STALL_FIRST);
+    tr__stall_log_note(system, &stall, flags & STALL_FIRST, stack);
     log_stall(system, view, &stall);
     if (stalls->on_stall)
         stalls->on_stall(stalls->context, &stall);
@@ -101,6 +102,8 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     struct tr_system *system = context;
     struct worker *worker = worker_of_loop(loop);
     struct view *view = &system->stalls.views[worker->index];
+    struct stall_stack stack = {0};
+    uint64_t steps = loop_steps(loop);
     /* A turn that has ended cannot be viewed any more; then the view of the last report is used. */
     if (!is_over && !tr__view_running(worker, view))
         return false;
@@ -116,10 +119,17 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
      */
     if (is_over && tr__handoff_follows(system, view->ref))
         return true;
-    if (!is_over)
+    if (!is_over) {
         tr__view_channels(system, view);
+        lock_take(&system->stalls.threads_lock);
+        tr__stall_look(
+            system, tr__worker_thread(worker), view->handler, !loop->is_reported, &stack);
+        lock_give(&system->stalls.threads_lock);
+        if (loop_steps(loop) != steps)
+            stack.count = 0; /* it is the stack of another turn */
+    }
     unsigned flags = is_over ? STALL_OVER : loop->is_reported ? 0 : STALL_FIRST;
-    tr__stalls_tell(system, view, (int)worker->index, duration_ns, flags);
+    tr__stalls_tell(system, view, (int)worker->index, duration_ns, flags, &stack);
     return true;
 }
 
@@ -128,6 +138,7 @@ void tr__stalls_init(struct stalls *stalls, const tr_system_options *options)
     *stalls = (struct stalls){.report_ns = TR_TURN_REPORT_NS};
     atom64_init(&stalls->total, 0);
     lock_init(&stalls->log.lock);
+    lock_init(&stalls->threads_lock);
     if (options->turn_report_ns)
         stalls->report_ns = options->turn_report_ns < 0 ? 0 : options->turn_report_ns;
     stalls->on_stall = options->on_stall;

@@ -12,6 +12,7 @@
 #include "sched/watch.h"
 
 struct stalls;
+struct stall_stack;
 struct view;
 
 struct tr_system;
@@ -24,7 +25,7 @@ enum stall_flag {
 
 /** Reports that a turn takes long, or (STALL_OVER) has taken long. On the watch's thread. */
 void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
-                     tr_time duration_ns, unsigned flags);
+                     tr_time duration_ns, unsigned flags, const struct stall_stack *stack);
 
 /** Reads the options of the application; `options` has all members. */
 void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);

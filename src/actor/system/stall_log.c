@@ -58,7 +58,8 @@ static struct stall_entry *place_of(struct stall_log *log)
     return shortest;
 }
 
-void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is_first)
+void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is_first,
+                        const struct stall_stack *stack)
 {
     struct stall_log *log = &system->stalls.log;
     lock_take(&log->lock);
@@ -88,6 +89,8 @@ void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is
         entry->worker = stall->worker;
         entry->is_over = stall->is_over;
         entry->is_handed_off |= stall->is_handed_off;
+        if (stack->count)
+            entry->stack = *stack;
     }
     lock_give(&log->lock);
 }

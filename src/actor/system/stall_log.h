@@ -15,9 +15,10 @@ struct tr_system;
 
 /**
  * Notes a long turn. If `is_first` is false, the turn is noted already, and only its time is
- * brought up to date. The watch's thread.
+ * brought up to date. A stack of no functions leaves the one that is noted. The watch's thread.
  */
-void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is_first);
+void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is_first,
+                        const struct stall_stack *stack);
 /**
  * Copies the last long turns, the newest first. Returns how many were copied, at most `max`. Any
  * thread.

@@ -36,6 +36,18 @@ static bool is_worker(struct tr_system *system)
     return tr__handoff_is_caller(system);
 }
 
+/* Joins the thread of a worker. Nobody looks at the thread meanwhile, because the join frees it. */
+static void thread_join(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    tr_thread *thread = worker->thread;
+    lock_take(&system->stalls.threads_lock);
+    ATOM_POKE(&worker->thread, NULL);
+    lock_give(&system->stalls.threads_lock);
+    if (thread)
+        system->platform->thread_join(system->platform, thread);
+}
+
 static void threads_join(struct tr_system *system)
 {
     /*
@@ -44,12 +56,8 @@ static void threads_join(struct tr_system *system)
      */
     lock_take(&system->scale.lock);
     tr__handoff_close(system);
-    for (uint32_t i = 0; i < system->worker_count; i++) {
-        struct worker *worker = system->workers[i];
-        if (worker->thread)
-            system->platform->thread_join(system->platform, worker->thread);
-        ATOM_POKE(&worker->thread, NULL);
-    }
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        thread_join(system->workers[i]);
     lock_give(&system->scale.lock);
     tr__blocking_end(&system->blocking);
     tr__watch_stop(&system->watch);
@@ -207,8 +215,7 @@ static tr_status worker_add(struct tr_system *system, uint32_t index)
     if (status == TR_OK)
         return TR_OK;
     /* The thread is about to end; then it is not counted any more. */
-    system->platform->thread_join(system->platform, worker->thread);
-    ATOM_POKE(&worker->thread, NULL);
+    thread_join(worker);
     atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr__shutdown_wake(system);
     return status;

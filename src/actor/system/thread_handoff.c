@@ -151,16 +151,19 @@ bool tr__handoff_is_caller(struct tr_system *system)
     return false;
 }
 
+const tr_thread *tr__handoff_handle(const struct handoff_thread *thread)
+{
+    const struct thread_handoff *handoff = thread->handoff;
+    size_t index = (size_t)(thread - handoff->threads);
+    if (index >= handoff->worker_count)
+        return ATOM_PEEK(&thread->thread);
+    return ATOM_PEEK(&handoff->system->workers[index]->thread);
+}
+
 const tr_thread *tr__worker_thread(const struct worker *worker)
 {
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
-    if (!claim)
-        return ATOM_PEEK(&worker->thread);
-    struct thread_handoff *handoff = claim->handoff;
-    size_t index = (size_t)(claim - handoff->threads);
-    if (index >= handoff->worker_count)
-        return ATOM_PEEK(&claim->thread);
-    return ATOM_PEEK(&handoff->system->workers[index]->thread);
+    return claim ? tr__handoff_handle(claim) : ATOM_PEEK(&worker->thread);
 }
 
 void tr__handoff_each(struct tr_system *system,

@@ -83,6 +83,8 @@ void tr__handoff_serve(struct handoff_thread *thread);
 /** Whether the calling thread is a thread of the handoff, with a worker or without. */
 bool tr__handoff_is_caller(struct tr_system *system);
 
+/** Returns the platform's thread of one of these; NULL: it has ended. Any thread. */
+const tr_thread *tr__handoff_handle(const struct handoff_thread *thread);
 /** Returns the thread that acts for a worker now; NULL: no thread does. Any thread. */
 const tr_thread *tr__worker_thread(const struct worker *worker);
 

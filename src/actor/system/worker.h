@@ -21,7 +21,7 @@ void tr__worker_deinit(struct worker *worker);
  */
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
 /**
- * Whether the system is over and this worker may end. The worker may not end while channels still
+ * Whether the system is over and this worker may end. The worker must not end while channels still
  * send, until the deadline of the shutdown; *until_ns is the latest time to ask again. Owner only.
  */
 bool tr__worker_is_over(struct worker *worker, tr_time *until_ns);

@@ -151,7 +151,7 @@ void tr__follow_begin(struct tr_self *self)
         outbox_begin(self, (struct outbox *)(uintptr_t)&open_outbox);
 }
 
-/* Ends the following of a turn: records its end, and the children that it spawned. */
+/* Does not follow a turn any further: records its end, and the children that it spawned. */
 static void leave(struct tr_self *self, tr_status status)
 {
     struct worker *worker = self->worker;

@@ -29,11 +29,11 @@ void tr__follow_unmark(struct tr_system *system, uint64_t actor);
  * functions below: Owner only.
  */
 void tr__follow_begin(struct tr_self *self);
-/** Ends the following of a turn whose handler has returned. */
+/** Does not follow this turn any further, because its handler has returned. */
 void tr__follow_end(struct tr_self *self, tr_next next);
 /**
- * Follows a turn again after its causal id has changed: ends the following by the old id, and
- * begins by the new one if that is to be followed. The caller ends it with tr__follow_end.
+ * The causal id of a turn has changed: the turn is not followed by the old id any more, but by the
+ * new one if that is to be followed. The caller calls tr__follow_end later.
  */
 void tr__follow_again(struct tr_self *self);
 /** As tr__follow_end, for a turn that was ended by tr_crash or a fault, or that was abandoned. */

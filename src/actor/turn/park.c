@@ -167,7 +167,7 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
-/* Holds the messages of a turn with an outbox again, after a wait. */
+/* After a wait: from now on messages of a turn with an outbox are held back again. */
 static void outbox_resume(struct tr_self *self)
 {
     const struct durable *durable = self->cell->extra->durable;
@@ -347,9 +347,13 @@ bool tr__resumed_turn_finish(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    bool is_cancelled = self->is_cancelled; /* then the caller still needs the extra */
     bool is_running = tr__turn_finish(self, self->call.next);
     old_state_leave(worker, self);
     turn_give(worker, self);
+    if (is_running && !is_cancelled && cell->flags & CELL_CHANNELS)
+        tr__extra_rest(worker, cell);
     return is_running;
 }
 
@@ -434,7 +438,7 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->outbox)
         outbox_return(self);
-    tr__dead_letter_batches_end(worker); /* the handler may not return this time either */
+    tr__dead_letter_batches_end(worker); /* the handler possibly never returns */
     if (!resume_until_wait(worker, cell, self, true))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
@@ -450,7 +454,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
     list_remove(&self->wait.link);
     if (!--extra->parked.count)
         tr__idle_resume(worker, self->cell);
-    tr__blocking_abandoned(self); /* it needs the stack of the turn */
+    tr__blocking_abandoned(self); /* first, because this call needs the stack of the turn */
     tr__fiber_discard(self->wait.fiber);
     /* Do what the verb in which the turn waits would have done after the wait. */
     if (self->sender.held)

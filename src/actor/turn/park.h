@@ -36,7 +36,7 @@ static inline tr_status turn_may_park(const struct tr_self *self)
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
     /*
-     * A turn whose defers run is not TURN_RUNS and may not wait, because its handler has returned.
+     * A turn whose defers run is not TURN_RUNS and must not wait, because its handler has returned.
      */
     bool is_message =
         self->kind == TURN_MESSAGE && !self->worker->turns.depth && self->state == TURN_RUNS;

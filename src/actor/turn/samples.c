@@ -111,7 +111,7 @@ static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
     return NULL;
 }
 
-/* Returns false without memory. */
+/* Makes the table of flows, if there is none. Returns false if there is no memory. */
 static bool flows_ready(struct worker *worker)
 {
     if (atomptr_load(&worker->samples.flows, ATOM_RELAXED))
@@ -142,8 +142,8 @@ static void note_flow(struct worker *worker)
 /* ---- Times. ---- */
 
 /*
- * The turn that was to be timed has not returned: it waits, and this is the next run. The worker still has its handler. Such
- * a turn is counted, and has no time.
+ * Counts, without a time, a turn that was to be timed and has waited. Called by the next run: until then the worker still
+ * has the handler of the turn.
  */
 static void note_waited(struct worker *worker)
 {
@@ -234,7 +234,7 @@ static void choose_skip(struct worker_samples *samples, uint32_t range)
     samples->skip = (uint32_t)(samples->random % range);
 }
 
-/* Times one turn of a run. Hooks are kept: the next run may show that this turn waits. */
+/* Times one turn of a run. The hooks stay in place, because only the next run shows that this turn waits. */
 static uint32_t timed_run(struct worker *worker, struct task *task, const struct loop_hooks *usual)
 {
     struct worker_samples *samples = &worker->samples;
@@ -259,7 +259,7 @@ static uint32_t timed_run(struct worker *worker, struct task *task, const struct
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
     tr_time ended_ns = platform->mono_now(platform);
     if (!samples->is_timing || samples->last != mine)
-        return turns; /* another run has seen that it waited */
+        return turns; /* the timed turn has waited, and a later run has counted it */
     samples->is_timing = false;
     if (turns == 1)
         timed_end(worker, ref, begin_ns, ended_ns);
@@ -278,9 +278,10 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
         disarm(worker);
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
-    loop_call_back(loop); /* one actor only: each run is counted */
+    loop_call_back(loop); /* return after one actor, because each run is counted */
     if (cell_of_task(task) == samples->rest) {
-        samples->rest = NULL; /* the sample before stands for these turns too */
+        samples->rest =
+            NULL; /* these turns belong to the run that was timed last, and its sample counts for them */
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
     samples->runs++;
@@ -290,7 +291,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     return ATOM_PEEK(&usual->run)(loop, task, turns_max);
 }
 
-/* Ends an open round. After one with many runs, others are left out. */
+/* Ends an open round. If it had many runs, chooses how many rounds after it are left out. */
 static void round_close(struct worker *worker)
 {
     struct worker_samples *samples = &worker->samples;

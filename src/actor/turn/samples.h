@@ -3,23 +3,29 @@
  * Measures how long turns take, by handler. Times some turns of each worker, and only while somebody
  * looks (tr_system.samples).
  *
- * Nothing is done for each message. Some rounds of a worker are open: in these, other hooks of the
- * loop count runs, and one run of about `odds` handles one message, with a look at the clock before
- * and behind it. The odds are the same at the beginning of each open round and double after some samples. After a
- * round with many runs, a random number of rounds is left out. Both depend on what was before, never
- * on what comes, so that each run is as likely to be timed as its weight says: a sample stands for
- * all messages that its run would have handled, for the runs of the odds, and for the rounds that
- * were left out. The first runs of a round are always those of timers and of news from outside,
- * so it must not be them alone. While somebody asks for flows, the sender is noted too. A turn that
- * waits is counted and not timed. When somebody looks after nobody has for ten minutes, figures
- * start from zero.
+ * Nothing is done for each message. Some rounds of a worker are open. In an open round other hooks
+ * of the loop count the runs, and about one of `odds` runs is timed: it handles one message, and
+ * the clock is read before and after it. Each open round begins with the same odds, and doubles
+ * them after some samples. After an open round with many runs, a random number of rounds is left
+ * out.
+ *
+ * A sample counts for all messages that its run would have handled, for the runs that were not
+ * timed, and for the rounds that were left out: that is its weight. Which run is timed depends only
+ * on earlier runs, so each run is as likely to be timed as its weight says. Timers and mail from
+ * outside always run first in a round, so timing only the first runs would show only them.
+ *
+ * While somebody asks for flows, the sender is noted too. A turn that waits is counted and not
+ * timed. If nobody has looked for ten minutes, the figures start from zero at the next look.
  */
 #ifndef ACTOR_TURN_SAMPLES_H
 #define ACTOR_TURN_SAMPLES_H
 
 #include "actor/cell/worker.h"
 
-/** At the beginning of a round: closes the round before, if it was open, and opens this one if it is its turn. Worker only. */
+/**
+ * Called at the beginning of a round. Closes the previous round if that was open, and opens this one if it is not to be left
+ * out. Worker only.
+ */
 void tr__samples_arm(struct worker *worker);
 /**
  * Notes who sent the message of a turn that begins, if it is the one that is timed. Called only while somebody follows turns:

@@ -33,7 +33,7 @@ struct sql_engine {
     uint64_t steps; /* steps that the present statement has taken */
     /* the current statement belongs to the runtime, and may do everything */
     bool is_own;
-    /* what the current statement has tried although it may not; NULL: nothing */
+    /* what the current statement has tried although it is not allowed; NULL: nothing */
     const char *refused;
     tr_status io; /* why a page could not be read or stored */
 };

@@ -167,7 +167,7 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *opene
     opened->pMethods = NULL; /* A file without methods is not closed by SQLite. */
     if (!path || !(flags & SQLITE_OPEN_MAIN_DB))
         return SQLITE_CANTOPEN;
-    /* The name contains the engine. Only the engine makes such names, because ATTACH is refused. */
+    /* The name contains the address of the engine. No statement can give a name, because ATTACH is refused. */
     file->engine = (struct sql_engine *)(uintptr_t)sqlite3_uri_int64(path, "engine", 0);
     if (!file->engine)
         return SQLITE_CANTOPEN;
@@ -190,7 +190,7 @@ static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *result
     (void)vfs;
     (void)path;
     (void)flags;
-    *result = 0; /* There are no journals, so no such file exists. */
+    *result = 0; /* SQLite asks only for files of journals, and there are none. */
     return SQLITE_OK;
 }
 

@@ -21,7 +21,7 @@
     X(ACTOR_STATE,                                                                                 \
       "UPDATE actor SET seal = ?1, sequence = ?2, state = ?3 WHERE id = ?4 AND seal = ?5")         \
     X(ACTOR_SEAL, "UPDATE actor SET seal = ?1, sequence = ?2 WHERE id = ?3 AND seal = ?4")         \
-    X(ACTOR_VERSION, /* separate: the version is in an index, and seldom changes */                \
+    X(ACTOR_VERSION, /* a statement of its own: the version is in an index, and seldom changes */  \
       "UPDATE actor SET version = ?2 WHERE id = ?1")                                               \
     X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
     X(ACTOR_ROWS, /* counts rows in each table, at most ?2 + 1 */                                  \

@@ -98,7 +98,7 @@ static bool visit_named(void *context, const struct store_row *row)
     struct store_row shown = *row;
     static_assert(TR_ALARM_NAME_MAX < sizeof text, "fits");
     if (!text_of(row->key, text, sizeof text))
-        return true; /* skip the row: no store writes such a name, so its seal would not match */
+        return true; /* skip the row: no store writes a name like this, so its seal would not match */
     shown.key = no_bytes;
     shown.name = text;
     return named->visit(named->context, &shown);

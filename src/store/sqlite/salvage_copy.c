@@ -75,8 +75,8 @@ tr_status tr__salvage_prepare(struct salvage *salvage)
         status = tr__salvage_statement(
             salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
     for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
-        /* If a table cannot be read, all actors count as damaged that may have rows in it, because
-         * it is not known which have. */
+        /* If a table cannot be read, it is not known which actors have rows in it. So each actor
+         * that may have some counts as damaged. */
         status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
         if (status == TR_OK)
             status =

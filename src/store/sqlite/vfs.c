@@ -207,7 +207,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     struct vfs_file *file = file_of(base);
     if (!file->virtual) {
         int result;
-        do { /* the old file is emptied after another one has taken its place: then read again */
+        do { /* read again if another file has taken the place of this one, which is then emptied */
             result = file_renew(file);
             if (result == SQLITE_OK)
                 result = real_of(file)->pMethods->xFileSize(real_of(file), size);
@@ -279,7 +279,7 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     return result;
 }
 
-/* Called only by the connection that has SQLite's lock for writing the log, or that shortens it. */
+/* Called only by a connection that has SQLite's lock for writing the log, or that shortens the log. */
 static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
     int result = SQLITE_OK;
@@ -383,8 +383,8 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
     if (file->is_log)
         return log_truncate(file, size);
     /*
-     * SQLite cuts the database to its length when a log is complete, usually to the length that it has. That would wait
-     * for the journal of the file system, while a commit waits for it.
+     * When a log is complete, SQLite truncates the database, usually to the length that it has already. Skip that: it
+     * would wait for the journal of the file system, and a commit would wait meanwhile.
      */
     if (file->is_database && file_size(base, &now) == SQLITE_OK && now == size)
         return SQLITE_OK;

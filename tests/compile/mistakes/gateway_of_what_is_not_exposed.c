@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: H-01 */
-/* lines clang: 44 */
 /* expect: .tr_exposed_account. undeclared|undeclared identifier .tr_exposed_account. */
 #include "common.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
 /* usual */
-/* expect: tr_type_depositt */
+/* expect: tr_(type|says)_depositt */
 #include "common.h"
 
 static tr_next on_deposit(void)

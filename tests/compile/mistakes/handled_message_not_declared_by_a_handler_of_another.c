@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
-/* lines clang: 44 */
-/* expect: tr_type_withdraw */
+/* usual */
+/* expect: tr_(type|says)_withdraw */
 #include "common.h"
 
 static tr_next on_deposit(struct account *account, const struct deposit *message)

@@ -127,11 +127,20 @@ function LetterTable({ answer, rows }) {
    was handed off runs on a thread of its own, and no worker is in it. */
 function slowTurns({ running, past = [] }) {
   const now = new Set(running.map((row) => row.path));
-  return [...running.map((row) => ({ ...row, took_ms: row.for_ms })), ...past.filter((row) => row.over || !now.has(row.path))
+  const noted = new Map(past.filter((row) => !row.over).map((row) => [row.path, row]));
+  return [...running.map((row) => ({ ...noted.get(row.path), ...row, took_ms: row.for_ms })), ...past.filter((row) => row.over || !now.has(row.path))
     .map((row) => (row.over ? row : { ...row, took_ms: row.age_ms }))];
 }
 
-function Stalls({ answer, match }) {
+/* In which functions a turn was when it was looked at last. */
+function Stack({ row }) {
+  return html`<div class="pad stack"><h3>${row.handler || 'A function'} of <${Path} path=${row.path} /> <span class="muted">${row.stack
+    ? `was here ${ms(Math.max(0, row.age_ms - row.stack_age_ms))} after its turn had begun`
+    : 'has no stack: it was not looked at, or it computed and its thread may not be interrupted'}</span></h3>
+    ${row.stack && html`<pre>${row.stack.join('\n')}</pre>`}</div>`;
+}
+
+function Stalls({ answer, match, picked }) {
   if (!answer.ok) return null;
   const { past, total } = answer.ok;
   const columns = [
@@ -143,8 +152,10 @@ function Stalls({ answer, match }) {
     { name: 'worker', label: 'worker', unit: 'number', class: 'num roomy', cell: (row) => row.worker },
   ];
   const rows = slowTurns(answer.ok).filter(match);
-  return html`<${Table} columns=${columns} rows=${rows} id=${(row) => row.number || 'now' + row.worker} empty=${answer.ok.past && answer.ok.past.length ? 'No long turn fits.' : 'No turn has taken long.'} />
-    ${rows.some((row) => row.stack) && rows.filter((row) => row.stack).slice(0, 5).map((row, i) => html`<pre key=${i}>${[].concat(row.stack).join('\n')}</pre>`)}
+  const id = (row) => String(row.number || 'now' + row.worker);
+  const shown = rows.find((row) => id(row) === picked) || rows.find((row) => row.stack);
+  return html`<${Table} columns=${columns} rows=${rows} id=${id} picked=${shown && id(shown)} onPick=${(row) => tune({ stall: id(row) })} empty=${answer.ok.past && answer.ok.past.length ? 'No long turn fits.' : 'No turn has taken long.'} />
+    ${shown && html`<${Stack} row=${shown} />`}
     <p class="more">${plural(total, 'long turn')} in all${past ? `; the last ${count(past.length)} reports are kept` : '; reports of the past are in the log'}. <${Age} at=${answer.at} every=${2000} /></p>`;
 }
 
@@ -230,7 +241,7 @@ export function Failures({ route }) {
       <${Problem} error=${tab === 'letters' ? letters.error : failures.error} />
       ${tab === 'failures' && failures.ok && html`<${FailureTable} rows=${failed.filter(match)} all=${failures} />`}
       ${tab === 'letters' && letters.ok && html`<${LetterTable} answer=${letters} rows=${lost.filter(match)} />`}
-      ${tab === 'stalls' && html`<${Stalls} answer=${stalls} match=${match} />`}
+      ${tab === 'stalls' && html`<${Stalls} answer=${stalls} match=${match} picked=${route.params.get('stall')} />`}
       ${tab === 'records' && html`<${Records} />`}
       ${tab === 'doctor' && html`<${Doctor} />`}
     <//>`;

@@ -206,7 +206,7 @@ const slowColumns = [
   { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
   { name: 'when', label: 'when', class: 'roomy narrow', cell: (row) => html`<span class="mono">${clock(row.unix_ms)}</span>`, sort: (row) => row.unix_ms },
   { name: 'causal', label: 'causal id', unit: 'log, trace', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" title="lines of the log with this id" href=${link('log', [], { causal: row.causal })}>${row.causal}</a>
-    <a title="what is recorded of this id: messages are recorded only while their actor is followed" href=${traceLink(row.causal)}>trace</a>` },
+    <a title="the turns of this id: all of them if it was followed, else those that are among the slowest" href=${traceLink(row.causal)}>trace</a>` },
   { name: 'follow', label: '', class: 'narrow end roomy', cell: (row) => row.path && html`<a title="follow the next messages of this actor, from turn to turn; the slowest ones stay" href=${link('trace', [], { path: row.path, order: 'slow' })}>follow it</a>` },
 ];
 

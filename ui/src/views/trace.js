@@ -4,10 +4,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Age, Bar, Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
 import { open } from '../link.js';
-import { onTick, TICK_MS, together } from '../poll.js';
+import { onTick, TICK_MS, together, useAnswer } from '../poll.js';
 import { useValue } from '../store.js';
 import { go, link, tune } from '../route.js';
-import { clock, count, cut, ns, plural, rate } from '../format.js';
+import { clock, count, cut, ms, ns, plural, rate } from '../format.js';
 import { hue } from './time.js';
 
 const KEPT = 4000; /* records */
@@ -165,6 +165,20 @@ function Chain({ chain, base }) {
     <${Table} columns=${columns} rows=${rows} id=${(row) => row.turn} empty="No turn of it has been recorded." />
     ${rows.some((row) => row.status && row.status !== 'TR_OK') && html`<p class="problem">${rows.filter((row) => row.status && row.status !== 'TR_OK').map((row) => `${row.path}: ${row.status}`).join('; ')}</p>`}
   <//>`;
+}
+
+/* What is known of an id that nobody has followed: those of its turns that are among the slowest, in their order. */
+function Known({ causal }) {
+  const answer = useAnswer('slow', { limit: 64 }, 4000);
+  const rows = (answer.parts || []).filter((row) => row.causal === causal).map((row) => ({ ...row, begin: row.unix_ms - row.took_ns / 1e6 })).sort((a, b) => a.begin - b.begin);
+  const columns = [
+    { name: 'turn', label: 'turn', class: 'wide-2', cell: (row) => html`<i class=${'swatch hue-' + hue(row.behavior)}></i> <b>${row.message || row.handler}</b> <${Path} path=${row.path} />` },
+    { name: 'at', label: 'begins', class: 'num', cell: (row) => '+' + ms(Math.round(row.begin - rows[0].begin)) },
+    { name: 'took', label: 'took', class: 'num', cell: (row) => ns(row.took_ns) },
+  ];
+  return html`<${Panel} title=${html`causal id <code>${causal}</code>`} extra=${html`<a class="button" href=${link('log', [], { causal })}>Log</a><${Age} at=${answer.at} every=${4000} />`}>
+    ${rows.length > 0 && html`<${Table} columns=${columns} rows=${rows} id=${(row) => row.number} />`}
+    <p class="more">${rows.length ? 'These of its turns are among the slowest of the last minute. ' : ''}Nothing else is recorded of this id: turns are recorded while somebody follows.</p><//>`;
 }
 
 /* ---- Flow. ---- */
@@ -404,7 +418,7 @@ export function Trace({ route }) {
       <button aria-pressed=${mode === 'flow'} onClick=${() => tune({ mode: 'flow' })}>Flow between behaviors</button>
       ${mode === 'message' && html`<label class="check"><input type="checkbox" name="slowest" checked=${bySlow} onChange=${() => tune({ order: bySlow ? '' : 'slow', one: '' })} />the slowest first</label>`}</div>`}
     ${mode === 'flow' && (path || causal) ? html`<${Panel} title="Flow between behaviors"><${Flow} records=${found.records} /><//>`
-      : (path || causal) && (!chains.length ? html`<${Panel}><${Empty}>${causal ? 'Nothing is recorded of this id. Turns are recorded while somebody follows.' : found.at ? 'Waiting for the next message to it.' : 'Beginning to follow.'}<//><//>`
+      : (path || causal) && (!chains.length ? causal ? html`<${Known} causal=${causal} />` : html`<${Panel}><${Empty}>${found.at ? 'Waiting for the next message to it.' : 'Beginning to follow.'}<//><//>`
         : html`${chains.length > 1 && html`<div class="chips">${chains.slice(0, 12).map((chain) => html`<button key=${chain.causal} aria-pressed=${chain === picked} onClick=${() => tune({ one: chain.causal })}>
             ${(chain.turns[0] || {}).message || '?'} <span class="muted">${plural(chain.turns.length, 'turn')}, ${ns(chain.end - chain.begin)}</span></button>`)}</div>`}
           <${Chain} chain=${picked} base=${found.base} />`)}

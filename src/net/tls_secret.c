@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/tls_secret.h"
+
+#include <openssl/crypto.h>
+#include <stddef.h>
+
+/* Makes LeakSanitizer look for pointers in memory that is not from malloc. NULL in a program
+ * without LeakSanitizer. */
+extern void leak_search_in(const void *memory, size_t size) __asm__("__lsan_register_root_region")
+    __attribute__((__weak__));
+
+enum {
+    HEAP_SIZE =
+        /* size of the heap, which cannot grow; unused pages take no memory */
+    4 * 1024 * 1024,
+    HEAP_MIN = 32 /* size of the smallest block: a key of X25519 */
+};
+
+/* A process has one secure heap. There are guard pages around it. */
+static void heap_make(void)
+{
+    if (CRYPTO_secure_malloc_initialized() || !CRYPTO_secure_malloc_init(HEAP_SIZE, HEAP_MIN))
+        return;
+    if (leak_search_in) { /* the heap has pointers to ordinary memory */
+        void *all = OPENSSL_secure_malloc(HEAP_SIZE);
+        if (all)
+            leak_search_in(all, HEAP_SIZE);
+        OPENSSL_secure_free(all);
+    }
+}
+
+void tr__tls_secret_begin(void)
+{
+    static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
+    (void)CRYPTO_THREAD_run_once(&once, heap_make);
+}
