@@ -15,7 +15,8 @@
 #include "store/batch.h"
 #include "store/entry.h"
 
-enum { STEPS_MAX = 100000 };
+/* Turns, and seconds of the kit's clock, for which a replay waits for the turn to end. */
+enum { STEPS_MAX = 100000, SECONDS_MAX = 24 * 60 * 60 };
 
 static const tr_durable_kind *kind_find(const struct tr_durables *durables, const char *name)
 {
@@ -98,7 +99,12 @@ static bool outcome_say(const struct tr_record *record, const struct replay *rep
         tr__console_say("the turn has failed again: %s: %s\n", record->status, record->text);
         return true;
     }
-    if (replay->is_over && replay->status != TR_OK)
+    if (!replay->is_over)
+        tr__console_say("the turn has not ended: it waits for something that the record does not "
+                        "have; recorded was %s: %s\n",
+                        record->status,
+                        record->text ? record->text : "");
+    else if (replay->status != TR_OK)
         tr__console_say("the turn has failed in another way: %s: %s; recorded was %s: %s\n",
                         tr_status_name(replay->status),
                         replay->text,
@@ -145,6 +151,18 @@ static const tr_type *durable_start(const struct replay_source *source, tr_kit *
     return status == TR_OK ? type : NULL;
 }
 
+/* Runs the kit until the turn has ended. A turn that sleeps has its time without waiting. */
+static void turn_run(tr_kit *kit, const struct replay *replay)
+{
+    int seconds = 0;
+    for (int i = 0; i < STEPS_MAX && !replay->is_over && seconds < SECONDS_MAX; i++) {
+        if (tr_kit_step(kit))
+            continue;
+        tr_kit_advance(kit, TR_SECOND);
+        seconds++;
+    }
+}
+
 static bool record_play(const struct replay_source *source, const struct tr_record *record)
 {
     /* the kit refers to them until the process ends */
@@ -174,13 +192,12 @@ static bool record_play(const struct replay_source *source, const struct tr_reco
                     (const char *)record->key.data,
                     record->message);
     tr_status status = message_send(tr_kit_client(kit), actor, type, record);
-    for (int i = 0; i < STEPS_MAX && status == TR_OK && !replay.is_over && tr_kit_step(kit); i++)
-        continue;
     if (status != TR_OK) {
         tr__console_complain(
             "%s: the record cannot be run: %s\n", source->program, tr_status_text(status));
         return false;
     }
+    turn_run(kit, &replay);
     /* The kit is not freed, because its actor is in the middle of a failure and the process ends
      * now. */
     return outcome_say(record, &replay);

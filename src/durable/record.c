@@ -394,27 +394,32 @@ static bool turn_write(struct tr_self *self, tr_status status, tr_bytes after, b
     tr_bytes before =
         reads->has_before ? (tr_bytes){reads->before, reads->before_size} : state_before(actor);
     replies_add(self, has_secrets);
+    const tr_type *state_type = tr__record_state_type(self);
+    tr_bytes state = state_pack(worker, state_type, before, has_secrets);
+    tr_bytes body = tr__record_pack(worker, type, message, has_secrets);
+    bool has_all =
+        body.size && (state.size || !before.size) && (after.size || !state_type || status != TR_OK);
     struct tr_record record = {
         .app = worker->system->name,
         .kind = actor ? actor->kind->declared->name : "",
         .key = actor ? actor_key(actor) : (tr_bytes){own_path, strlen(own_path)},
         .version = actor ? actor->kind->version : 0,
         .behavior = actor ? NULL : self->cell->dispatch->behavior->name,
-        .state = state_pack(worker, tr__record_state_type(self), before, has_secrets),
+        .state = state,
         .message = type->name,
-        .body = tr__record_pack(worker, type, message, has_secrets),
+        .body = body,
         .is_ask = !(self->frame && self->frame->message) &&
                   (envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED),
         .wall_ns = worker->system->platform->wall_now(worker->system->platform),
         .status = tr_status_name(status),
         .text = status == TR_OK ? "" : self->error.text,
         .has_secrets = has_secrets,
-        .is_cut = reads->is_cut,
+        .is_cut = reads->is_cut || !has_all,
         .items = {reads->items, reads->count},
         .after = after};
     bool is_written = record_write(self, &record, is_ordered, path, size);
-    source_resize(&worker->source, (void *)(uintptr_t)record.state.data, 0);
-    source_resize(&worker->source, (void *)(uintptr_t)record.body.data, 0);
+    source_resize(&worker->source, (void *)(uintptr_t)state.data, 0);
+    source_resize(&worker->source, (void *)(uintptr_t)body.data, 0);
     return is_written;
 }
 

@@ -252,13 +252,16 @@ static tr_status actor_end(struct visitor *visitor, struct check *check, tr_stat
         check->actors += found == TR_OK;
         return TR_OK;
     }
+    /* These say nothing about the actor. A read is refused as busy if a compaction locks it out for long. */
+    if (found == TR_NO_MEMORY || found == TR_STORE_BUSY)
+        return found;
     check->damaged++;
     tr__visitor_begin(visitor, visitor->request->id, true);
     tr__json_string(line, "kind", check->kind);
     tr__json_key(line, "key", request_key_bytes(&check->after));
     tr__json_string(line, "status", tr_status_name(found));
     tr__visitor_end(visitor);
-    return found == TR_STORE_FAILED || found == TR_NO_MEMORY ? found : TR_OK;
+    return found == TR_STORE_FAILED ? found : TR_OK;
 }
 
 /* Checks some rows or pages of the current actor, or begins with the next one. Returns TR_NOT_FOUND

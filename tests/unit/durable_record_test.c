@@ -308,6 +308,48 @@ TEST(an_actor_that_ends_while_it_is_recorded_leaves_nothing_behind, "O-18")
     ck_assert_int_eq(scales_end(), 0);
 }
 
+/* Reads the first record and removes it. NULL: there is none. */
+static struct tr_record *record_take(void)
+{
+    char path[128];
+    char why[RECORD_WHY_SIZE];
+    void *file;
+    size_t size;
+    struct tr_record *record;
+    const tr_platform *platform = tr_platform_real();
+    (void)snprintf(path, sizeof path, "%s/crash/turn-1.trr", directory);
+    if (tr__file_read(platform, path, RECORD_SIZE_MAX, &file, &size) != TR_OK)
+        return NULL;
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_msg(tr__record_read((tr_bytes){file, size}, &record, why) == TR_OK, "%s", why);
+    platform->resize(platform, file, 0);
+    return record;
+}
+
+TEST(a_record_that_lacks_something_for_want_of_memory_says_so, "O-18")
+{
+    int whole = 0;
+    scales_begin();
+    tr_client *client = tr_kit_client(scales);
+    for (uint64_t n = 1; n <= 60; n++) {
+        ck_assert_int_eq(tr__record_plain_order(&plain, first.bits, 1, false), TR_OK);
+        (void)tr_tell(client, first, weigh, .grams = 1);
+        tr_kit_fail_allocation(scales, n, false);
+        (void)tr_kit_settle(scales);
+        tr_kit_fail_allocation(scales, 0, false);
+        struct tr_record *record = record_take();
+        if (!record)
+            continue;
+        bool has_all = record->state.size && record->body.size && record->items.count == 1 &&
+                       record->after.size;
+        ck_assert_msg(has_all || record->is_cut, "%llu", (unsigned long long)n);
+        whole += has_all;
+        tr_message_free(&tr_type_tr_record, record);
+    }
+    ck_assert_int_gt(whole, 0);
+    ck_assert_int_eq(scales_end(), 0);
+}
+
 TEST(a_turn_whose_actor_has_become_another_while_it_waited_is_not_recorded, "O-18")
 {
     for (int gives = 0; gives < 2; gives++) { /* the state is kept, or there is none afterwards */
@@ -341,6 +383,7 @@ TEST(what_a_replay_could_not_run_is_refused_with_a_sentence, "O-18")
 SUITE("durable record", as_many_turns_of_any_actor_are_recorded_as_were_ordered,
       only_turns_that_fail_are_recorded_if_that_was_ordered,
       an_actor_that_ends_while_it_is_recorded_leaves_nothing_behind,
+      a_record_that_lacks_something_for_want_of_memory_says_so,
       a_turn_whose_actor_has_become_another_while_it_waited_is_not_recorded,
       what_a_replay_could_not_run_is_refused_with_a_sentence,
       a_turn_that_fails_is_recorded_with_the_state_before_it,

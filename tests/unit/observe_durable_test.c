@@ -115,6 +115,21 @@ TEST(an_actor_with_very_many_rows_is_checked_in_steps, "O-28")
     end();
 }
 
+TEST(a_check_that_runs_out_of_memory_calls_no_actor_damaged, "O-28")
+{
+    for (uint64_t n = 1; n <= 20; n++) {
+        begin(1);
+        things_do("a", keys_put, 40);
+        things_do("b", thing_add, 1);
+        HAS(ask("{\"id\":1,\"do\":\"store stats\"}"), "\"ok\":"); /* makes the reader */
+        tr_kit_fail_allocation(kit, n, false);
+        const char *answer = ask("{\"id\":1,\"do\":\"store check\"}");
+        tr_kit_fail_allocation(kit, 0, false);
+        ck_assert_msg(!strstr(answer, "\"key\":"), "%llu: %s", (unsigned long long)n, answer);
+        end();
+    }
+}
+
 TEST(a_sleeper_is_changed_and_an_awake_one_is_not, "O-21")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -338,5 +353,6 @@ TEST(each_verb_gives_one_answer_to_whatever_it_is_asked, "O-09", "U-02")
 
 SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
       stored_actors_are_listed_and_shown, an_actor_with_very_many_rows_is_checked_in_steps,
+      a_check_that_runs_out_of_memory_calls_no_actor_damaged,
       a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
       an_export_is_imported_again, damaged_requests_do_no_harm)
