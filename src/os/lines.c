@@ -5,7 +5,7 @@
  */
 #include "os/lines.h"
 
-#include "os/cursor.h"
+#include "os/dwarf.h"
 
 #include <string.h>
 
@@ -36,16 +36,16 @@ static const char *string_at(const struct lines_section *section, uint64_t offse
 {
     if (offset >= section->size)
         return "";
-    struct cursor cursor = {section->data + offset, section->data + section->size, false};
-    return cursor_string(&cursor);
+    struct dwarf_bytes cursor = {section->data + offset, section->data + section->size, false};
+    return dwarf_string(&cursor);
 }
 
 /* ---- One unit. ---- */
 
 struct unit {
     const struct lines_tables *tables;
-    struct cursor program;
-    struct cursor names; /* where the table of files begins */
+    struct dwarf_bytes program;
+    struct dwarf_bytes names; /* where the table of files begins */
     unsigned version;
     size_t offset_size; /* 4 or 8 */
     uint64_t min_instruction;
@@ -56,39 +56,39 @@ struct unit {
 };
 
 /* Reads a value of the given form. If it is a text, writes it to *text. */
-static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t form,
+static void read_form(const struct unit *unit, struct dwarf_bytes *cursor, uint64_t form,
                       const char **text)
 {
     switch (form) {
     case FORM_STRING:
-        *text = cursor_string(cursor);
+        *text = dwarf_string(cursor);
         break;
     case FORM_LINE_STRP:
-        *text = string_at(&unit->tables->line_str, cursor_number(cursor, unit->offset_size));
+        *text = string_at(&unit->tables->line_str, dwarf_number(cursor, unit->offset_size));
         break;
     case FORM_STRP:
-        *text = string_at(&unit->tables->str, cursor_number(cursor, unit->offset_size));
+        *text = string_at(&unit->tables->str, dwarf_number(cursor, unit->offset_size));
         break;
     case FORM_UDATA:
-        (void)cursor_uleb(cursor);
+        (void)dwarf_uleb(cursor);
         break;
     case FORM_BLOCK:
-        cursor_skip(cursor, cursor_uleb(cursor));
+        dwarf_skip(cursor, dwarf_uleb(cursor));
         break;
     case FORM_DATA1:
-        cursor_skip(cursor, 1);
+        dwarf_skip(cursor, 1);
         break;
     case FORM_DATA2:
-        cursor_skip(cursor, 2);
+        dwarf_skip(cursor, 2);
         break;
     case FORM_DATA4:
-        cursor_skip(cursor, 4);
+        dwarf_skip(cursor, 4);
         break;
     case FORM_DATA8:
-        cursor_skip(cursor, 8);
+        dwarf_skip(cursor, 8);
         break;
     case FORM_DATA16:
-        cursor_skip(cursor, 16);
+        dwarf_skip(cursor, 16);
         break;
     default:
         cursor->is_bad = true;
@@ -98,23 +98,23 @@ static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t f
 }
 
 /* Walks a table of directories or files of version 5. Returns the path of entry `index`; "" if there is none. */
-static const char *entries_walk(const struct unit *unit, struct cursor *cursor, uint64_t index)
+static const char *entries_walk(const struct unit *unit, struct dwarf_bytes *cursor, uint64_t index)
 {
     const char *found = "";
-    struct cursor formats = *cursor;
-    uint64_t format_count = cursor_number(&formats, 1);
-    struct cursor entry = formats;
+    struct dwarf_bytes formats = *cursor;
+    uint64_t format_count = dwarf_number(&formats, 1);
+    struct dwarf_bytes entry = formats;
     for (uint64_t i = 0; i < format_count; i++) {
-        (void)cursor_uleb(&entry);
-        (void)cursor_uleb(&entry);
+        (void)dwarf_uleb(&entry);
+        (void)dwarf_uleb(&entry);
     }
-    uint64_t count = cursor_uleb(&entry);
+    uint64_t count = dwarf_uleb(&entry);
     for (uint64_t i = 0; i < count && !entry.is_bad && format_count; i++) {
-        struct cursor format = formats;
+        struct dwarf_bytes format = formats;
         for (uint64_t j = 0; j < format_count; j++) {
             const char *text = "";
-            uint64_t content = cursor_uleb(&format);
-            read_form(unit, &entry, cursor_uleb(&format), &text);
+            uint64_t content = dwarf_uleb(&format);
+            read_form(unit, &entry, dwarf_uleb(&format), &text);
             if (i == index && content == LNCT_PATH)
                 found = text;
         }
@@ -125,57 +125,57 @@ static const char *entries_walk(const struct unit *unit, struct cursor *cursor, 
 
 static const char *file_name(const struct unit *unit, uint64_t index)
 {
-    struct cursor cursor = unit->names;
+    struct dwarf_bytes cursor = unit->names;
     if (unit->version >= 5) {
         (void)entries_walk(unit, &cursor, UINT64_MAX); /* skips the directories */
         return entries_walk(unit, &cursor, index);
     }
-    while (!cursor.is_bad && *cursor_string(&cursor)) /* skips the directories */
+    while (!cursor.is_bad && *dwarf_string(&cursor)) /* skips the directories */
         ;
     for (uint64_t i = 1; !cursor.is_bad; i++) {
-        const char *name = cursor_string(&cursor);
+        const char *name = dwarf_string(&cursor);
         if (!*name)
             break;
         if (i == index)
             return name;
         for (int j = 0; j < 3; j++)
-            (void)cursor_uleb(&cursor);
+            (void)dwarf_uleb(&cursor);
     }
     return "";
 }
 
 /* Reads the head of a unit. Returns false if its kind is not known. */
-static bool unit_open(struct unit *unit, struct cursor *all)
+static bool unit_open(struct unit *unit, struct dwarf_bytes *all)
 {
-    uint64_t length = cursor_number(all, 4);
+    uint64_t length = dwarf_number(all, 4);
     unit->offset_size = 4;
     if (length == 0xffffffff) {
-        length = cursor_number(all, 8);
+        length = dwarf_number(all, 8);
         unit->offset_size = 8;
     }
-    struct cursor head = *all;
-    cursor_skip(all, length);
+    struct dwarf_bytes head = *all;
+    dwarf_skip(all, length);
     if (all->is_bad)
         return false;
     head.end = all->at;
-    unit->version = (unsigned)cursor_number(&head, 2);
+    unit->version = (unsigned)dwarf_number(&head, 2);
     if (unit->version < 2 || unit->version > 5)
         return false;
     if (unit->version >= 5)
-        cursor_skip(&head, 2); /* sizes of addresses and segments */
-    uint64_t header = cursor_number(&head, unit->offset_size);
+        dwarf_skip(&head, 2); /* sizes of addresses and segments */
+    uint64_t header = dwarf_number(&head, unit->offset_size);
     unit->program = head;
-    cursor_skip(&unit->program, header);
-    unit->min_instruction = cursor_number(&head, 1);
+    dwarf_skip(&unit->program, header);
+    unit->min_instruction = dwarf_number(&head, 1);
     if (unit->version >= 4)
-        cursor_skip(&head, 1);               /* operations per instruction */
-    cursor_skip(&head, 1);                   /* the default of is_stmt */
-    uint64_t base = cursor_number(&head, 1); /* a signed byte */
+        dwarf_skip(&head, 1);               /* operations per instruction */
+    dwarf_skip(&head, 1);                   /* the default of is_stmt */
+    uint64_t base = dwarf_number(&head, 1); /* a signed byte */
     unit->line_base = (int)base - (base > 127 ? 256 : 0);
-    unit->line_range = (unsigned)cursor_number(&head, 1);
-    unit->opcode_base = (unsigned)cursor_number(&head, 1);
+    unit->line_range = (unsigned)dwarf_number(&head, 1);
+    unit->opcode_base = (unsigned)dwarf_number(&head, 1);
     for (unsigned i = 1; i < unit->opcode_base; i++)
-        unit->lengths[i] = (unsigned char)cursor_number(&head, 1);
+        unit->lengths[i] = (unsigned char)dwarf_number(&head, 1);
     unit->names = head;
     return !head.is_bad && !unit->program.is_bad && unit->line_range && unit->opcode_base;
 }
@@ -210,23 +210,23 @@ static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
     return false;
 }
 
-static bool extended_opcode(struct cursor *program, struct machine *machine, uint64_t address)
+static bool extended_opcode(struct dwarf_bytes *program, struct machine *machine, uint64_t address)
 {
-    uint64_t length = cursor_uleb(program);
-    struct cursor rest = *program;
-    cursor_skip(program, length);
-    switch (length ? cursor_number(&rest, 1) : 0) {
+    uint64_t length = dwarf_uleb(program);
+    struct dwarf_bytes rest = *program;
+    dwarf_skip(program, length);
+    switch (length ? dwarf_number(&rest, 1) : 0) {
     case LNE_END_SEQUENCE:
         return row_is_found(machine, address, true);
     case LNE_SET_ADDRESS:
-        machine->row.address = cursor_number(&rest, length - 1 < 8 ? (size_t)length - 1 : 8);
+        machine->row.address = dwarf_number(&rest, length - 1 < 8 ? (size_t)length - 1 : 8);
         return false;
     default:
         return false;
     }
 }
 
-static bool standard_opcode(const struct unit *unit, struct cursor *program,
+static bool standard_opcode(const struct unit *unit, struct dwarf_bytes *program,
                             struct machine *machine, unsigned opcode, uint64_t address)
 {
     struct row *row = &machine->row;
@@ -234,23 +234,23 @@ static bool standard_opcode(const struct unit *unit, struct cursor *program,
     case LNS_COPY:
         return row_is_found(machine, address, false);
     case LNS_ADVANCE_PC:
-        row->address += cursor_uleb(program) * unit->min_instruction;
+        row->address += dwarf_uleb(program) * unit->min_instruction;
         break;
     case LNS_ADVANCE_LINE:
-        row->line += cursor_sleb(program);
+        row->line += dwarf_sleb(program);
         break;
     case LNS_SET_FILE:
-        row->file = cursor_uleb(program);
+        row->file = dwarf_uleb(program);
         break;
     case LNS_CONST_ADD_PC:
         row->address += (255 - unit->opcode_base) / unit->line_range * unit->min_instruction;
         break;
     case LNS_FIXED_ADVANCE_PC:
-        row->address += cursor_number(program, 2);
+        row->address += dwarf_number(program, 2);
         break;
     default:
         for (unsigned i = 0; i < unit->lengths[opcode]; i++)
-            (void)cursor_uleb(program);
+            (void)dwarf_uleb(program);
         break;
     }
     return false;
@@ -259,9 +259,9 @@ static bool standard_opcode(const struct unit *unit, struct cursor *program,
 /* Runs the program of a unit. Returns true if it contains the address; machine->last is its row. */
 static bool unit_run(const struct unit *unit, struct machine *machine, uint64_t address)
 {
-    struct cursor program = unit->program;
+    struct dwarf_bytes program = unit->program;
     while (program.at < program.end && !program.is_bad) {
-        unsigned opcode = (unsigned)cursor_number(&program, 1);
+        unsigned opcode = (unsigned)dwarf_number(&program, 1);
         bool is_found = false;
         if (opcode >= unit->opcode_base) {
             unsigned step = opcode - unit->opcode_base;
@@ -284,7 +284,7 @@ bool tr__lines_find(const struct lines_tables *tables, uint64_t address, char *f
 {
     if (!tables->line.size)
         return false;
-    struct cursor all = {tables->line.data, tables->line.data + tables->line.size, false};
+    struct dwarf_bytes all = {tables->line.data, tables->line.data + tables->line.size, false};
     while (all.at < all.end) {
         struct unit unit = {.tables = tables};
         struct machine machine = {.row = first_row};

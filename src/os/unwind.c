@@ -5,7 +5,7 @@
  */
 #include "os/unwind.h"
 
-#include "os/cursor.h"
+#include "os/dwarf.h"
 
 #include <elf.h>
 #include <link.h>
@@ -89,8 +89,8 @@ void tr__unwind_set_sp(struct unwind *unwind, uintptr_t sp)
 
 struct entry {
     uintptr_t function;
-    struct cursor common; /* the program that several entries begin with */
-    struct cursor program;
+    struct dwarf_bytes common; /* the program that several entries begin with */
+    struct dwarf_bytes program;
     uint64_t code_align;
     int64_t data_align;
     uint64_t return_register;
@@ -105,35 +105,35 @@ static size_t encoded_size(uint64_t encoding)
 }
 
 /* Reads the part that several entries share. Returns the encoding of addresses in the entries, or -1. */
-static int common_read(struct entry *entry, struct cursor from, bool *has_more)
+static int common_read(struct entry *entry, struct dwarf_bytes from, bool *has_more)
 {
     int encoding = 0;
-    uint64_t length = cursor_number(&from, 4);
+    uint64_t length = dwarf_number(&from, 4);
     if (length >= (uint64_t)(from.end - from.at))
         return -1;
     from.end = from.at + length;
-    uint64_t id = cursor_number(&from, 4);
-    uint64_t version = cursor_number(&from, 1);
-    const char *letters = cursor_string(&from);
+    uint64_t id = dwarf_number(&from, 4);
+    uint64_t version = dwarf_number(&from, 1);
+    const char *letters = dwarf_string(&from);
     *has_more = *letters == 'z';
     if (id || (version != 1 && version != 3) || (*letters && !*has_more))
         return -1;
-    entry->code_align = cursor_uleb(&from);
-    entry->data_align = cursor_sleb(&from);
-    entry->return_register = version == 1 ? cursor_number(&from, 1) : cursor_uleb(&from);
+    entry->code_align = dwarf_uleb(&from);
+    entry->data_align = dwarf_sleb(&from);
+    entry->return_register = version == 1 ? dwarf_number(&from, 1) : dwarf_uleb(&from);
     entry->common = from;
     if (*has_more) {
-        uint64_t more = cursor_uleb(&from);
+        uint64_t more = dwarf_uleb(&from);
         entry->common = from;
-        cursor_skip(&entry->common, more);
+        dwarf_skip(&entry->common, more);
     }
     for (; *letters; letters++) {
         if (*letters == 'R')
-            encoding = (int)cursor_number(&from, 1);
+            encoding = (int)dwarf_number(&from, 1);
         else if (*letters == 'P')
-            cursor_skip(&from, encoded_size(cursor_number(&from, 1)));
+            dwarf_skip(&from, encoded_size(dwarf_number(&from, 1)));
         else if (*letters == 'L')
-            cursor_skip(&from, 1);
+            dwarf_skip(&from, 1);
         else if (*letters == 'S')
             return -1; /* a frame of a signal, whose caller was interrupted anywhere */
     }
@@ -141,28 +141,28 @@ static int common_read(struct entry *entry, struct cursor from, bool *has_more)
 }
 
 /* Reads the entry at `from`. `first` is where memory may be read from. */
-static bool entry_read(struct entry *entry, const unsigned char *first, struct cursor from,
+static bool entry_read(struct entry *entry, const unsigned char *first, struct dwarf_bytes from,
                        uintptr_t pc)
 {
     bool has_more = false;
-    uint64_t length = cursor_number(&from, 4);
+    uint64_t length = dwarf_number(&from, 4);
     if (length >= (uint64_t)(from.end - from.at))
         return false;
     const unsigned char *last = from.end;
     from.end = from.at + length;
     const unsigned char *here = from.at;
-    uint64_t back = cursor_number(&from, 4);
+    uint64_t back = dwarf_number(&from, 4);
     if (!back || back > (uint64_t)(here - first))
         return false;
-    const struct cursor common = {here - back, last, false};
+    const struct dwarf_bytes common = {here - back, last, false};
     int encoding = common_read(entry, common, &has_more);
     size_t size = encoding < 0 ? 0 : encoded_size((uint64_t)encoding);
-    cursor_skip(&from, size);
-    uint64_t range = cursor_number(&from, size);
+    dwarf_skip(&from, size);
+    uint64_t range = dwarf_number(&from, size);
     if (!size || pc - entry->function >= range)
         return false;
     if (has_more)
-        cursor_skip(&from, cursor_uleb(&from));
+        dwarf_skip(&from, dwarf_uleb(&from));
     entry->program = from;
     return !from.is_bad;
 }
@@ -171,31 +171,32 @@ static bool entry_read(struct entry *entry, const unsigned char *first, struct c
 static bool entry_find(struct entry *entry, const unsigned char *table, const unsigned char *first,
                        const unsigned char *last, uintptr_t pc)
 {
-    struct cursor head = {table, last, false};
-    bool is_plain = cursor_number(&head, 1) == 1 && cursor_number(&head, 1) == TABLE_POINTER &&
-                    cursor_number(&head, 1) == TABLE_COUNT &&
-                    cursor_number(&head, 1) == TABLE_ENTRIES;
-    (void)cursor_number(&head, 4);
-    uint64_t count = cursor_number(&head, 4);
+    struct dwarf_bytes head = {table, last, false};
+    static const unsigned char plain[] = {1, TABLE_POINTER, TABLE_COUNT, TABLE_ENTRIES};
+    bool is_plain = true;
+    for (size_t i = 0; i < sizeof plain; i++)
+        is_plain &= dwarf_number(&head, 1) == plain[i];
+    (void)dwarf_number(&head, 4);
+    uint64_t count = dwarf_number(&head, 4);
     if (!is_plain || head.is_bad || count > (uint64_t)(last - head.at) / 8)
         return false;
     uint64_t low = 0;
     for (uint64_t high = count; low < high;) {
         uint64_t middle = low + (high - low) / 2;
-        struct cursor row = {head.at + middle * 8, last, false};
-        if ((uintptr_t)table + (uintptr_t)(int32_t)cursor_number(&row, 4) <= pc)
+        struct dwarf_bytes row = {head.at + middle * 8, last, false};
+        if ((uintptr_t)table + (uintptr_t)(int32_t)dwarf_number(&row, 4) <= pc)
             low = middle + 1;
         else
             high = middle;
     }
     if (!low)
         return false;
-    struct cursor row = {head.at + (low - 1) * 8, last, false};
-    entry->function = (uintptr_t)table + (uintptr_t)(int32_t)cursor_number(&row, 4);
-    const unsigned char *at = table + (int32_t)cursor_number(&row, 4);
+    struct dwarf_bytes row = {head.at + (low - 1) * 8, last, false};
+    entry->function = (uintptr_t)table + (uintptr_t)(int32_t)dwarf_number(&row, 4);
+    const unsigned char *at = table + (int32_t)dwarf_number(&row, 4);
     if (at < first || at >= last)
         return false;
-    const struct cursor from = {at, last, false};
+    const struct dwarf_bytes from = {at, last, false};
     return entry_read(entry, first, from, pc);
 }
 
@@ -240,13 +241,13 @@ static void rule_restore(struct machine *machine, uint64_t number)
  * The frame by an expression. Only that of the table of calls to other objects (.plt) is known: the stack pointer and 8, and
  * 8 more in the last bytes of each place, behind a push.
  */
-static void expression_run(struct machine *machine, struct cursor *at)
+static void expression_run(struct machine *machine, struct dwarf_bytes *at)
 {
     static const uint8_t plt[] = {
         0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}; /* of x86-64 */
-    uint64_t size = cursor_uleb(at);
+    uint64_t size = dwarf_uleb(at);
     const unsigned char *bytes = at->at;
-    cursor_skip(at, size);
+    dwarf_skip(at, size);
     machine->rules.base = UNWIND_REGISTERS; /* never known */
     if (at->is_bad || size != sizeof plt || memcmp(bytes, plt, size) != 0)
         return;
@@ -256,27 +257,27 @@ static void expression_run(struct machine *machine, struct cursor *at)
 }
 
 /* Instructions about where the frame is. Returns false if it is none of them. */
-static bool frame_run(struct machine *machine, struct cursor *at, uint64_t code)
+static bool frame_run(struct machine *machine, struct dwarf_bytes *at, uint64_t code)
 {
     struct rules *rules = &machine->rules;
     int64_t data_align = machine->entry->data_align;
     switch (code) {
     case CFA_DEF:
-        rules->base = cursor_uleb(at);
-        rules->offset = (int64_t)cursor_uleb(at);
+        rules->base = dwarf_uleb(at);
+        rules->offset = (int64_t)dwarf_uleb(at);
         return true;
     case CFA_DEF_SIGNED:
-        rules->base = cursor_uleb(at);
-        rules->offset = cursor_sleb(at) * data_align;
+        rules->base = dwarf_uleb(at);
+        rules->offset = dwarf_sleb(at) * data_align;
         return true;
     case CFA_DEF_REGISTER:
-        rules->base = cursor_uleb(at);
+        rules->base = dwarf_uleb(at);
         return true;
     case CFA_DEF_OFFSET:
-        rules->offset = (int64_t)cursor_uleb(at);
+        rules->offset = (int64_t)dwarf_uleb(at);
         return true;
     case CFA_DEF_OFFSET_SIGNED:
-        rules->offset = cursor_sleb(at) * data_align;
+        rules->offset = dwarf_sleb(at) * data_align;
         return true;
     case CFA_DEF_EXPRESSION:
         expression_run(machine, at);
@@ -287,19 +288,19 @@ static bool frame_run(struct machine *machine, struct cursor *at, uint64_t code)
 }
 
 /* Instructions about one register. Returns false if it is none of them. */
-static bool register_run(struct machine *machine, struct cursor *at, uint64_t code)
+static bool register_run(struct machine *machine, struct dwarf_bytes *at, uint64_t code)
 {
     int64_t data_align = machine->entry->data_align;
     bool is_about_one = (code >= CFA_OFFSET_EXTENDED && code <= CFA_REGISTER) ||
                         (code >= CFA_EXPRESSION && code <= CFA_OFFSET_SIGNED) ||
                         code == CFA_VALUE_EXPRESSION;
-    uint64_t number = is_about_one ? cursor_uleb(at) : 0;
+    uint64_t number = is_about_one ? dwarf_uleb(at) : 0;
     switch (code) {
     case CFA_OFFSET_EXTENDED:
-        rule_set(machine, number, RULE_SAVED, (int64_t)cursor_uleb(at) * data_align);
+        rule_set(machine, number, RULE_SAVED, (int64_t)dwarf_uleb(at) * data_align);
         return true;
     case CFA_OFFSET_SIGNED:
-        rule_set(machine, number, RULE_SAVED, cursor_sleb(at) * data_align);
+        rule_set(machine, number, RULE_SAVED, dwarf_sleb(at) * data_align);
         return true;
     case CFA_RESTORE_EXTENDED:
         rule_restore(machine, number);
@@ -311,12 +312,12 @@ static bool register_run(struct machine *machine, struct cursor *at, uint64_t co
         rule_set(machine, number, RULE_SAME, 0);
         return true;
     case CFA_REGISTER:
-        rule_set(machine, number, RULE_REGISTER, (int64_t)cursor_uleb(at));
+        rule_set(machine, number, RULE_REGISTER, (int64_t)dwarf_uleb(at));
         return true;
     case CFA_EXPRESSION:
     case CFA_VALUE_EXPRESSION:
         rule_set(machine, number, RULE_NOT_KNOWN, 0);
-        cursor_skip(at, cursor_uleb(at));
+        dwarf_skip(at, dwarf_uleb(at));
         return true;
     default:
         return false;
@@ -324,7 +325,7 @@ static bool register_run(struct machine *machine, struct cursor *at, uint64_t co
 }
 
 /* Other instructions. Returns false if this one is not known. */
-static bool other_run(struct machine *machine, struct cursor *at, uint64_t code)
+static bool other_run(struct machine *machine, struct dwarf_bytes *at, uint64_t code)
 {
     switch (code) {
     case 0:
@@ -334,10 +335,10 @@ static bool other_run(struct machine *machine, struct cursor *at, uint64_t code)
     case CFA_ADVANCE2:
     case CFA_ADVANCE4:
         machine->distance +=
-            cursor_number(at, (size_t)1 << (code - CFA_ADVANCE1)) * machine->entry->code_align;
+            dwarf_number(at, (size_t)1 << (code - CFA_ADVANCE1)) * machine->entry->code_align;
         return true;
     case CFA_ARGUMENTS_SIZE:
-        (void)cursor_uleb(at);
+        (void)dwarf_uleb(at);
         return true;
     case CFA_REMEMBER:
         if (machine->remembered_count == REMEMBERED_MAX)
@@ -355,17 +356,17 @@ static bool other_run(struct machine *machine, struct cursor *at, uint64_t code)
 }
 
 /* Runs a program until it speaks of code behind the address. */
-static bool program_run(struct machine *machine, struct cursor at)
+static bool program_run(struct machine *machine, struct dwarf_bytes at)
 {
     while (at.at < at.end && machine->distance <= machine->end) {
-        uint64_t code = cursor_number(&at, 1);
+        uint64_t code = dwarf_number(&at, 1);
         uint64_t low = code & 0x3f;
         bool is_good = true;
         if (code >> 6 == CFA_ADVANCE)
             machine->distance += low * machine->entry->code_align;
         else if (code >> 6 == CFA_OFFSET)
             rule_set(
-                machine, low, RULE_SAVED, (int64_t)cursor_uleb(&at) * machine->entry->data_align);
+                machine, low, RULE_SAVED, (int64_t)dwarf_uleb(&at) * machine->entry->data_align);
         else if (code >> 6 == CFA_RESTORE)
             rule_restore(machine, low);
         else

@@ -1,39 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Reads numbers and texts of the debug information of a program (DWARF), never beyond the end of its bytes. */
-#ifndef OS_CURSOR_H
-#define OS_CURSOR_H
+#ifndef OS_DWARF_H
+#define OS_DWARF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-struct cursor {
+struct dwarf_bytes {
     const unsigned char *at;
     const unsigned char *end;
     bool is_bad; /* a read went beyond the end; from then on all reads return 0 */
 };
 
-static inline uint64_t cursor_number(struct cursor *cursor, size_t size)
+static inline uint64_t dwarf_number(struct dwarf_bytes *in, size_t size)
 {
     uint64_t value = 0;
-    if ((size_t)(cursor->end - cursor->at) < size) {
-        cursor->is_bad = true;
-        cursor->at = cursor->end;
+    if ((size_t)(in->end - in->at) < size) {
+        in->is_bad = true;
+        in->at = in->end;
         return 0;
     }
     for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)cursor->at[i]
-                 << (8 * i); /* little endian, as on all supported processors */
-    cursor->at += size;
+        value |= (uint64_t)in->at[i] << (8 * i); /* little endian, as on all supported processors */
+    in->at += size;
     return value;
 }
 
-static inline uint64_t cursor_uleb(struct cursor *cursor)
+static inline uint64_t dwarf_uleb(struct dwarf_bytes *in)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint64_t byte = cursor_number(cursor, 1);
+        uint64_t byte = dwarf_number(in, 1);
         value |= (byte & 0x7f) << shift;
         if (!(byte & 0x80))
             break;
@@ -41,11 +40,11 @@ static inline uint64_t cursor_uleb(struct cursor *cursor)
     return value;
 }
 
-static inline int64_t cursor_sleb(struct cursor *cursor)
+static inline int64_t dwarf_sleb(struct dwarf_bytes *in)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64;) {
-        uint64_t byte = cursor_number(cursor, 1);
+        uint64_t byte = dwarf_number(in, 1);
         value |= (byte & 0x7f) << shift;
         shift += 7;
         if (byte & 0x80)
@@ -57,26 +56,26 @@ static inline int64_t cursor_sleb(struct cursor *cursor)
     return (int64_t)value;
 }
 
-static inline void cursor_skip(struct cursor *cursor, uint64_t size)
+static inline void dwarf_skip(struct dwarf_bytes *in, uint64_t size)
 {
-    if (size > (uint64_t)(cursor->end - cursor->at)) {
-        cursor->is_bad = true;
-        cursor->at = cursor->end;
+    if (size > (uint64_t)(in->end - in->at)) {
+        in->is_bad = true;
+        in->at = in->end;
         return;
     }
-    cursor->at += size;
+    in->at += size;
 }
 
-static inline const char *cursor_string(struct cursor *cursor)
+static inline const char *dwarf_string(struct dwarf_bytes *in)
 {
-    const unsigned char *text = cursor->at;
-    const unsigned char *zero = memchr(text, 0, (size_t)(cursor->end - text));
+    const unsigned char *text = in->at;
+    const unsigned char *zero = memchr(text, 0, (size_t)(in->end - text));
     if (!zero) {
-        cursor->is_bad = true;
-        cursor->at = cursor->end;
+        in->is_bad = true;
+        in->at = in->end;
         return "";
     }
-    cursor->at = zero + 1;
+    in->at = zero + 1;
     return (const char *)text;
 }
 
