@@ -46,6 +46,8 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     struct timer_node *wake_timer = &actor->durable.wake_timer;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
+    due_ns = due_ns < actor->end.resend_at ? due_ns : actor->end.resend_at;
+    due_ns = due_ns < actor->authority.end.resend_at ? due_ns : actor->authority.end.resend_at;
     /* A timer that is armed for an earlier time stays as it is: when it fires, it is armed
      * again. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
@@ -54,6 +56,8 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     if (due_ns < TR_NEVER)
         tr__wheel_arm(&worker->timers.wake_timers, wake_timer, due_ns);
 }
+
+static void notes_resend(struct worker *worker, struct durable_actor *actor);
 
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 {
@@ -87,6 +91,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
             tr__sleep_timer(&actor->machine, now_ns);
         tr__durable_drive(worker, actor, false);
     }
+    notes_resend(worker, actor);
     tr__durable_arm(worker, actor);
 }
 
@@ -116,6 +121,32 @@ void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
         take_command(worker, actor, &answer->command);
 }
 
+/*
+ * Sends notes again that were not acknowledged in time. That is for the cluster, which is not built yet. Inside one process
+ * a note and its receipt are passed by a call, which loses nothing, so the two loops run only in
+ * tests/unit/durable_notes_test.c, which makes notes without passing them.
+ */
+static void notes_resend(struct worker *worker, struct durable_actor *actor)
+{
+    struct note_end *end = &actor->end;
+    struct note_end *other = &actor->authority.end;
+    tr_time now_ns = worker->loop.now_ns;
+    bool sends = note_pending(end) && tr__note_resend(end, now_ns);
+    bool commands = note_pending(other) && tr__note_resend(other, now_ns);
+    for (int i = 0; i < NOTES_MAX && sends && note_pending(end); i++) {
+        struct authority_answer answer = {0};
+        const struct note note = *tr__note_pending_at(end, 0);
+        tr__authority_receive(&actor->authority, &note, now_ns, &answer);
+        tr__durable_take_answer(worker, actor, &answer);
+    }
+    for (int i = 0; i < NOTES_MAX && commands && note_pending(other); i++) {
+        const struct note command = *tr__note_pending_at(other, 0);
+        take_command(worker, actor, &command);
+    }
+    if (sends || commands)
+        tr__durable_drive(worker, actor, false);
+}
+
 static void send_intent(struct worker *worker, struct durable_actor *actor, struct note content)
 {
     struct note note;
@@ -125,9 +156,6 @@ static void send_intent(struct worker *worker, struct durable_actor *actor, stru
         return;
     tr__authority_receive(&actor->authority, &note, now_ns, &answer);
     tr__durable_take_answer(worker, actor, &answer);
-    /* note and receipt were passed by calls, which lose nothing, so nothing has to be sent again */
-    TR_ASSERT_SLOW(note_pending(&actor->end) == 0);
-    TR_ASSERT_SLOW(note_pending(&actor->authority.end) == 0);
 }
 
 /* ---- Steps. ---- */

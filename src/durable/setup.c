@@ -65,6 +65,8 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     actor->look_ns = TR_NEVER;
+    actor->end.resend_at = TR_NEVER;
+    actor->authority.end.resend_at = TR_NEVER;
     actor->key_size = key.size;
     memcpy(actor->key, key.data, key.size);
     actor->key[key.size] = 0;
@@ -83,6 +85,8 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     actor->look_ns = TR_NEVER;
+    actor->end.resend_at = TR_NEVER;
+    actor->authority.end.resend_at = TR_NEVER;
     tr__commit_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
     tr__durable_sql_drop(actor);

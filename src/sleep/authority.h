@@ -11,8 +11,8 @@
  *
  * Both ends are plain structs without memory or clocks of their own. In one process the host passes a note from one to
  * the other by a call, and takes the receipt at once; in a cluster a connection does. So tr__note_resend and
- * tr__authority_lost are for the cluster, which is not built yet: only tests/unit/sleep_authority_test.c calls them, and
- * the host leaves the times of resend_at alone. A generation has at most NOTES_MAX notes in each direction,
+ * tr__authority_lost are for the cluster, which is not built yet. The host calls the first when a note was not
+ * acknowledged in time, which only tests bring about, and nobody but a test calls the second. A generation has at most NOTES_MAX notes in each direction,
  * because each kind is sent once.
  *
  * docs/design/sleep-machine.md says why the two ends are separate even in one process.
