@@ -7,7 +7,7 @@
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "observe/actors.h"
 #include "wire/json_write.h"
 

@@ -9,7 +9,7 @@
 #include "actor/cell/client.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"

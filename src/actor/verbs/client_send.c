@@ -17,7 +17,7 @@
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/verbs/client.h"
 #include "mem/envelope.h"
 #include "actor/mail/address.h"

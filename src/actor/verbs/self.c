@@ -14,7 +14,7 @@
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/turn/turn.h"
 #include "wire/copy.h"
 #include "wire/type.h"

@@ -5,7 +5,7 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/view.h"
 #include "actor/life/supervise.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
 #include "actor/mail/mail.h"

@@ -6,8 +6,8 @@
  * of a policy and never its name, so a new policy needs no change in them. What a policy does to
  * the mailbox itself is in actor/mail/capacity.c.
  */
-#ifndef ACTOR_MAIL_OVERFLOW_H
-#define ACTOR_MAIL_OVERFLOW_H
+#ifndef ACTOR_CELL_OVERFLOW_H
+#define ACTOR_CELL_OVERFLOW_H
 
 #include <assert.h>
 #include <troupe/behavior.h>
