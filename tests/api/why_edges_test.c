@@ -80,6 +80,19 @@ TEST(arguments_are_looked_at, "O-03")
     kit_close();
 }
 
+TEST(each_kind_of_reason_has_a_name_of_its_own, "O-03")
+{
+    size_t prefix = strlen("TR_WHY_");
+    for (tr_why_kind kind = TR_WHY_IDLE; kind <= TR_WHY_LINGERS; kind++) {
+        const char *name = tr_why_name(kind);
+        ck_assert_msg(strncmp(name, "TR_WHY_", prefix) == 0 && name[prefix], "%u: %s", kind, name);
+        for (tr_why_kind other = TR_WHY_IDLE; other < kind; other++)
+            ck_assert_str_ne(name, tr_why_name(other));
+    }
+    ck_assert_str_eq(tr_why_name(TR_WHY_NO_ANSWER), "TR_WHY_NO_ANSWER");
+    ck_assert_str_eq(tr_why_name((tr_why_kind)(TR_WHY_LINGERS + 1)), "?");
+}
+
 static tr_next look_and_end(tr_self *self)
 {
     status = tr_actor_why(self, subject_, &report);
@@ -165,5 +178,5 @@ TEST(a_report_reads_like_this, "O-03")
 
 SUITE("why, its edges", one_whose_set_up_runs_has_not_begun,
       where_one_cannot_wait_only_what_is_near_is_told, arguments_are_looked_at,
-      an_answer_that_nobody_waits_for_is_no_dead_letter,
+      each_kind_of_reason_has_a_name_of_its_own, an_answer_that_nobody_waits_for_is_no_dead_letter,
       without_memory_it_says_so_and_loses_nothing, a_report_reads_like_this)

@@ -109,7 +109,7 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
 static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
 {
     return atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) &&
-           (kind == ENVELOPE_NOTICE || kind == ENVELOPE_ASK) && cell_owner(cell) != CELL_FOREIGN;
+           kind_has(kind, MAIL_TAKES_CAPACITY) && cell_owner(cell) != CELL_FOREIGN;
 }
 
 /*
