@@ -122,7 +122,7 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
 }
 
 /* Sends the signal to all watchers of the ref `target`. */
-static void tell(struct worker *worker, uint64_t target)
+static void terminated_send(struct worker *worker, uint64_t target)
 {
     struct envelope *first = tr__watched_take(&worker->life.watched, &worker->source, target);
     while (first) {
@@ -140,10 +140,10 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPED);
-    tell(worker, cell->identity);
+    terminated_send(worker, cell->identity);
     uint64_t group = tr__group_address_of_supervisor(cell);
     if (group)
-        tell(worker, group);
+        terminated_send(worker, group);
 }
 
 /* ---- Actors that move to another worker. ---- */

@@ -79,7 +79,7 @@ static void settle(struct worker *worker)
     atom64_store(&worker->shutdown.stats.handled, add_run(worker), ATOM_RELAXED);
 }
 
-static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
+static uint32_t counted_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
     const struct cell *cell = cell_of_task(task);
@@ -98,7 +98,7 @@ void tr__shutdown_stats_begin(struct worker *worker)
     if (runs->run || !atomptr_load(&worker->system->shutdown.shutdown_stats.entries, ATOM_ACQUIRE))
         return;
     runs->run = ATOM_PEEK(&worker->loop.hooks->run);
-    runs->hooks = loop_hooks_with(worker->loop.hooks, run);
+    runs->hooks = loop_hooks_with(worker->loop.hooks, counted_run);
     uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
     uint32_t slot = slots_number(worker->slots, worker_running(worker));
     atom64_store(&runs->handled, handled, ATOM_RELAXED);

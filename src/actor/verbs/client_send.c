@@ -34,8 +34,8 @@ static void make_dead_letter(struct tr_client *client, uint64_t to, const tr_typ
                                           .reason = reason});
 }
 
-static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
-                        const void *message, tr_status reason)
+static tr_status message_refuse(struct tr_client *client, uint64_t to, const tr_type *type,
+                                const void *message, tr_status reason)
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign.lock);
@@ -223,7 +223,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
         return TR_OK;
     if (status == TR_MAILBOX_FULL && mailbox_overflow_has(cell, OVERFLOW_SWALLOWS))
         return drop_newest(client, to.bits, type, message);
-    return refuse(client, to.bits, type, message, status);
+    return message_refuse(client, to.bits, type, message, status);
 }
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);

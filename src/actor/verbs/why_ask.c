@@ -197,7 +197,7 @@ static tr_status outcome(struct tr_system *system, tr_status status, const void 
 
 /* ---- Questions. ---- */
 
-static tr_status send(struct tr_self *self, struct ask *ask, struct cell *cell)
+static tr_status question_send(struct tr_self *self, struct ask *ask, struct cell *cell)
 {
     struct worker *worker = self->worker;
     struct tr_why_look look = {.ref = ask->to};
@@ -237,7 +237,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     }
     ask->is_look = true;
     ask->asked_ns = platform->mono_now(platform);
-    status = send(self, ask, cell);
+    status = question_send(self, ask, cell);
     if (status == TR_OK) {
         tr__wheel_arm(
             &worker->asks.timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
