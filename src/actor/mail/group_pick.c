@@ -134,7 +134,7 @@ static struct cell *next_near(struct group_walk *walk)
  * Returns the next member for a key of a router. The first is the member that has the key. The next
  * is the one that would have the key if the first were gone, and so on.
  */
-static struct cell *next_heir(struct group_walk *walk)
+static struct cell *next_for_key(struct group_walk *walk)
 {
     const struct group_address *group = walk->group;
     uint64_t count;
@@ -184,7 +184,7 @@ struct cell *tr__group_next(struct group_walk *walk)
         return walk->member == walk->ref ? NULL : slots_find(walk->slots, walk->member);
     }
     if (walk->is_router)
-        return next_heir(walk);
+        return next_for_key(walk);
     struct cell *near = next_near(walk);
     if (near)
         return near;

@@ -228,7 +228,7 @@ static void fire_end(struct worker *worker, struct schedule *schedule, tr_status
         break;
     case TR_TIMER_FIXED_DELAY:
         if (is_call)
-            break; /* on_turn_over arms the schedule */
+            break; /* on_turn_end arms the schedule */
         schedule->due_ns = timer_deadline(platform->mono_now(platform), schedule->period_ns);
         arm(schedules, schedule, schedule->due_ns);
         break;
@@ -285,7 +285,7 @@ static uint64_t number_of(const struct cell *cell)
 }
 
 /* Ends the turn of a call, also if it failed: removes the schedule, or arms it again. */
-static void on_turn_over(void *resource)
+static void on_turn_end(void *resource)
 {
     struct schedule *schedule = resource;
     struct tr_system *system = schedule->system;
@@ -323,7 +323,7 @@ static tr_next on_tick(tr_self *self)
         return TR_STOP; /* the schedule was cancelled */
     if (!is_mine)
         return TR_SAME; /* another sender has sent this message */
-    tr_defer(self, schedule, on_turn_over);
+    tr_defer(self, schedule, on_turn_end);
     tr_next next = schedule->function(self, schedule->argument);
     if (next.code == TR_NEXT_FAILED)
         return next;
