@@ -61,7 +61,7 @@
 typedef enum tr_why_kind {
     TR_WHY_IDLE,        /* nothing: the actor waits for messages */
     TR_WHY_GONE,        /* the actor has stopped, or never existed */
-    TR_WHY_NOT_BEGUN,   /* the set-up of the actor has not run, or is running */
+    TR_WHY_NOT_STARTED, /* the set-up of the actor has not run, or is running */
     TR_WHY_RUNS,        /* a handler of the actor runs */
     TR_WHY_WORKER_BUSY, /* the worker of the actor runs a handler of `who` */
     /* the worker of the actor has not answered; what the worker runs is not known */

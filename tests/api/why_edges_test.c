@@ -27,7 +27,7 @@ static tr_next set_up_born(tr_self *self)
 TR_BEHAVIOR(parent, void, TR_SETUP(set_up_parent), TR_ON(chat, on_chat));
 TR_BEHAVIOR(born, void, TR_SETUP(set_up_born));
 
-TEST(one_whose_set_up_runs_has_not_begun, "O-03")
+TEST(one_whose_set_up_runs_has_not_started, "O-03")
 {
     parent_ref parent;
     kit_open(1, 1);
@@ -35,8 +35,8 @@ TEST(one_whose_set_up_runs_has_not_begun, "O-03")
     ck_assert_int_eq(tr_try_spawn(test, &parent, parent, "parent"), TR_OK);
     tr_kit_settle(kit);
     ck_assert_int_eq(status, TR_OK);
-    ck_assert_str_eq(kinds(), "NOT_BEGUN+stop+mail+start");
-    WORDS(TR_WHY_NOT_BEGUN, "the set-up is running");
+    ck_assert_str_eq(kinds(), "NOT_STARTED+stop+mail+start");
+    WORDS(TR_WHY_NOT_STARTED, "the set-up is running");
     ck_assert_str_eq(report.state, "Starting");
     kit_close();
 }
@@ -176,7 +176,7 @@ TEST(a_report_reads_like_this, "O-03")
     kit_close();
 }
 
-SUITE("why, its edges", one_whose_set_up_runs_has_not_begun,
+SUITE("why, its edges", one_whose_set_up_runs_has_not_started,
       where_one_cannot_wait_only_what_is_near_is_told, arguments_are_looked_at,
       each_kind_of_reason_has_a_name_of_its_own, an_answer_that_nobody_waits_for_is_no_dead_letter,
       without_memory_it_says_so_and_loses_nothing, a_report_reads_like_this)

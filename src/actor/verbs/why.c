@@ -560,7 +560,7 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
         const char *words =
             cell->life == LIFE_NEW ? "the set-up has not started" : "the set-up is running";
         uint32_t holds = TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP;
-        tr__why_add(report, TR_WHY_NOT_BEGUN, holds, -1, "%s", words);
+        tr__why_add(report, TR_WHY_NOT_STARTED, holds, -1, "%s", words);
         return;
     }
     mail_look(worker, cell);

@@ -164,7 +164,7 @@ void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *repo
     uint32_t owner = cell_owner(cell);
     if (owner >= system->worker_count)
         tr__why_add(report,
-                    TR_WHY_NOT_BEGUN,
+                    TR_WHY_NOT_STARTED,
                     TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP,
                     -1,
                     "the set-up has not started, or the actor moves to another worker, or this is "
@@ -385,7 +385,7 @@ const char *tr_why_name(tr_why_kind kind)
     switch (kind) {
         NAME(TR_WHY_IDLE);
         NAME(TR_WHY_GONE);
-        NAME(TR_WHY_NOT_BEGUN);
+        NAME(TR_WHY_NOT_STARTED);
         NAME(TR_WHY_RUNS);
         NAME(TR_WHY_WORKER_BUSY);
         NAME(TR_WHY_NO_ANSWER);
