@@ -387,7 +387,7 @@ TEST(beyond_the_limit_they_wait_in_order, "B-10")
     theatre_close(&theatre);
     /* They are taken in order. A thread that has taken one may be slow to begin it, however many the
        others begin meanwhile; but whatever begins, all before it were taken, so at most those of the
-       other threads have not begun. */
+       other threads have not started. */
     for (uint64_t i = 0; i < COUNT; i++)
         ck_assert_uint_lt(begun[i], i + THREADS);
 }

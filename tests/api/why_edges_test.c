@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- Not begun. ---- */
+/* ---- Not started. ---- */
 
 TR_ACTOR(parent, chat);
 TR_BEHAVIOR_DECLARE(born);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Senders that wait for room, on real threads: actors of all workers and clients share mailboxes of a
+ * Senders that wait for capacity, on real threads: actors of all workers and clients share mailboxes of a
  * few messages. Nothing is lost, every sender's order holds, and nobody is left behind.
  */
 #include "support/test.h"
