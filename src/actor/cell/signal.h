@@ -70,20 +70,29 @@ enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_DECIDER, SIGNALS(TURN_KIND) TURN
 #undef TURN_KIND_TIMED
 #undef TURN_KIND
 
-#define TURN_PROPERTIES_CALLED(name, properties) [TURN_##name] = (properties),
-#define TURN_PROPERTIES_MAILED(name, properties)
-#define TURN_PROPERTIES_TIMED(name, properties)
-#define TURN_PROPERTIES(name, message, way, properties) TURN_PROPERTIES_##way(name, properties)
+#define TURN_CASE_CALLED(name, properties)                                                         \
+    case TURN_##name:                                                                              \
+        return (properties)&property;
+#define TURN_CASE_MAILED(name, properties)
+#define TURN_CASE_TIMED(name, properties)
+#define TURN_CASE(name, message, way, properties) TURN_CASE_##way(name, properties)
 /** Whether a turn is the call of a signal with a property. False for turns of other kinds. */
 static inline bool turn_kind_has(enum turn_kind kind, enum signal_property property)
 {
-    static const unsigned char properties[TURN_KIND_COUNT] = {SIGNALS(TURN_PROPERTIES)};
-    return properties[kind] & property;
+    switch (kind) {
+        SIGNALS(TURN_CASE)
+    case TURN_MESSAGE:
+    case TURN_SETUP:
+    case TURN_DECIDER:
+    case TURN_KIND_COUNT:
+        break;
+    }
+    return false;
 }
-#undef TURN_PROPERTIES_CALLED
-#undef TURN_PROPERTIES_MAILED
-#undef TURN_PROPERTIES_TIMED
-#undef TURN_PROPERTIES
+#undef TURN_CASE_CALLED
+#undef TURN_CASE_MAILED
+#undef TURN_CASE_TIMED
+#undef TURN_CASE
 
 /** The descriptors of the runtime, by enum signal. */
 extern const tr_type tr__signal_types[SIGNAL_COUNT];
