@@ -241,6 +241,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
 tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spawn,
                                     const tr_group_args *group, uint64_t *ref_bits)
 {
+    CLIENT_VERB(client);
     if (!client || !are_args(spawn, group, ref_bits))
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
@@ -283,5 +284,6 @@ size_t tr_self_group_members(tr_self *self, tr_ref group, tr_ref *members, size_
 
 size_t tr_client_group_members(tr_client *client, tr_ref group, tr_ref *members, size_t max)
 {
+    CLIENT_VERB(client);
     return client ? members_of(client->system, group.bits, members, max) : 0;
 }
