@@ -207,8 +207,8 @@ typedef struct tr_system_options {
     /**
      * How much memory durable actors that are awake may have, in bytes, with the rules of
      * awake_max. It counts, approximately, their states, what they have allocated, their alarms and
-     * their queues. It does not count their messages. An actor that is larger than the limit by
-     * itself stays awake as long as others would. 0: no limit.
+     * their queues. It does not count their messages. If only one actor of a worker is awake, it
+     * may be larger than the limit. 0: no limit.
      */
     uint64_t awake_bytes_max TR_ZERO;
     /**

@@ -118,7 +118,7 @@ struct virtual_net {
     bool is_settling;
     int last_fd;
     uint16_t last_port;
-    size_t open_count;                               /* descriptors of the system */
+    size_t open_count;                               /* how many descriptors the system has open */
     uint64_t trace;                                  /* a hash of all that has happened */
     struct virtual_socket *buckets[VIRTUAL_BUCKETS]; /* by descriptor */
 };
