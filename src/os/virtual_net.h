@@ -84,7 +84,9 @@ struct virtual_place {
 
 enum virtual_kind { VIRTUAL_LISTENER, VIRTUAL_STREAM, VIRTUAL_DATAGRAM };
 
-/** The members that all sockets have. It is the first member of the struct of each kind. */
+/**
+ * The members that all sockets have. This struct is the first member of the struct of each kind.
+ */
 struct virtual_socket {
     struct virtual_net *net;
     struct virtual_socket *next; /* the next socket in its bucket */

@@ -2,9 +2,10 @@
 /**
  * Makes the tables, and checks which program may open them.
  *
- * A database is made in steps, and a power cut may come after each of them. First the file gets its
- * application id, outside of any log. Then it gets its tables in one transaction. So a database
- * with another id was never a store. A database with the store's id and no tables is completed.
+ * A database is made in steps, and a power cut may come after each of them. First the file gets the
+ * application id of a store, outside of any log. Then it gets its tables in one transaction. So a
+ * database that has tables and another id was never a store. A database with the id of a store and
+ * without tables was interrupted in between, and is completed.
  */
 #include "store/sqlite/make.h"
 
