@@ -334,7 +334,7 @@ struct extra_supervision {
 
 /** What only some actors need. */
 struct cell_extra {
-    struct cell *cell;
+    struct cell *cell; /* then one member for each feature: see struct tr_self */
     struct extra_parked parked;
     struct extra_asks asks;
     struct extra_mail mail;

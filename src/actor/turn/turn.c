@@ -201,8 +201,12 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     if (self->envelope && self->envelope->kind == ENVELOPE_ASK)
         tr__request_finish(self, next);
     bool is_running = self->is_cancelled || tr__turn_apply_result(self, next);
-    if (self->envelope)
-        envelope_done(self);
+    if (self->envelope) {
+        TR_ASSERT_SLOW(self->envelope->kind != ENVELOPE_EVENT);
+        TR_ASSERT_SLOW(self->envelope->kind != ENVELOPE_CHANNEL);
+        envelope_give(&worker->pool, self->envelope);
+        self->envelope = NULL;
+    }
     tr__become_forget(self);
     tr__scratch_reset(self->scratch.current, self->scratch.mark);
     turn_remains_clear(self);
