@@ -332,9 +332,12 @@ struct extra_supervision {
     bool keeps_places;
 };
 
-/** What only some actors need. */
+/**
+ * What only some actors need. Each feature has one member, as in struct tr_self: one struct for each
+ * room would put a wait on more cache lines.
+ */
 struct cell_extra {
-    struct cell *cell; /* then one member for each feature: see struct tr_self */
+    struct cell *cell;
     struct extra_parked parked;
     struct extra_asks asks;
     struct extra_mail mail;

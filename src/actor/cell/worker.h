@@ -135,14 +135,7 @@ struct turn_defers {
     struct turn_defer *more; /* in scratch memory: the calls after the first TURN_DEFERS */
 };
 
-/**
- * A turn, as handlers hold it. A message without a wait needs the first 64 bytes only.
- *
- * A feature has one member. A room with several features has several members: those of actor/ask
- * are batch, asks, waits and sender. Members stand in the order in which a turn comes to need them,
- * and not by room, because one struct for each room would spread a wait over more cache lines. What
- * is a single pointer or flag has no struct of its own.
- */
+/** A turn, as handlers hold it. A message without a wait needs the first 64 bytes only. */
 struct tr_self {
     struct worker *worker;
     struct cell *cell;
