@@ -356,7 +356,7 @@ tr_bytes tr_key(tr_self *self);
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
 /**
- * Whether the actor has been told to sleep or to end: its grace has begun. In a turn. Does not
+ * Whether the actor was asked to sleep or to end: its grace has begun. In a turn. Does not
  * wait.
  */
 bool tr_is_aborted(const tr_self *self);

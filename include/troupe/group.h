@@ -39,8 +39,8 @@
  * }
  * ```
  *
- * The ref is used like the ref of one actor: it has the same type, and can be told, asked, watched,
- * stopped, suspended, named and found. A message goes directly from its sender to a member, which
+ * The ref is used like the ref of one actor: it has the same type, and takes messages and requests;
+ * the group can be watched, stopped, suspended, named and found. A message goes directly from its sender to a member, which
  * is chosen on the sender's thread. There is no actor in between that all messages pass.
  *
  * Which member gets a message

@@ -98,6 +98,8 @@ typedef struct tr_behavior_info {
     uint32_t queued_most; /* messages in the fullest of these mailboxes */
     /* since the system was made; counted for the first TR_FAILED_BEHAVIORS_MAX names only */
     uint64_t failures;
+    uint64_t queued_bytes; /* of the messages in all mailboxes of these actors */
+    tr_ref fullest; /* the actor with the fullest of these mailboxes; TR_NOBODY: all are empty */
 } tr_behavior_info;
 
 /** A failure, or the restart after it. Texts that are too long are cut. */

@@ -226,6 +226,7 @@ tr_pending tr_client_ask_key(tr_client *client, const tr_durable_kind *kind, tr_
                              tr_bytes id, const tr_type *type, const void *message,
                              tr_time timeout_ns)
 {
+    CLIENT_VERB(client);
     if (!client)
         return pending_of(TR_INVALID_ARGUMENT);
     const tr_platform *platform = client->system->platform;

@@ -183,7 +183,7 @@ static void letters_note(struct observer *observer, uint64_t letters)
 
 /* Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are
  * empty. Sets *found_ns to the time at which the mailboxes were found. */
-static tr_time look(struct observer *observer, tr_time *found_ns)
+static tr_time fullest_age(struct observer *observer, tr_time *found_ns)
 {
     struct {
         tr_actor_info infos[OBSERVER_LOOKED_AT];
@@ -229,7 +229,7 @@ int tr__observer_look(struct observer *observer)
         letters_note(observer, counters.dead_letters);
         if (has_moved(observer, &counters)) {
             tr__population_look(&observer->population, system, now_ns);
-            tr_time age_ns = counters.queued ? look(observer, &found_ns) : -1;
+            tr_time age_ns = counters.queued ? fullest_age(observer, &found_ns) : -1;
             uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
             atom64_store(&system->samples.oldest_ns, oldest_ns, ATOM_RELAXED);
             atom64_store(&system->samples.is_looked_at, 1, ATOM_RELAXED);

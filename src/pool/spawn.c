@@ -78,6 +78,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
 
 tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
 {
+    CLIENT_VERB(client);
     if (!client || !args || !ref_bits || args->size != sizeof *args)
         return TR_INVALID_ARGUMENT;
     const struct pooled_spawner spawner = {.reader = &client->reader,
@@ -97,6 +98,7 @@ tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char 
 
 tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name)
 {
+    CLIENT_VERB(client);
     if (!client || !name)
         return TR_NOBODY;
     return tr_ref_from_bits(tr__pooled_find(client->system, &client->reader, behavior, name));

@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "actor/system/worker.h"
+#include "actor/cell/client.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/extra.h"
 #include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "actor/turn/park.h"
+#include "actor/verbs/client.h"
 #include "net/rare.h"
 #include "os/virtual.h"
 
@@ -168,6 +170,42 @@ TEST(an_actor_is_touched_by_the_thread_of_its_worker_only, "")
     expect(touch_on_another_thread, IN_DEBUG_BUILDS, "tr__extra_of", "cell_is_mine(worker, cell)");
 }
 
+/* ---- Clients, which threads use one at a time. ---- */
+
+static void touch_a_client_of_another_thread(struct world *world)
+{
+    atom64_store(&world->client->use.thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    tr__client_announce(world->client, false);
+}
+
+TEST(a_client_is_touched_by_the_thread_that_uses_it_only, "")
+{
+    expect(touch_a_client_of_another_thread,
+           IN_DEBUG_BUILDS,
+           "tr__client_announce",
+           "client_is_mine(client)");
+}
+
+static void call_a_client_that_another_thread_uses(struct world *world)
+{
+    atom64_store(&world->client->use.thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    (void)tr_client_find(world->client, "/user");
+}
+
+TEST(two_threads_do_not_call_a_client_at_the_same_time, "")
+{
+    expect(call_a_client_that_another_thread_uses, IN_DEBUG_BUILDS, "client_begin", "user == id");
+}
+
+TEST(a_client_is_free_for_another_thread_after_each_call, "")
+{
+    struct world world = world_new();
+    (void)tr_receive_any(world.client, 0); /* calls other functions of the client */
+    ck_assert_uint_eq(atom64_load(&world.client->use.thread_id, ATOM_RELAXED), 0);
+    ck_assert_uint_eq(world.client->use.depth, 0);
+    world_free(&world);
+}
+
 /* ---- Channels, which belong to the owner of their actor. ---- */
 
 static void touch_channel(struct worker *worker, struct cell *cell)
@@ -287,6 +325,9 @@ TEST(a_turn_is_woken_only_while_it_waits, "")
 SUITE("actor asserts", an_actor_is_touched_by_its_owner_only,
       an_actor_that_moves_is_touched_by_nobody, a_worker_is_used_by_its_thread_only,
       an_actor_is_touched_by_the_thread_of_its_worker_only,
+      a_client_is_touched_by_the_thread_that_uses_it_only,
+      two_threads_do_not_call_a_client_at_the_same_time,
+      a_client_is_free_for_another_thread_after_each_call,
       a_channel_is_touched_by_the_owner_of_its_actor_only,
       a_channel_without_an_actor_is_touched_by_the_thread_of_its_worker_only,
       a_scheduling_state_changes_along_legal_edges_only,

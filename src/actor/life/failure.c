@@ -228,7 +228,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 /* ---- Carrying out a decision. ---- */
 
 /* Restarts an actor whose delay is over, or asks the parent to restart its group. Returns false. */
-static bool go(struct worker *worker, struct cell *cell, struct failure *failure)
+static bool restart_or_ask(struct worker *worker, struct cell *cell, struct failure *failure)
 {
     if (!failure->is_group) {
         tr__cell_restart(worker, cell);
@@ -263,7 +263,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_DECIDED:
         break;
     case FAILURE_DUE:
-        return go(worker, cell, failure);
+        return restart_or_ask(worker, cell, failure);
     case FAILURE_ORDERED:
         /* An actor that is to stop anyway is not restarted. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
@@ -284,7 +284,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
         return true;
     case TR_RESTART:
         if (failure->delay_ns <= 0)
-            return go(worker, cell, failure);
+            return restart_or_ask(worker, cell, failure);
         failure->phase = FAILURE_DELAYED;
         tr__wheel_arm(&worker->life.delays,
                       &failure->delay,

@@ -37,7 +37,7 @@
  * Lets an actor wait, because it cannot continue its restart yet. Until this call nothing may make
  * the actor ready: dropping an incarnation may send mail to the actor itself.
  */
-static void rest(struct worker *worker, struct cell *cell)
+static void restart_pause(struct worker *worker, struct cell *cell)
 {
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED)
@@ -182,7 +182,7 @@ static void come_down(struct worker *worker, struct cell *cell)
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
     failure->phase = FAILURE_DOWN;
-    rest(worker, cell);
+    restart_pause(worker, cell);
     if (!answer)
         return;
     mail_readdress(answer, ENVELOPE_DOWN, parent->identity, cell->identity);
@@ -204,7 +204,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
     if (extra->waits.blocked && !tr__blocking_withdraw(worker, cell)) {
-        rest(worker, cell);
+        restart_pause(worker, cell);
         return;
     }
     tr__turns_cancel(worker, cell);
@@ -224,7 +224,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     tr__supervise_end(worker, cell);
     tr__children_stop(worker, cell, true);
     if (cell->child_count)
-        rest(worker, cell);
+        restart_pause(worker, cell);
     else
         come_down(worker, cell);
 }
@@ -256,5 +256,5 @@ void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32
     else if (failure->phase == FAILURE_DOWN && failure->answer)
         come_down(worker, cell);
     else
-        rest(worker, cell);
+        restart_pause(worker, cell);
 }

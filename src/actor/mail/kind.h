@@ -96,8 +96,8 @@ enum mail_box {
     /* TRACED, to the asker: the answer to a TRACE. */                                             \
     KIND(TRACE,     "trace",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(TRACED,    "traced",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* Searches a cycle of actors that wait for each other. See actor/ask/ring.h. */               \
-    KIND(RING,      "ring",      TAKEN,       MAIL_PASSES_SEAL)                                    \
+    /* Searches a cycle of actors that wait for each other. See actor/ask/ask_cycle.h. */          \
+    KIND(CYCLE,     "cycle",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* The function that tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */   \
     KIND(RETURNED,  "returned",  TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Asks an actor what it waits for. See actor/verbs/why.h. */                                  \

@@ -259,8 +259,7 @@ static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, 
     struct fiber *fiber;
     if (tr__fiber_new(stack_pool(worker, cell), call_main, self, &fiber) == TR_OK)
         return fiber;
-    bool is_last = kind == TURN_POST_STOP || kind == TURN_PRE_RESTART;
-    if (!is_last || !worker->stacks.last)
+    if (!turn_kind_has(kind, SIGNAL_IS_LAST) || !worker->stacks.last)
         return NULL;
     fiber = worker->stacks.last;
     worker->stacks.last = NULL;

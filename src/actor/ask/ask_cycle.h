@@ -9,22 +9,22 @@
  *   - A turn that waits for any one of several asks is in a cycle only if all of these asks lead
  *     back.
  *   - A request that a turn handles waits for that turn alone.
- *   - Where the chain leaves the worker, an envelope of the kind RING follows the chain. When the
- *     RING comes back to the turn that sent it, that turn stops waiting.
+ *   - Where the chain leaves the worker, an envelope of the kind CYCLE follows the chain. When the
+ *     CYCLE comes back to the turn that sent it, that turn stops waiting.
  *
  * A turn that is no barrier holds up only the actor whose request it handles. It searches when it
- * has asked an actor of its own worker that is behind a barrier. It sends no RINGs, because it
+ * has asked an actor of its own worker that is behind a barrier. It sends no CYCLEs, because it
  * cannot complete a cycle that consists of barriers only.
  *
- * The RINGs are sent after the wait was announced (tr_self.waits.on), and no mail is taken in
+ * The CYCLEs are sent after the wait was announced (tr_self.waits.on), and no mail is taken in
  * between that and the wait itself. So if two turns close a cycle from both sides, at least one of
- * them finds it: a RING that came to a turn before the turn had announced its wait was sent before
+ * them finds it: a CYCLE that came to a turn before the turn had announced its wait was sent before
  * the turn sent its own.
  *
  * All functions: owner only.
  */
-#ifndef ACTOR_ASK_RING_H
-#define ACTOR_ASK_RING_H
+#ifndef ACTOR_ASK_ASK_CYCLE_H
+#define ACTOR_ASK_ASK_CYCLE_H
 
 #include <stdint.h>
 #include <stdbool.h>
@@ -34,35 +34,35 @@ struct envelope;
 struct tr_self;
 struct worker;
 
-enum ring {
-    RING_IS_OPEN,
-    RING_LEAVES,   /* no cycle on this worker, but the chain continues on another one */
-    RING_IS_CLOSED /* the chain that begins with `to` leads back to this actor */
+enum ask_cycle {
+    ASK_CYCLE_NONE,
+    ASK_CYCLE_LEAVES, /* no cycle on this worker, but the chain continues on another one */
+    ASK_CYCLE_FOUND   /* the chain that begins with `to` leads back to this actor */
 };
 
 /**
  * Follows the chain that begins with `to`. Takes in the mail behind the doors of the actors in it.
  * Must be called before the wait is announced.
  */
-enum ring tr__ring_look(struct tr_self *self, uint64_t to);
+enum ask_cycle tr__ask_cycle_look(struct tr_self *self, uint64_t to);
 
 /**
- * Sends RINGs where the chain leaves this worker. Must be called after the wait was announced, just
+ * Sends CYCLEs where the chain leaves this worker. Must be called after the wait was announced, just
  * before the turn waits.
  */
-void tr__ring_announce(struct tr_self *self, uint64_t to);
+void tr__ask_cycle_announce(struct tr_self *self, uint64_t to);
 
 /**
- * As tr__ring_look, but for the asks that a turn is about to wait for. If the turn waits for all of
+ * As tr__ask_cycle_look, but for the asks that a turn is about to wait for. If the turn waits for all of
  * its asks, ends each one that is in a cycle. If the turn waits for any one of them, ends one of
  * them, and only if all are in cycles. Returns true if a chain leaves this worker. The turn need
  * not be a barrier.
  */
-bool tr__ring_look_for_replies(struct tr_self *self);
-/** As tr__ring_announce, but for the asks that a turn is about to wait for. */
-void tr__ring_announce_for_replies(struct tr_self *self);
+bool tr__ask_cycle_look_for_replies(struct tr_self *self);
+/** As tr__ask_cycle_announce, but for the asks that a turn is about to wait for. */
+void tr__ask_cycle_announce_for_replies(struct tr_self *self);
 
-/** Handles a RING that has arrived. Takes the envelope. */
-void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
+/** Handles a CYCLE that has arrived. Takes the envelope. */
+void tr__ask_cycle_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 #endif
