@@ -335,7 +335,8 @@ TEST(no_phase_of_a_failure_is_a_dead_end, "")
         }
         bool is_back = reached >> FAILURE_PAST & 1;
         ck_assert_msg(is_back == (phase != FAILURE_AWAY), "%d", (int)phase);
-        ck_assert_msg(phase != FAILURE_PAST || reached == (1u << FAILURE_PHASE_COUNT) - 1, "some");
+        ck_assert_msg(phase != FAILURE_PAST || reached == (1u << FAILURE_PHASE_COUNT) - 1,
+                      "a phase cannot be reached");
     }
 }
 
