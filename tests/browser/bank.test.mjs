@@ -47,7 +47,9 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   await ask(socket, 'suspend', { path: path(first), may: true });
   await part('actor', `/tree${path(first)}`, '.who', 'Suspended');
   await ask(socket, 'resume', { path: path(first), may: true });
-  await part('trace', '/trace?path=/user/bank/auditor', '.hop', 'auditor');
+  // A payment: from a customer to an account, and from both to the books.
+  const [{ path: customer }] = (await ask(socket, 'ls', { behavior: 'customer', limit: 1 })).parts;
+  await part('trace', `/trace?path=${customer}`, '.hop', 'debited');
   await part('durable', `/durable/account/${first}`, '.json', 'cents');
   await part('connections', '/connections', 'td', 'stream');
   await part('failures', '/failures', 'td', 'the button');

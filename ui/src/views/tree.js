@@ -6,27 +6,38 @@ import { Age, Bar, html, Needs, Panel, Path, Problem, Search, Source, State, Tab
 import { useAnswer } from '../poll.js';
 import { useValue } from '../store.js';
 import { actorLink, go, link, tune } from '../route.js';
-import { bytes, count, plural, short } from '../format.js';
+import { bytes, count, plural, rate, short } from '../format.js';
 import { Actor } from './actor.js';
 
 const PAGE = 200;
 
 /* ---- By behavior. ---- */
 
-/* Colours by how full the fullest mailbox is, from calm to vermilion. */
-const heat = (row) => (row.failures ? 'failed' : row.queued_most >= 1000 ? 'deep' : row.queued_most >= 50 ? 'some' : 'calm');
+/* Colours by state: what is held comes first, then what has failed, then how full the fullest mailbox is. */
+const heat = (row) => (row.suspended || row.stopping ? 'held' : row.failures ? 'failed' : row.queued_most >= 1000 ? 'deep' : row.queued_most >= 50 ? 'some' : 'calm');
+const states = (row) => [[row.suspended, 'suspended'], [row.stopping, 'stopping']].filter(([n]) => n).map(([n, name]) => `, ${count(n)} ${name}`).join('');
+
+/* Counts grow since the first look: two answers are a rate. */
+function foldRates(before, answer) {
+  const past = new Map(before ? before.ok.behaviors.map((row) => [row.behavior + row.file + row.line, row.handled_about]) : []);
+  for (const row of answer.ok.behaviors) {
+    const last = past.get(row.behavior + row.file + row.line);
+    row.rate = last == null ? null : Math.max(0, row.handled_about - last) / ((answer.at - before.at) / 1000);
+  }
+  return answer;
+}
 
 function Treemap({ rows }) {
   const boxes = useMemo(() => {
-    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.live, 0.35) : 0));
+    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.bytes, 0.3) : 0));
     return treemap().size([1000, 170]).paddingInner(3).round(true)(root).leaves();
-  }, [rows.map((row) => row.behavior + Math.round(Math.log2(row.live + 1) * 4) + heat(row)).join()]);
-  return html`<div class="map" role="list" aria-label="behaviors by number of actors">${boxes.map((box) => {
+  }, [rows.map((row) => row.behavior + Math.round(Math.log2(row.bytes + 1) * 2) + heat(row)).join()]);
+  return html`<div class="map" role="list" aria-label="behaviors by memory">${boxes.map((box) => {
     const row = rows.find((entry) => entry.behavior === box.data.behavior && entry.line === box.data.line) || box.data;
     const style = { left: box.x0 / 10 + '%', top: box.y0 + 'px', width: (box.x1 - box.x0) / 10 + '%', height: box.y1 - box.y0 + 'px' };
     return html`<a role="listitem" key=${row.behavior + row.file + row.line} class=${heat(row)} style=${style} href=${link('tree', [], { behavior: row.behavior })}
-      title=${`${row.behavior}: ${plural(row.live, 'actor')}, ${plural(row.queued, 'message')} queued, ${plural(row.failures, 'failure')}`}>
-      <b>${row.behavior}</b><span>${short(row.live)}</span></a>`;
+      title=${`${row.behavior}: ${plural(row.live, 'actor')}${states(row)}, ${bytes(row.bytes)}, ${plural(row.queued, 'message')} queued, ${plural(row.failures, 'failure')}`}>
+      <b>${row.behavior}</b><span>${short(row.live)}${row.rate > 0 ? html` · ${rate(row.rate)}<i style=${{ width: Math.min(100, 12 * Math.log10(1 + row.rate) + 8) + '%' }}></i>` : ''}</span></a>`;
   })}</div>`;
 }
 
@@ -35,11 +46,13 @@ const behaviorColumns = (most) => [
   { name: 'live', label: 'alive', unit: 'actors', class: 'num', cell: (row) => html`<${Bar} part=${row.live / most} text=${count(row.live)} />`, sort: (row) => row.live },
   { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => count(row.queued), sort: (row) => row.queued },
   { name: 'most', label: 'fullest', unit: 'messages', class: 'num', cell: (row) => count(row.queued_most), sort: (row) => row.queued_most },
+  { name: 'rate', label: 'rate', unit: 'msg/s', class: 'num roomy', cell: (row) => (row.rate == null ? '–' : short(row.rate)), sort: (row) => row.rate || 0 },
+  { name: 'bytes', label: 'memory', class: 'num roomy ample', cell: (row) => bytes(row.bytes), sort: (row) => row.bytes },
   { name: 'failures', label: 'failures', unit: 'in all', class: 'num', cell: (row) => (row.failures ? html`<${Tag} kind="bad">${count(row.failures)}<//>` : '0'), sort: (row) => row.failures },
 ];
 
 function Overview({ params }) {
-  const answer = useAnswer('behaviors', {}, 4000);
+  const answer = useAnswer('behaviors', {}, 4000, foldRates);
   const text = params.get('q') || '';
   const all = (answer.ok && answer.ok.behaviors) || [];
   const rows = text ? all.filter((row) => (row.behavior + row.file).toLowerCase().includes(text.toLowerCase())) : all;
@@ -48,7 +61,7 @@ function Overview({ params }) {
       <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
-      <p class="legend">A larger box has more actors, not in proportion. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed</p>`}
+      <p class="legend">A larger box has more memory (actors, states, messages), a longer line more messages a second; not in proportion. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed <i class="held"></i>suspended or stopping</p>`}
     ${answer.ok && html`<${Table} columns=${behaviorColumns(most)} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
       onPick=${(row) => go(link('tree', [], { behavior: row.behavior }))} empty="No behavior has this name." />
       ${answer.ok.more && html`<p class="more">There are more behaviors than are counted.</p>`}`}
@@ -68,9 +81,9 @@ export const actorColumns = [
 ];
 
 /** Pages of a list: [after, bar(answer)], where the bar has the buttons. */
-export function usePages(key) {
-  const [state, change] = useState({ key, stack: [0] });
-  const stack = state.key === key ? state.stack : [0];
+export function usePages(key, first = 0) {
+  const [state, change] = useState({ key, stack: [first] });
+  const stack = state.key === key ? state.stack : [first];
   const bar = (answer, shown, total) => {
     const next = answer.ok && answer.ok.more && answer.ok.next;
     if (stack.length === 1 && !(answer.ok && answer.ok.more)) return null;
@@ -139,6 +152,7 @@ function Members({ path, depth, row }) {
   if (!answer.ok) return null;
   return html`<ul>${answer.parts.map((one) => html`<${Twig} key=${one.ref} path=${path} depth=${depth}
       row=${{ count: 1, first: one.path, behavior: '', below: 1 + one.children, queued: one.queued, queued_most: one.queued, suspended: one.state === 'Suspended', stopping: one.state === 'Stopping' }} />`)}
+    <li style=${indent(depth)}><${Age} at=${answer.at} every=${8000} /></li>
     ${answer.ok.more && html`<li class="twig" style=${indent(depth)}><a class="muted" href=${link('tree', path.split('/').slice(1), { group: row.behavior })}>and ${plural(row.count - answer.parts.length, 'more actor')}, in pages</a></li>`}</ul>`;
 }
 
@@ -147,7 +161,7 @@ function Branch({ path, depth }) {
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return null;
   const groups = answer.ok.groups;
-  return html`${depth === 1 && html`<${Age} at=${answer.at} every=${4000} />`}<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
+  return html`<ul><li style=${indent(depth)}><${Age} at=${answer.at} every=${depth > 2 ? 8000 : 4000} /></li>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
     ${answer.ok.more && html`<li class="muted" style=${indent(depth)}>More groups than are shown.</li>`}
     ${!groups.length && depth === 0 && html`<li class="empty">Nothing is below ${path}.</li>`}</ul>`;
 }
