@@ -77,7 +77,7 @@
  * again as another actor.
  *
  * For the spawner the group is one child with its ref: in tr_children, tr_child and tr_stop_child.
- * It gets no signal for failures of members that the group handles.
+ * The spawner gets no signal for failures of members that the group handles.
  *
  * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to
  * each member; if they give TR_NO_MEMORY, some members may already be suspended or resumed. A watch

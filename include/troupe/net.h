@@ -476,7 +476,7 @@ uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
  * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or
  * TR_UNREACHABLE, and errors that the network reported later. For UDP of tr_bind, Linux reports
- * none, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
+ * no such errors, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
  */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 

@@ -3,9 +3,9 @@
  * Asks by key: the request goes to the present generation. If that generation ends before it has
  * handled the request, the request goes to the next one.
  *
- * Nearly always one attempt is enough. It fails if the actor has fallen asleep on another worker
- * after its ref was found. The second attempt, without a delay, finds the next generation. Later
- * attempts follow after a delay, so that the ask does not spin.
+ * Nearly always one attempt is enough. An attempt fails if the actor has fallen asleep on another
+ * worker after its ref was found. The second attempt, without a delay, finds the next generation.
+ * Later attempts follow after a delay, so that the ask does not spin.
  */
 #include "durable/key_ask.h"
 
@@ -26,7 +26,9 @@
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 
-/* An ask by key. It sends the message itself, or a tr_durable_once with the packed message. */
+/*
+ * An ask by key. Its request is the message itself, or a tr_durable_once with the packed message.
+ */
 struct key_ask {
     struct key_call call;
     const tr_type *type;

@@ -155,7 +155,7 @@ void tr__local_bell_ring(int bell)
 {
     uint64_t one = 1;
     ssize_t written = write(bell, &one, sizeof one);
-    (void)written; /* a write fails if the counter is full, and then it is readable anyway */
+    (void)written; /* a write fails if the counter is full; the bell is readable then, too */
 }
 
 int tr__local_process(void)

@@ -12,9 +12,9 @@
  *   - Where the chain leaves the worker, an envelope of the kind CYCLE follows the chain. When the
  *     CYCLE comes back to the turn that sent it, that turn stops waiting.
  *
- * A turn that is no barrier holds up only the actor whose request it handles. It searches when it
- * has asked an actor of its own worker that is behind a barrier. It sends no CYCLEs, because it
- * cannot complete a cycle that consists of barriers only.
+ * A turn that is no barrier holds up only the actor whose request it handles. Such a turn searches
+ * when it has asked an actor of its own worker that is behind a barrier. It sends no CYCLEs,
+ * because it cannot complete a cycle that consists of barriers only.
  *
  * The CYCLEs are sent after the wait was announced (tr_self.waits.on), and no mail is taken in
  * between that and the wait itself. So if two turns close a cycle from both sides, at least one of

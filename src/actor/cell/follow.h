@@ -3,9 +3,9 @@
  * Following messages through the system: what `troupe trace` shows.
  *
  * An actor is marked. Each message that it handles from then on is followed: its causal id is
- * noted, and every turn with this id leaves records, on all workers. They say when the turn began
- * and ended, what it sent, and which actors it started. All that a turn sends has the causal id of
- * its message, so that the records of one id are one tree.
+ * noted, and every turn with this id leaves records, on all workers. The records say when the turn
+ * began and ended, what it sent, and which actors it started. All that a turn sends has the causal
+ * id of its message, so that the records of one id are one tree.
  *
  * While nobody follows, messages cost nothing more. While somebody follows, each worker runs
  * another copy of the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING), which looks

@@ -384,7 +384,7 @@ struct worker_life {
 struct worker_view {
     atomptr cell;    /* a const struct cell, NULL for none */
     atomptr type;    /* type of the message; NULL: a signal, or nothing */
-    atomptr handler; /* the const tr_handler; the last one while no handler runs */
+    atomptr handler; /* a const tr_handler: the one that runs, or that ran last */
 };
 
 /** Actors that leave a closed worker; see actor/system/leave.h. */

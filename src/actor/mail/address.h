@@ -47,8 +47,8 @@ ATOM_INLINE void mail_address(struct envelope *envelope, struct address address)
 }
 
 /**
- * Addresses an envelope that has been sent before. It keeps its causal id and the number of its
- * ask.
+ * Addresses an envelope that has been sent before. The envelope keeps its causal id and the number
+ * of its ask.
  */
 ATOM_INLINE void mail_readdress(struct envelope *envelope, enum envelope_kind kind, uint64_t to,
                                 uint64_t sender)

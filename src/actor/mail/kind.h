@@ -8,9 +8,9 @@
  *   - its text, for lists of mail and traces of messages;
  *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
  *     function takes the mail when it arrives; tr__mail_takers names the function. The function
- *     owns the envelope. It also gets mail to earlier tenants of the slot, and to actors that have
- *     stopped. For a function of a later room, add a case to one that actor/cell/upcalls.h already
- *     declares, such as tr__waiters_mail;
+ *     owns the envelope. That function also gets mail to earlier tenants of the slot, and to actors
+ *     that have stopped. For a function of a later room, add a case to one that
+ *     actor/cell/upcalls.h already declares, such as tr__waiters_mail;
  *   - its properties: members of enum mail_property, joined by |.
  * Where the kind is a constant, which it is on every hot path, a lookup in the table costs nothing.
  * Elsewhere a lookup is a test of one bit.

@@ -36,7 +36,10 @@ static bool is_worker(struct tr_system *system)
     return tr__handoff_is_caller(system);
 }
 
-/* Joins the thread of a worker. Nobody looks at the thread meanwhile, because the join frees it. */
+/*
+ * Joins the thread of a worker. Before that, takes the thread out of the record of the worker, under
+ * the lock of those who look at threads, because the join frees the thread.
+ */
 static void thread_join(struct worker *worker)
 {
     struct tr_system *system = worker->system;
