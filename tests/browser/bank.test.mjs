@@ -41,7 +41,13 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   };
   await part('tree', '/tree', 'td', 'customer');
   await part('time', '/time', 'td', 'on_credit');
-  await part('mailboxes', '/mailboxes', '.panel', 'messages in mailboxes');
+  // Messages to accounts that are suspended wait in their mailboxes.
+  for (const key of [first, second, third]) {
+    await ask(socket, 'wake', { kind: 'account', key, may: true });
+    await ask(socket, 'suspend', { path: path(key), may: true });
+  }
+  await part('mailboxes', '/mailboxes', 'td .state', 'Suspended');
+  for (const key of [first, second, third]) await ask(socket, 'resume', { path: path(key), may: true });
   await part('flow', '/trace', 'svg.flow', 'auditor');
   await ask(socket, 'wake', { kind: 'account', key: first, may: true }); // it may sleep again by now
   await ask(socket, 'suspend', { path: path(first), may: true });

@@ -3,6 +3,11 @@
  * What the control socket shows and changes of durable actors, without a socket and in virtual time: lists, one actor,
  * changes of sleepers, exports and imports; and requests that are damaged.
  */
+#include <troupe/queue.h>
+
+#define THINGS_OPTIONS                                                                             \
+    .idle_ns = 10 * TR_SECOND, .grace_ns = 5 * TR_SECOND,                                          \
+    .queues = TR_QUEUES({.name = "once", .retry = {.attempts = 1}})
 #include "support/things.h"
 
 #include "actor/cell/system.h"
@@ -149,6 +154,39 @@ TEST(keys_and_items_of_an_actor_are_given_in_pages, "O-20")
     ck_assert_int_eq(times(answer, "\"queue\":\"out\",\"item\":"), 10);
     HAS(ask("{\"id\":1,\"do\":\"durable queue\",\"kind\":\"thing\",\"key\":\"z\"}"),
         "TR_NOT_FOUND");
+    end();
+}
+
+static tr_next once_push(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    tr_queue_push(self, "once", parcel, .number = (uint32_t)n);
+    return tr_reply(self, acted, .value = n);
+}
+
+static tr_next once_fail(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct parcel *taken;
+    tr_queued item;
+    (void)state;
+    (void)n;
+    if (tr_queue_take(self, "once", parcel, TR_HOUR, &taken, &item) == TR_OK)
+        return tr_fail(self, TR_LIMIT, "too heavy");
+    return TR_SAME;
+}
+
+TEST(an_item_that_was_given_up_is_shown_with_its_failure, "O-20")
+{
+    begin(1);
+    things_on_run = once_fail;
+    things_do("a", once_push, 7);
+    tr_kit_advance(kit, TR_MINUTE);
+    const char *answer = QUEUE(",\"text\":\"once\"");
+    HAS(answer, "\"state\":\"dead\",\"message\":\"parcel\",");
+    HAS(answer, "\"attempts\":1,\"failed_ms_ago\":");
+    HAS(answer, "\"failure\":\"TR_LIMIT\",\"cause\":\"too heavy\"");
+    HAS(answer, "\"count\":1,\"more\":false");
+    things_on_run = NULL;
     end();
 }
 
@@ -422,7 +460,8 @@ TEST(each_verb_gives_one_answer_to_whatever_it_is_asked, "O-09", "U-02")
 }
 
 SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
-      keys_and_items_of_an_actor_are_given_in_pages, stored_actors_are_listed_and_shown,
+      keys_and_items_of_an_actor_are_given_in_pages,
+      an_item_that_was_given_up_is_shown_with_its_failure, stored_actors_are_listed_and_shown,
       an_actor_with_very_many_rows_is_checked_in_steps,
       a_check_that_runs_out_of_memory_calls_no_actor_damaged,
       a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,

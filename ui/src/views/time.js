@@ -220,7 +220,7 @@ function Slow() {
 function Workers() {
   const head = useValue('head');
   if (!head) return null;
-  return html`<p class="more">Now, by worker: <${Age} at=${head.at} every=${2000} /></p><div class="workers">${head.workers.map((row) => html`<div key=${row.worker} class=${row.for_ms >= 100 ? 'bad' : row.running ? 'busy' : ''}>
+  return html`<p class="more">Workers: <${Age} at=${head.at} every=${2000} /></p><div class="workers">${head.workers.map((row) => html`<div key=${row.worker} class=${row.for_ms >= 100 ? 'bad' : row.running ? 'busy' : ''}>
     <b>worker ${row.worker}</b><span class="line">${!row.open ? 'closed' : row.running ? html`${row.handler || 'a function'} of <${Path} path=${row.path} />` : 'idle'}</span>
     <span class="muted">${row.for_ms >= 20 ? html`<${Tag} kind="bad">for ${ns(row.for_ms * 1e6)}<//>` : `${short(row.handled)} handled, ${count(row.ready)} ready`}</span></div>`)}</div>`;
 }

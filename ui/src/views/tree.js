@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actors by behavior, and below one another; one actor as a whole. Never more rows than a page. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { hierarchy, treemap } from 'd3-hierarchy';
 import { Age, Bar, html, Needs, Panel, Path, Problem, Search, Source, State, Table, Tag } from '../parts.js';
 import { useAnswer } from '../poll.js';
@@ -61,7 +61,7 @@ function Overview({ params }) {
       <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
-      <p class="legend">A larger box has more memory (actors, states, messages), a longer line more messages a second; not in proportion. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed <i class="held"></i>suspended or stopping</p>`}
+      <p class="legend">A larger box has more memory, a longer line a higher rate. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 <i class="deep"></i>1,000 and more <i class="failed"></i>has failed <i class="held"></i>suspended or stopping</p>`}
     ${answer.ok && html`<${Table} columns=${behaviorColumns(most)} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
       onPick=${(row) => go(link('tree', [], { behavior: row.behavior }))} empty="No behavior has this name." />
       ${answer.ok.more && html`<p class="more">There are more behaviors than are counted.</p>`}`}
@@ -121,6 +121,15 @@ function List({ params }) {
 
 const MEMBERS = 20; /* actors of a group that are shown one by one */
 
+/* When what is unfolded was read: the oldest of all. */
+const reads = new Set();
+const oldest = { get ms() { return reads.size && Math.min(...[...reads].map((read) => read.ms)); } };
+const useRead = (at) => useEffect(() => {
+  if (!at) return undefined;
+  reads.add(at);
+  return () => reads.delete(at);
+}, [at]);
+
 const indent = (depth) => ({ paddingLeft: 10 + depth * 18 + 'px' });
 
 function Twig({ path, depth, row }) {
@@ -148,25 +157,26 @@ function Twig({ path, depth, row }) {
 /* The first actors of a group; the rest is a list in pages. */
 function Members({ path, depth, row }) {
   const answer = useAnswer('ls', { path, behavior: row.behavior, direct: true, limit: MEMBERS }, 8000);
+  useRead(answer.ok && answer.at);
   if (answer.error) return html`<li><${Problem} error=${answer.error} /></li>`;
   if (!answer.ok) return null;
   return html`<ul>${answer.parts.map((one) => html`<${Twig} key=${one.ref} path=${path} depth=${depth}
       row=${{ count: 1, first: one.path, behavior: '', below: 1 + one.children, queued: one.queued, queued_most: one.queued, suspended: one.state === 'Suspended', stopping: one.state === 'Stopping' }} />`)}
-    <li style=${indent(depth)}><${Age} at=${answer.at} every=${8000} /></li>
     ${answer.ok.more && html`<li class="twig" style=${indent(depth)}><a class="muted" href=${link('tree', path.split('/').slice(1), { group: row.behavior })}>and ${plural(row.count - answer.parts.length, 'more actor')}, in pages</a></li>`}</ul>`;
 }
 
 function Branch({ path, depth }) {
   const answer = useAnswer('tree', { path }, depth > 2 ? 8000 : 4000);
+  useRead(answer.ok && answer.at);
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return null;
   const groups = answer.ok.groups;
-  return html`<ul><li style=${indent(depth)}><${Age} at=${answer.at} every=${depth > 2 ? 8000 : 4000} /></li>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
+  return html`<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
     ${answer.ok.more && html`<li class="muted" style=${indent(depth)}>More groups than are shown.</li>`}
     ${!groups.length && depth === 0 && html`<li class="empty">Nothing is below ${path}.</li>`}</ul>`;
 }
 
-const Outline = () => html`<${Panel} class="outline" title="Who started whom" extra=${html`<span class="muted">children by behavior</span>`}>
+const Outline = () => html`<${Panel} class="outline" title="Who started whom" extra=${html`<span class="muted">children by behavior</span><${Age} at=${oldest} every=${8000} />`}>
   <${Needs} verb="tree" what="the supervision tree"><ul class="tree"><${Twig} path="/user" depth=${0} /></ul><//><//>`;
 
 export function Tree({ route }) {
