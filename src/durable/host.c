@@ -279,6 +279,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, tr_bytes key,
                                 uint64_t *ref_bits)
 {
+    CLIENT_VERB(client);
     if (!client || !kind || !ref_bits)
         return TR_INVALID_ARGUMENT;
     const struct pooled_spawner spawner = {.reader = &client->reader,

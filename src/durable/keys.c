@@ -221,6 +221,7 @@ tr_status tr_self_durable_list(tr_self *self, const tr_durable_kind *kind,
 tr_status tr_client_durable_list(tr_client *client, const tr_durable_kind *kind,
                                  const tr_durable_range *range, tr_durable_page *page, size_t size)
 {
+    CLIENT_VERB(client);
     if (!client || !kind || !range || !page || !size)
         return TR_INVALID_ARGUMENT;
     struct looker looker = looker_of_client(client);
@@ -276,6 +277,7 @@ tr_status tr_self_durable_exists(tr_self *self, const tr_durable_kind *kind, tr_
 
 tr_status tr_client_durable_exists(tr_client *client, const tr_durable_kind *kind, tr_bytes key)
 {
+    CLIENT_VERB(client);
     if (!client || !kind)
         return TR_INVALID_ARGUMENT;
     struct looker looker = looker_of_client(client);
@@ -334,6 +336,7 @@ tr_status tr_self_durable_destroy(tr_self *self, const tr_durable_kind *kind, tr
 
 tr_status tr_client_durable_destroy(tr_client *client, const tr_durable_kind *kind, tr_bytes key)
 {
+    CLIENT_VERB(client);
     static const struct tr_durable_remove remove;
     static const tr_bytes none = {NULL, 0};
     if (!client || !kind)

@@ -267,7 +267,8 @@ static tr_next call_row(struct http_request *request, const tr_handler *row, voi
 
 /* Finds the route of a request. If the request asks for a WebSocket, prefers a route of
  * TR_WEBSOCKET. */
-static const struct http_route *find(struct http_request *request, bool *is_there, char *allow)
+static const struct http_route *route_find(struct http_request *request, bool *is_there,
+                                           char *allow)
 {
     const struct http_site *site = request->site;
     const struct http_route *route = NULL;
@@ -324,7 +325,7 @@ static tr_next route(struct http_request *request, void *state)
         tr__http_answer_error(request, 500, "the server has failed", NULL);
         return TR_SAME;
     }
-    request->route = find(request, &is_there, allow);
+    request->route = route_find(request, &is_there, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;
     if (!request->route && answer_openapi(request))
         return TR_SAME;
@@ -514,7 +515,7 @@ static tr_status reply(struct tr_self *self, const tr_type *type, const void *me
     return TR_OK;
 }
 
-static void refuse(struct tr_self *self, int code, const char *text)
+static void request_refuse(struct tr_self *self, int code, const char *text)
 {
     struct http_request *request = tr__http_request_of(self);
     if (!request || request->phase != ANSWER_NONE)
@@ -552,16 +553,16 @@ static tr_next forward(struct tr_self *self, tr_ref to)
     }
     const tr_error *error = tr_self_ask_error(self, ask);
     if (status == TR_REFUSED) {
-        refuse(self, error ? error->code : 422, error ? error->text : "");
+        request_refuse(self, error ? error->code : 422, error ? error->text : "");
         return TR_SAME;
     }
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         if (failures[i].status == status) {
-            refuse(self, failures[i].code, failures[i].text);
+            request_refuse(self, failures[i].code, failures[i].text);
             return TR_SAME;
         }
     }
-    refuse(self, 502, "the server has failed");
+    request_refuse(self, 502, "the server has failed");
     return TR_SAME;
 }
 
@@ -588,7 +589,7 @@ const struct tr_protocol tr__http_protocol = {
     .turn_handler = &tr__h2_handler,
     .on_turn_done = tr__h2_on_turn_done,
     .reply = reply,
-    .refuse = refuse,
+    .refuse = request_refuse,
     .forward = forward,
     .later = tr__http_later,
 };

@@ -79,6 +79,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
 tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *given,
                                    uint64_t *ref_bits)
 {
+    CLIENT_VERB(client);
     tr_spawn_args copy;
     const tr_spawn_args *args = spawn_args_read(given, &copy);
     if (!client || !args || !ref_bits)
@@ -100,6 +101,7 @@ tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char 
 
 tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name)
 {
+    CLIENT_VERB(client);
     if (!client || !name)
         return TR_NOBODY;
     return tr_ref_from_bits(tr__pooled_find(client->system, &client->reader, behavior, name));

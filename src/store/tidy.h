@@ -13,8 +13,8 @@
  * 2. From TIDY_DUE times log.soon pages on the log should restart. If the rest is small
  *    (TIDY_REST_PART), the committing thread writes it between two groups, and the log restarts.
  *    Otherwise there is another pass, which is shorter than the previous one. From TIDY_LATE times
- *    log.soon on a larger rest is small enough (TIDY_REST_PART_LATE). So few commits wait for a
- *    restart, and they wait only as long as a hundred pages take.
+ *    log.soon on a larger rest is small enough (TIDY_REST_PART_LATE). Because the rest is small,
+ *    few commits wait for a restart, and they wait only as long as a hundred pages take.
  * 3. If the log reaches TIDY_HIGH times log.soon, the committing thread waits before each group, at
  *    most TIDY_SLICE_NS. The time is chosen so that commits add half as many pages as the tidying
  *    thread writes. Groups are smaller then, and batches that destroy wait. So passes become

@@ -577,8 +577,9 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *given, uint64_t 
         tr__error_set(args->error, TR_CANCELLED, self->cell->identity, "the turn was cancelled");
         return TR_CANCELLED;
     }
-    bool is_last_word = self->kind == TURN_PRE_RESTART || self->kind == TURN_DECIDER;
-    if (self->cell->life >= LIFE_STOPPING || is_last_word) {
+    bool cannot_spawn =
+        self->kind == TURN_DECIDER || turn_kind_has(self->kind, SIGNAL_CANNOT_SPAWN);
+    if (self->cell->life >= LIFE_STOPPING || cannot_spawn) {
         tr__error_set(args->error, TR_STOPPING, self->cell->identity, "the actor is stopping");
         return TR_STOPPING;
     }

@@ -115,7 +115,7 @@ static const tr_child_spec group_supervisor_spec = {.behavior = &tr_behavior_tr_
 
 /* ---- Spawning. ---- */
 
-static tr_status refuse(const tr_spawn_args *spawn, tr_status status, const char *why)
+static tr_status group_refuse(const tr_spawn_args *spawn, tr_status status, const char *why)
 {
     tr__error_set(spawn->error, status, 0, "%s", why);
     return status;
@@ -129,15 +129,18 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *spawn,
     if (status != TR_OK)
         return status;
     if (group->members != TR_ONE_PER_WORKER && group->members < 1)
-        return refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: no members");
+        return group_refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: no members");
     if (group->members > TR_GROUP_MEMBERS_MAX)
-        return refuse(spawn, TR_LIMIT, "invalid group: more members than TR_GROUP_MEMBERS_MAX");
+        return group_refuse(
+            spawn, TR_LIMIT, "invalid group: more members than TR_GROUP_MEMBERS_MAX");
     if (spawn->behavior->options.restart == TR_PERMANENT)
-        return refuse(spawn, TR_NOT_SUPPORTED, "invalid group: members must not be TR_PERMANENT");
+        return group_refuse(
+            spawn, TR_NOT_SUPPORTED, "invalid group: members must not be TR_PERMANENT");
     if (spawn->spec)
-        return refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: a group takes no child spec");
+        return group_refuse(
+            spawn, TR_INVALID_ARGUMENT, "invalid group: a group takes no child spec");
     if (group->routes && !tr__routes_are_valid(group->routes, &why))
-        return refuse(spawn, TR_INVALID_ARGUMENT, why);
+        return group_refuse(spawn, TR_INVALID_ARGUMENT, why);
     return TR_OK;
 }
 
@@ -154,9 +157,10 @@ static tr_status prepare(struct tr_system *system, struct group_plan *plan,
         plan->base = (uint32_t)plan->spawn->worker;
     tr_status status = tr__group_new(system, plan, address);
     if (status != TR_OK)
-        return refuse(plan->spawn,
-                      status,
-                      "no slot is free for another group: out of memory, or the limit is reached");
+        return group_refuse(
+            plan->spawn,
+            status,
+            "no slot is free for another group: out of memory, or the limit is reached");
     *open = (struct tr_group_open){.group = (uintptr_t)*address, .ref = (*address)->tenant};
     *supervisor = (tr_spawn_args){.size = sizeof *supervisor,
                                   .behavior = &tr_behavior_tr_group_supervisor,
@@ -244,6 +248,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
 tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spawn,
                                     const tr_group_args *group, uint64_t *ref_bits)
 {
+    CLIENT_VERB(client);
     struct group_spawn args;
     if (!client || !args_read(&args, spawn, group) || !ref_bits)
         return TR_INVALID_ARGUMENT;
@@ -287,5 +292,6 @@ size_t tr_self_group_members(tr_self *self, tr_ref group, tr_ref *members, size_
 
 size_t tr_client_group_members(tr_client *client, tr_ref group, tr_ref *members, size_t max)
 {
+    CLIENT_VERB(client);
     return client ? members_of(client->system, group.bits, members, max) : 0;
 }

@@ -144,6 +144,7 @@ void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *rep
 
 tr_status tr_actor_show_sized(tr_client *client, tr_ref actor, tr_actor_report *report, size_t size)
 {
+    CLIENT_VERB(client);
     if (!client || !report || !size)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
