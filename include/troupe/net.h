@@ -164,8 +164,7 @@ typedef struct tr_endpoint {
     const char *server_name TR_ZERO; /* of a client; NULL: the host of the address */
     const char *alpn TR_ZERO;        /* "h2,http/1.1"; NULL: none */
     bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
-    /* Of all streams. */
-    tr_filters filters TR_ZERO; /* TR_FILTERS(&deflate): between socket and framing; filter.h */
+    tr_filters filters TR_ZERO; /* of streams: TR_FILTERS(&deflate), between socket and framing */
     const struct tr_http_options *http
         TR_ZERO; /* of TR_HTTP and TR_HTTPS, which set the next two */
     const struct tr_protocol *protocol TR_ZERO; /* not for programs */
