@@ -346,22 +346,22 @@ TEST(a_commit_does_not_wait_for_all_destroys_before_it, "K-11")
     struct store *store = stores_open(&options);
     struct store_entry *entries[MANY];
     struct store_entry *other = stores_enter(store, "k", "other");
-    size_t destroyed = 0;
+    size_t gone = 0;
     for (int i = 0; i < MANY; i++) {
         char key[16];
         (void)snprintf(key, sizeof key, "%d", i);
         entries[i] = stores_enter(store, "k", key);
         struct store_batch *batch = stores_batch(entries[i]);
         ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("state")), TR_OK);
-        ck_assert_int_eq(tr__store_submit(batch, on_counted, &destroyed), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &gone), TR_OK);
     }
     while (tr__store_work(store))
         continue;
-    destroyed = 0;
+    gone = 0;
     for (int i = 0; i < MANY; i++) {
         struct store_batch *batch = stores_batch(entries[i]);
         ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
-        ck_assert_int_eq(tr__store_submit(batch, on_counted, &destroyed), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &gone), TR_OK);
     }
     size_t written = 0;
     struct store_batch *batch = stores_batch(other);
@@ -369,11 +369,11 @@ TEST(a_commit_does_not_wait_for_all_destroys_before_it, "K-11")
     ck_assert_int_eq(tr__store_submit(batch, on_counted, &written), TR_OK);
     ck_assert(tr__store_work(store));
     ck_assert_uint_eq(written, 1);
-    ck_assert_uint_gt(destroyed, 0); /* nor do they wait forever */
-    ck_assert_uint_le(destroyed, 256);
+    ck_assert_uint_gt(gone, 0); /* nor do they wait forever */
+    ck_assert_uint_le(gone, 256);
     while (tr__store_work(store))
         continue;
-    ck_assert_uint_eq(destroyed, MANY);
+    ck_assert_uint_eq(gone, MANY);
     for (int i = 0; i < MANY; i++)
         tr__store_leave(entries[i]);
     tr__store_leave(other);

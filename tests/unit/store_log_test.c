@@ -230,6 +230,12 @@ static void slow_park(const tr_platform *platform, tr_parker *parker, tr_time de
         real->park(real, parker, deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - passed_ns);
         return;
     }
+    if (atom64_load(&slow.passed_ns, ATOM_RELAXED) >= SECONDS * (uint64_t)TR_SECOND) {
+        /* no more time passes until the holder has woken, however long the machine takes for that */
+        real->wake(real, slow.holder);
+        real->yield(real);
+        return;
+    }
     tr_time left_ns = deadline_ns - slow_now(platform);
     uint64_t step_ns = left_ns > TR_SECOND ? TR_SECOND : left_ns > 0 ? (uint64_t)left_ns : 0;
     uint64_t passed_ns = atom64_fetch_add(&slow.passed_ns, step_ns, ATOM_RELAXED) + step_ns;
