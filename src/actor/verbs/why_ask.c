@@ -322,6 +322,7 @@ tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *re
 tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_report *report,
                                     size_t size)
 {
+    CLIENT_VERB(client);
     if (!client || !report || !size)
         return TR_INVALID_ARGUMENT;
     if (size == sizeof *report)
