@@ -8,6 +8,7 @@
 #include "actor/cell/system.h"
 #include "net/channel.h"
 #include "net/channel_timers.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/exchange.h"
@@ -59,6 +60,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
         tr__channel_free(channel);
         return;
     }
+    channel_charge(channel);
     tr__session_uncount(channel);
     tr__channel_timers_end(channel);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
@@ -117,12 +119,13 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->status = status;
     channel->flags |= CHANNEL_FINISHING;
     channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
-    channel->drop_left = TR_LINGER_BYTES_MAX;
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
     tr__shutdown_limit(channel);
     tr__input_drop(channel); /* a lingering channel keeps no input */
+    tr__channel_uncharge(channel);
     tr__channel_change(channel, CHANNEL_LINGERING);
+    channel->drop_left = TR_LINGER_BYTES_MAX;
     tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);

@@ -107,7 +107,7 @@ static tr_status write_piece(struct tr_self *self, tr_channel handle, struct fil
     if (status == TR_OK)
         status = held_prepare(channel);
     if (status == TR_OK)
-        status = tr__output_append_buffer(channel, job->piece);
+        status = tr__output_append_buffer(channel, job->piece, true);
     if (status == TR_OK)
         /* the piece may have been sent at once, and the channel may have ended by that */
         status = tr__writable(self, handle, &channel);

@@ -6,6 +6,7 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
+#include "net/charge.h"
 #include "net/datagram.h"
 #include "net/deadline.h"
 #include "net/default_handlers.h"
@@ -552,6 +553,8 @@ const struct channel_hooks tr__net_hooks = {
     .why = tr__net_why,
     .why_turn = tr__net_why_turn,
     .view = tr__net_view,
+    .bytes = tr__channels_bytes,
+    .on_metered = tr__channels_metered,
     .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

@@ -108,6 +108,13 @@ struct channel_hooks {
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /**
+    /** Returns the bytes that the channels of an actor hold. Looks at each of them. */
+    size_t (*bytes)(const struct cell *cell);
+    /**
+     * As `bytes`, for an actor to which a budget applies from now on: changes of these bytes are
+     * passed to tr__budget_channels.
+     */
+    size_t (*on_metered)(struct worker *worker, struct cell *cell);
      * Prepares the channels of an actor that is about to move. Returns false if out of memory; then
      * nothing has changed.
      */
