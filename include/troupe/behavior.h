@@ -121,7 +121,7 @@ TR_MESSAGE(tr_dead_letter, (str, type), (ref, from), (ref, to), (i32, reason), (
 /** In which order an actor handles its messages. */
 typedef enum tr_ordering {
     TR_BY_ARRIVAL, /* in the order of arrival */
-    TR_BY_KIND     /* requests first, then messages that were told */
+    TR_BY_KIND     /* requests first, then messages of tr_tell */
 } tr_ordering;
 
 /** What happens to a message when the mailbox of its receiver is full. */

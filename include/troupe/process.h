@@ -164,8 +164,8 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
  * A signal has one taker in a process. Where tr_try_signals would return an error, the turn ends.
  * In a turn. Does not wait.
  *
- * SIGINT and SIGTERM belong to the runner while tr_app_main or tr_app_run runs, which stops the system in order. A program that
- * makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
+ * While tr_app_main or tr_app_run runs, SIGINT and SIGTERM belong to the runner: on either of them it starts a shutdown. A
+ * program that makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
  */
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))

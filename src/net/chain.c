@@ -214,7 +214,7 @@ static tr_status end_of_input(struct chain *chain)
     return TR_CLOSED;
 }
 
-static tr_status run(struct chain *chain, struct net_buffer *in, struct net_buffer *out)
+static tr_status chain_run(struct chain *chain, struct net_buffer *in, struct net_buffer *out)
 {
     tr_status status;
     uint32_t begun;
@@ -255,7 +255,7 @@ static tr_status chain_inbound(void *state, tr_bytes bytes, size_t *taken, struc
         if (status != TR_OK)
             return failed(chain, 0, status);
     }
-    return run(chain, in, out);
+    return chain_run(chain, in, out);
 }
 
 static tr_status chain_outbound(void *state, tr_bytes bytes, struct net_buffer *out)

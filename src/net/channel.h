@@ -69,7 +69,7 @@ enum channel_flag {
     CHANNEL_FINISHED = 1 << 5, /* the end of the output was sent */
     CHANNEL_ACCEPTED = 1 << 6, /* accepted by a listener; the actor of the channel is a session */
     CHANNEL_HANDED_OVER = 1 << 7, /* handed over by another actor */
-    /* made by tr_dial, and the turn that connects has not begun yet */
+    /* made by tr_dial, and the turn that connects has not started yet */
     CHANNEL_DIALED = 1 << 8,
     CHANNEL_OPENS = 1 << 9, /* the actor must still get tr_opened */
     /* the actor is to get tr_drained when the output has capacity again */

@@ -83,7 +83,8 @@ static void read_piece(void *argument)
 
 /* ---- In the turn. ---- */
 
-static tr_status run(struct tr_self *self, struct file_job *job, void (*function)(void *argument))
+static tr_status file_job_run(struct tr_self *self, struct file_job *job,
+                              void (*function)(void *argument))
 {
     tr_status status = tr_try_blocking(self, function, job);
     return status == TR_OK ? job->status : status;
@@ -91,7 +92,7 @@ static tr_status run(struct tr_self *self, struct file_job *job, void (*function
 
 static tr_status open_and_measure(struct tr_self *self, struct file_job *job, size_t size)
 {
-    tr_status status = run(self, job, open_file);
+    tr_status status = file_job_run(self, job, open_file);
     if (status != TR_OK)
         return status;
     uint64_t there = job->offset <= job->size ? job->size - job->offset : 0;
@@ -127,7 +128,7 @@ static tr_status write_piece(struct tr_self *self, tr_channel handle, struct fil
     job->piece = tr_buffer_new(size);
     if (!job->piece)
         return TR_NO_MEMORY;
-    status = run(self, job, read_piece);
+    status = file_job_run(self, job, read_piece);
     if (status == TR_OK)
         status = tr__writable(self, handle, &channel);
     if (status == TR_OK)

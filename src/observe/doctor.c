@@ -243,8 +243,10 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
         tr_time since_ns =
             tr__observer_grows(visitor->observer, info.actor, &since_queued, &most_queued);
         tr_time for_ns = since_ns ? tr__observer_now(visitor->observer) - since_ns : 0;
-        /* A mailbox that is full from time to time is not growing. It grows if it is fuller than
-         * ever. */
+        /*
+         * A mailbox that is full from time to time is not growing. A mailbox grows if it is fuller
+         * than ever.
+         */
         bool grows = for_ns >= GROWN_NS && info.queued >= since_queued + GROWN &&
                      info.queued > since_queued + since_queued / 5 &&
                      info.queued >= most_queued - most_queued / 10;

@@ -386,7 +386,7 @@ static tr_next on_ask_one(tr_self *self, const struct ask_one *message)
 }
 TR_BEHAVIOR(single, void, TR_ON(ask_one, on_ask_one));
 
-/* The first has stored something, and must not run again. The second has not begun, and is sent again. */
+/* The first has stored something, and must not run again. The second has not started, and is sent again. */
 TEST(only_a_request_that_no_handler_has_seen_is_sent_again, "K-13")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {

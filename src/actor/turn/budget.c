@@ -271,7 +271,7 @@ static void charge_time(struct worker *worker, const struct cell *cell, tr_time 
 }
 
 /* As tr__budget_look, but adds `more` bytes that tr__cell_bytes does not contain yet. */
-static void look(struct worker *worker, struct cell *cell, size_t more)
+static void budget_check(struct worker *worker, struct cell *cell, size_t more)
 {
     const struct budget *budget = budget_of(cell);
     size_t bytes = tr__cell_bytes(worker, cell) + more;
@@ -285,7 +285,7 @@ static void look(struct worker *worker, struct cell *cell, size_t more)
 void tr__budget_look(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    look(worker, cell, 0);
+    budget_check(worker, cell, 0);
 }
 
 void tr__budget_channels(struct worker *worker, struct cell *cell, int64_t more)
@@ -294,13 +294,13 @@ void tr__budget_channels(struct worker *worker, struct cell *cell, int64_t more)
     struct budget *budget = budget_of(cell);
     TR_ASSERT(more >= 0 || budget->channel_bytes >= (size_t)-more);
     budget->channel_bytes += (size_t)more;
-    look(worker, cell, 0);
+    budget_check(worker, cell, 0);
 }
 
 void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    look(worker, cell, (size_t)LINE * mail_lines(envelope));
+    budget_check(worker, cell, (size_t)LINE * mail_lines(envelope));
 }
 
 /* ---- Requests for memory. ---- */
@@ -391,7 +391,7 @@ void tr__budget_turn_end(struct tr_self *self)
     TR_ASSERT_SLOW(turn_is_mine(self));
     if (is_timed(self->cell))
         charge_time(self->worker, self->cell, clock_of(self->worker));
-    look(self->worker, self->cell, 0);
+    budget_check(self->worker, self->cell, 0);
 }
 
 /* Charges the time until now to `from`, and sets the mark for `to`, whose user code runs next. */
@@ -421,7 +421,7 @@ void tr__budget_call_end(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     switch_time(worker, cell, worker_running(worker));
     if (cell->flags & CELL_METERED)
-        look(worker, cell, 0);
+        budget_check(worker, cell, 0);
 }
 
 /* ---- Begin and end. ---- */
