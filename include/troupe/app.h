@@ -189,6 +189,9 @@ typedef struct tr_app {
  * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless
  * traps_faults is set. Before that, a line on standard error names the actor and the handler
  * (tr_system_options.names_faults).
+ *
+ * The soft limit of descriptors of the process is raised to the hard one (setrlimit), so that the
+ * program may have as many channels as it is allowed to. Child processes get the earlier limit.
  */
 #define tr_app_main(argc, argv, ...) TR_APP_MAIN_(argc, argv, __VA_ARGS__)
 
