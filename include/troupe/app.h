@@ -211,7 +211,8 @@ tr_next tr_app_exit(tr_self *self, int status);
  */
 void tr_app_ready(tr_self *self);
 /**
- * Returns the address of the inspector's page, with its token, for a link. A browser with this address sees everything.
+ * Returns the address of the inspector's page, with its token. Whoever has it sees everything, and changes what the inspector
+ * allows: give it to operators only, never to each visitor of a page.
  * NULL: the app has no inspector (tr_app.inspect, --inspect).
  * In a turn. Does not wait.
  */

@@ -171,7 +171,7 @@ typedef struct tr_durable_page {
 TR_BEGIN_C
 /**
  * These are the functions of the macros above, for keys and ids of any bytes. An id without bytes:
- * none. timeout_ns 0: TR_ASK_NS. `size` is sizeof(tr_durable_page).
+ * none. timeout_ns 0: TR_ASK_NS. `size` is sizeof(tr_durable_page) in the header that the program was compiled with.
  * In a turn. May wait: as its macro does.
  */
 tr_pending tr_self_ask_key(tr_self *self, const tr_durable_kind *kind, tr_bytes key, tr_bytes id,

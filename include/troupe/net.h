@@ -169,6 +169,7 @@ typedef struct tr_endpoint {
     /* Of TR_HTTP and TR_HTTPS. */
     const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
+    size_t http_size TR_ZERO;                   /* of *.http, what TR_HTTP sets; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces came. */
     bool answers_in_order TR_ZERO;

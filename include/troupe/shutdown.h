@@ -159,8 +159,8 @@ TR_MUST_CHECK tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phas
  * Writes how the shutdown ended.
  * Any thread. Does not wait.
  *
- * TR_INVALID_TRANSITION: it is not over, or has not started; TR_INVALID_ARGUMENT: also if the program
- * was compiled for another struct than the library's.
+ * TR_INVALID_TRANSITION: it is not over, or has not started; TR_INVALID_ARGUMENT. TR_NO_MEMORY: only
+ * in a program that was compiled with another version of the struct.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
 

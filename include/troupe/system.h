@@ -253,12 +253,13 @@ typedef struct tr_counters {
     uint64_t spawned;      /* actors started */
     uint64_t stopped;      /* actors ended */
     uint64_t live;         /* actors alive */
-    uint64_t queued;       /* messages taken and not yet handled */
-    uint64_t failures;     /* turns that failed */
-    uint64_t restarts;     /* restarts after a failure */
-    uint64_t stalls;       /* turns that took longer than turn_report_ns */
-    uint64_t moves;        /* moves of actors to another worker */
-    uint64_t handoffs;     /* times that a worker was handed off: handoff_after_ns */
+    /* messages accepted and not yet handled: in a mailbox, or in a turn that runs or waits */
+    uint64_t queued;
+    uint64_t failures; /* turns that failed */
+    uint64_t restarts; /* restarts after a failure */
+    uint64_t stalls;   /* turns that took longer than turn_report_ns */
+    uint64_t moves;    /* moves of actors to another worker */
+    uint64_t handoffs; /* times that a worker was handed off: handoff_after_ns */
 } tr_counters;
 
 /** A dead letter that the system remembers. Names that are too long are cut. */

@@ -140,9 +140,8 @@ TR_END_C
  * caller's own worker.
  *
  * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
- * TR_NO_MEMORY; TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the
- * library's; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
- * the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
+ * TR_NO_MEMORY; TR_INVALID_ARGUMENT; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of
+ * another worker, where the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
  * full, stopping or waiting answer it too.
  */
 #define tr_actor_why(from, actor, report) TR_SPEAKER_(from, actor_why)(from, tr_any(actor), report)

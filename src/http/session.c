@@ -7,6 +7,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
+#include "base/sized.h"
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/events.h"
@@ -51,20 +52,34 @@ static bool offers_h2(const char *alpn)
     return false;
 }
 
+/* Reads the options as the program has them. Returns false if one of them is unknown here. */
+static bool options_read(const tr_endpoint *endpoint, tr_http_options *options)
+{
+    *options = (tr_http_options){.size = sizeof *options};
+    return !endpoint->http ||
+           sized_read(options, sizeof *options, endpoint->http, endpoint->http_size);
+}
+
 static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoint,
                                   const tr_behavior *behavior)
 {
     struct http_site *site = NULL;
     const tr_handler *row;
     const char *why;
+    tr_http_options options;
     if (!tr__http_is_built())
         return TR_NOT_SUPPORTED;
+    if (!options_read(&endpoint->options, &options)) {
+        tr_log_error(
+            self, "cannot listen: an option of HTTP is not known to this version of the library");
+        return TR_INVALID_ARGUMENT;
+    }
     if (!tr__h2_is_built() && offers_h2(endpoint->options.alpn)) {
         tr_log_error(self, "cannot listen: .alpn has h2, and HTTP/2 was not built");
         return TR_NOT_SUPPORTED;
     }
-    tr_status status = tr__http_site_new(
-        &self->worker->system->source, endpoint->options.http, behavior, &site, &row, &why);
+    tr_status status =
+        tr__http_site_new(&self->worker->system->source, &options, behavior, &site, &row, &why);
     /* not needed any more, because the site has a copy of the options */
     endpoint->options.http = NULL;
     endpoint->site = site;
@@ -579,9 +594,10 @@ const struct tr_protocol tr__http_protocol = {
     .later = tr__http_later,
 };
 
-const tr_endpoint *tr_http_endpoint(tr_endpoint *endpoint)
+const tr_endpoint *tr_http_endpoint_sized(tr_endpoint *endpoint, size_t http_size)
 {
     const char *address = endpoint->address;
+    endpoint->http_size = http_size;
     endpoint->protocol = &tr__http_protocol;
     bool has_h2 = tr__h2_is_built() && !(endpoint->http && endpoint->http->has_no_http2);
     if (endpoint->kind == TR_ENDPOINT_TLS && !endpoint->alpn && has_h2)

@@ -75,6 +75,9 @@ static void behavior_write(struct visitor *visitor, struct behaviors *all, size_
     tr__json_unsigned(line, "queued", info->queued);
     tr__json_unsigned(line, "queued_most", info->queued_most);
     tr__json_unsigned(line, "queued_bytes", info->queued_bytes);
+    tr__json_unsigned(line, "bytes", info->bytes);
+    tr__json_unsigned(line, "suspended", info->suspended);
+    tr__json_unsigned(line, "stopping", info->stopping);
     tr__json_unsigned(line, "failures", info->failures);
     if (is_aged(all, at) && all->is_quick &&
         tr__observer_find(visitor->observer, info->fullest, &fullest)) {

@@ -290,7 +290,7 @@ void tr__verb_durable_set(struct visitor *visitor, const struct control_request 
 static bool actor_exists(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const struct durable_kind *kind, tr_bytes key)
 {
-    tr_status status = tr_client_durable_exists(visitor->observer->client, kind->declared, key);
+    tr_status status = tr_client_durable_exists(visitor->observer->client, kind->origin, key);
     if (status == TR_OK || tr__stored_is_awake(stored, request->kind, key))
         return true;
     tr__stored_refuse(visitor, request, status);
@@ -310,7 +310,7 @@ void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *
     tr_bytes bytes = request_key_bytes(&key);
     if (!kind || !actor_exists(visitor, request, &stored, kind, bytes))
         return;
-    tr_status status = tr_client_try_durable(client, kind->declared, bytes, &bits);
+    tr_status status = tr_client_try_durable(client, kind->origin, bytes, &bits);
     if (status != TR_OK) {
         tr__audit(visitor, request, status);
         tr__stored_refuse(visitor, request, status);
@@ -418,8 +418,7 @@ void tr__verb_wake(struct visitor *visitor, const struct control_request *reques
     tr_bytes bytes = request_key_bytes(&key);
     if (!kind || !actor_exists(visitor, request, &stored, kind, bytes))
         return;
-    tr_status status =
-        tr_client_try_durable(visitor->observer->client, kind->declared, bytes, &bits);
+    tr_status status = tr_client_try_durable(visitor->observer->client, kind->origin, bytes, &bits);
     if (status == TR_OK)
         (void)tr__observer_find(visitor->observer, tr_ref_from_bits(bits), &info);
     order_end(visitor, request, status, info.path);

@@ -13,6 +13,7 @@
 #include "observe/durable_change.h"
 #include "observe/durable_events.h"
 #include "observe/durable_export.h"
+#include "observe/durable_rows.h"
 #include "observe/durables.h"
 #include "observe/flame.h"
 #include "observe/flow.h"
@@ -292,8 +293,10 @@ static void verb_show(struct visitor *visitor, const struct control_request *req
     source_resize(source, report, 0);
 }
 
-static void why_write(struct json_line *line, const tr_why_report *report)
+static void why_write(struct visitor *visitor, const tr_why_report *report)
 {
+    struct json_line *line = &visitor->output;
+    tr_actor_info who;
     tr__json_string(line, "path", report->path);
     tr__json_string(line, "state", report->state);
     tr__json_bool(line, "told_to_stop", report->is_told_to_stop);
@@ -307,6 +310,8 @@ static void why_write(struct json_line *line, const tr_why_report *report)
         tr__json_string(line, "kind", tr_why_name(reason->kind));
         tr__json_unsigned(line, "holds", reason->holds);
         tr__json_ref(line, "who", reason->who);
+        if (tr__observer_find(visitor->observer, reason->who, &who))
+            tr__json_string(line, "who_path", who.path);
         tr__json_signed(line, "for_ms", reason->age_ns < 0 ? -1 : milliseconds(reason->age_ns));
         tr__json_string(line, "where", reason->where);
         tr__json_string(line, "text", reason->text);
@@ -335,7 +340,7 @@ static void verb_why(struct visitor *visitor, const struct control_request *requ
     if (status == TR_OK) {
         tr_why_print(report, text, sizeof text);
         tr__visitor_begin(visitor, request->id, false);
-        why_write(&visitor->output, report);
+        why_write(visitor, report);
         tr__json_string(&visitor->output, "text", text);
         tr__visitor_end(visitor);
     } else {
@@ -482,6 +487,8 @@ const struct verb tr__verbs[] = {
     {"durable ls", tr__verb_durable_ls, false, true},
     {"durable get", tr__verb_durable_get, false, true},
     {"durable events", tr__verb_durable_events, false, true},
+    {"durable kv", tr__verb_durable_kv, false, true},
+    {"durable queue", tr__verb_durable_queue, false, true},
     {"durable set", tr__verb_durable_set, true, false},
     {"durable rm", tr__verb_durable_rm, true, false},
     {"durable export", tr__verb_durable_export, false, true},

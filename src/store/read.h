@@ -20,8 +20,10 @@ void tr__store_reader_free(struct store_reader *reader);
 
 /**
  * Lets all following calls of this reader see the same state of the store, until
- * tr__store_reader_release. Meanwhile the log of the store grows, so hold a reader only for
- * milliseconds. Fails with TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
+ * tr__store_reader_release. Meanwhile the log of the store cannot start over, so hold a reader only
+ * for milliseconds, and release it if a call gives TR_STORE_BUSY: the log is full, and commits wait
+ * for the release. Only a reader that is held gets this. Fails with TR_NO_MEMORY, TR_STORE_FAILED,
+ * TR_STORE_BUSY.
  */
 TR_MUST_CHECK tr_status tr__store_reader_hold(struct store_reader *reader);
 void tr__store_reader_release(struct store_reader *reader);

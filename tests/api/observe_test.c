@@ -140,6 +140,9 @@ static void play_queued(void)
     ck_assert_uint_eq(found->queued_most, 300);
     ck_assert_uint_ge(found->queued_bytes, 300 * 64);
     ck_assert_uint_eq(found->fullest.bits, tr_any(purse_).bits);
+    ck_assert_uint_eq(found->suspended, 1);
+    ck_assert_uint_eq(found->stopping, 0);
+    ck_assert_uint_gt(found->bytes, found->queued_bytes);
     ck_assert_int_eq(tr_resume(test, purse_), TR_OK);
     tr_kit_settle(kit);
     ck_assert_uint_eq(list((tr_actor_query){.queued_min = 1}, 64), 0);

@@ -139,7 +139,7 @@ TEST(without_memory_it_says_so_and_loses_nothing, "O-03")
     }
 }
 
-/* ---- In words. ---- */
+/* ---- As text. ---- */
 
 TEST(a_report_reads_like_this, "O-03")
 {

@@ -310,10 +310,12 @@ tr_ref tr_client_find(tr_client *client, const char *path)
     return tr_ref_from_bits(tr__names_find(&client->system->names, &client->reader, path));
 }
 
-tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
+tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *given, uint64_t *ref_bits)
 {
     CLIENT_VERB(client);
-    if (!client || !ref_bits)
+    tr_spawn_args copy;
+    const tr_spawn_args *args = spawn_args_read(given, &copy);
+    if (!client || !args || !ref_bits)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
     tr_status status = tr__spawn_check(system, args);

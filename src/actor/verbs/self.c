@@ -11,6 +11,7 @@
 #include "actor/ask/deliver.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/life/spawn.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
@@ -326,16 +327,17 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error;
     error.text[0] = '\0'; /* only the text of this error is read */
-    if (!args || args->size != sizeof *args)
-        tr_crash(self,
-                 TR_INVALID_ARGUMENT,
-                 "spawn: invalid arguments: NULL, or of another version of the library");
-    tr_spawn_args with_error = *args;
+    tr_spawn_args with_error;
+    if (!spawn_args_copy(args, &with_error))
+        tr_crash(self, TR_INVALID_ARGUMENT, "spawn: " SPAWN_ARGS_FAULT);
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
     if (status != TR_OK)
-        tr_crash(
-            self, status, "cannot spawn %s: %.200s", tr__behavior_name(args->behavior), error.text);
+        tr_crash(self,
+                 status,
+                 "cannot spawn %s: %.200s",
+                 tr__behavior_name(with_error.behavior),
+                 error.text);
     return tr_ref_from_bits(bits);
 }
 

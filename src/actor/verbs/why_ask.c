@@ -26,6 +26,7 @@
 #include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
+#include "base/sized.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 
@@ -261,11 +262,8 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     return status;
 }
 
-tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report, size_t size)
+static tr_status self_why(tr_self *self, tr_ref actor, tr_why_report *report)
 {
-    TURN_VERB(self);
-    if (!self || !report || size != sizeof *report)
-        return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
         return TR_CANCELLED;
     struct worker *worker = self->worker;
@@ -281,12 +279,9 @@ tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *re
     return TR_OK;
 }
 
-tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_report *report,
-                                    size_t size)
+static tr_status client_why(tr_client *client, tr_ref actor, tr_why_report *report)
 {
     CLIENT_VERB(client);
-    if (!client || !report || size != sizeof *report)
-        return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
     actor.bits = tr__group_behind(&system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits};
@@ -300,6 +295,41 @@ tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_repo
     const void *told;
     tr_status status = tr_client_try_await(client, asked, &told);
     return outcome(system, status, told, actor.bits, report);
+}
+
+/* Gives a whole report to a program that was compiled with another struct. Frees `whole`. */
+static tr_status give(struct tr_system *system, tr_status status, tr_why_report *whole,
+                      tr_why_report *report, size_t size)
+{
+    if (status == TR_OK)
+        sized_write(report, size, whole, sizeof *whole);
+    source_resize(&system->source, whole, 0);
+    return status;
+}
+
+tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report, size_t size)
+{
+    TURN_VERB(self);
+    if (!self || !report || !size)
+        return TR_INVALID_ARGUMENT;
+    if (size == sizeof *report)
+        return self_why(self, actor, report);
+    struct tr_system *system = self->worker->system;
+    tr_why_report *whole = source_resize(&system->source, NULL, sizeof *whole);
+    return whole ? give(system, self_why(self, actor, whole), whole, report, size) : TR_NO_MEMORY;
+}
+
+tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_report *report,
+                                    size_t size)
+{
+    if (!client || !report || !size)
+        return TR_INVALID_ARGUMENT;
+    if (size == sizeof *report)
+        return client_why(client, actor, report);
+    struct tr_system *system = client->system;
+    tr_why_report *whole = source_resize(&system->source, NULL, sizeof *whole);
+    return whole ? give(system, client_why(client, actor, whole), whole, report, size)
+                 : TR_NO_MEMORY;
 }
 
 /* ---- The report as text. ---- */
