@@ -468,10 +468,7 @@ const char *tr_peer_name(tr_self *self, tr_channel channel);
 const char *tr_peer_protocol(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
-/**
- * Returns how many datagrams the kernel had dropped, because they were not read in time, when the
- * last one came. In a turn. Does not wait.
- */
+/** Returns how many unread datagrams the kernel had dropped when the last one came. In a turn. Does not wait. */
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
  * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or

@@ -138,7 +138,7 @@ void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *rep
     if (!cell->dispatch)
         return;
     report->bytes_max = cell->dispatch->behavior->options.budget_bytes;
-    report->bytes = tr__cell_bytes(cell);
+    report->bytes = tr__cell_bytes(worker, cell);
     show_state(cell, report);
 }
 
