@@ -169,6 +169,7 @@ typedef struct tr_endpoint {
     /* Of TR_HTTP and TR_HTTPS. */
     const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
+    size_t http_size TR_ZERO;                   /* of *.http, what TR_HTTP sets; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces came. */
     bool answers_in_order TR_ZERO;
@@ -468,15 +469,12 @@ const char *tr_peer_name(tr_self *self, tr_channel channel);
 const char *tr_peer_protocol(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
-/**
- * Returns how many datagrams the kernel had dropped, because they were not read in time, when the
- * last one came. In a turn. Does not wait.
- */
+/** Returns how many unread datagrams the kernel had dropped when the last one came. In a turn. Does not wait. */
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
  * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or
  * TR_UNREACHABLE, and errors that the network reported later. For UDP of tr_bind, Linux reports
- * none, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
+ * no such errors, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
  */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
