@@ -13,7 +13,7 @@
 #include "net/peer.h"
 
 /* Longer methods and paths are cut, so that what stands behind them fits into the line. */
-enum { METHOD_MAX = 32, PATH_MAX_ = 600, NOTE_MAX = METHOD_MAX + PATH_MAX_ + 2 };
+enum { METHOD_MAX = 32, TARGET_MAX = 600, NOTE_MAX = METHOD_MAX + TARGET_MAX + 2 };
 static_assert(NOTE_MAX + TR_ADDRESS_TEXT_MAX + HTTP_ID_MAX + 64 < TR_LOG_MAX, "a line fits");
 
 int tr__http_logged_size(const char *target)
@@ -35,7 +35,7 @@ void tr__http_access_note(struct http_request *request)
              "%.*s %.*s",
              (int)METHOD_MAX,
              method,
-             size < PATH_MAX_ ? size : (int)PATH_MAX_,
+             size < TARGET_MAX ? size : (int)TARGET_MAX,
              target);
     request->logged = text;
 }
