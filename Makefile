@@ -6,11 +6,11 @@ EXAMPLE ?= 42_bank_online
 ARGS ?=
 SOURCES = $(shell find include src tests bench examples -name '*.[ch]' 2>/dev/null)
 
-all: build/build.ninja ## build libraries, examples and benchmarks in build/, and tests if their packages are there
+all: writable build/build.ninja ## build libraries, examples and benchmarks in build/, and tests if their packages are there
 	cmake --build --preset release
 
 # A warning of a compiler that nobody here has tried must not stop a user. tools/test switches -Werror on again.
-build/build.ninja:
+build/build.ninja: | writable
 	@command -v cmake >/dev/null || { echo "cmake is missing: run tools/bootstrap" >&2; exit 1; }
 	cmake --preset release -DTROUPE_WERROR=OFF
 
@@ -24,25 +24,25 @@ top: ## look into what make run has started, from a second terminal
 	@[ -x build/run/bin/troupe ] || { echo "make: nothing runs here: make run, in another terminal" >&2; exit 1; }
 	@build/run/bin/troupe top
 
-test: ## everything that must hold before a commit, less than twenty minutes
+test: writable ## everything that must hold before a commit, about twelve minutes on two cores
 	@tools/bootstrap test
 	tools/test
 
-check-long: ## the explorer, power cuts, stress tests and fuzzers with long settings, all tests with clang, hours
+check-long: writable ## the explorer, power cuts, stress tests and fuzzers with long settings, all tests with clang, hours
 	@tools/bootstrap long
 	TROUPE_LONG=1 tools/test long
 
-bench: ## compare with other runtimes, which it installs; takes a while
+bench: writable ## compare with other runtimes, which it installs; takes a while
 	@tools/bootstrap bench
 	@$(MAKE) --no-print-directory all
 	tools/bench
 
-bench-quick: ## the same with shorter runs, in less than two minutes
+bench-quick: writable ## the same with shorter runs, in less than two minutes
 	@tools/bootstrap measure
 	@$(MAKE) --no-print-directory all
 	tools/bench --quick
 
-guard: ## count the instructions of hot paths, compare with bench/guard.baseline
+guard: writable ## count the instructions of hot paths, compare with bench/guard.baseline
 	@tools/bootstrap measure
 	@$(MAKE) --no-print-directory build/build.ninja
 	cmake --build --preset release --target troupe-guard
@@ -57,11 +57,11 @@ deb: writable ## Debian packages in build/deb: library, -dev, tool, gdb, documen
 	cmake --build --preset release --target troupe troupe_static troupe_tool
 	tools/deb
 
-amalgamation: ## the library as two files: build/amalgamation/troupe.c, troupe.h
+amalgamation: writable ## the library as two files: build/amalgamation/troupe.c, troupe.h
 	@tools/bootstrap docs
 	tools/amalgamate
 
-docs: ## the documentation as a site: build/docs/index.html
+docs: writable ## the documentation as a site: build/docs/index.html
 	@tools/bootstrap docs
 	tools/docs
 

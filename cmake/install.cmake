@@ -24,8 +24,13 @@ install(EXPORT troupe_static_targets NAMESPACE troupe:: DESTINATION ${package_di
 
 # What the archive needs: packages for CMake, and flags for pkg-config. They are no Requires.private, which pkg-config wants to
 # find for the shared library too.
-set(static_packages "BoostContext")
-set(pc_private "-lboost_context")
+set(static_packages "")
+set(pc_private "")
+if(boost_library)
+    list(APPEND static_packages "BoostContext")
+    list(APPEND pc_private -lboost_context)
+    install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindBoostContext.cmake DESTINATION ${package_dir})
+endif()
 if(TROUPE_SQLITE)
     list(APPEND static_packages "SQLite3 3.40")
     list(APPEND pc_private -lsqlite3)
@@ -64,7 +69,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/troupe-config.cmake.in t
     INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(troupe-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake
-    ${PROJECT_BINARY_DIR}/troupe-config-version.cmake ${CMAKE_CURRENT_LIST_DIR}/FindBoostContext.cmake
+    ${PROJECT_BINARY_DIR}/troupe-config-version.cmake
     DESTINATION ${package_dir})
 
 file(RELATIVE_PATH pc_prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)

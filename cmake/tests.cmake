@@ -110,7 +110,7 @@ if(TROUPE_TESTS)
         target_compile_options(troupe_tested INTERFACE ${TROUPE_USER_OPTIONS})
         target_link_options(troupe_tested PRIVATE ${linker} ${wrap})
         target_link_libraries(troupe_tested PRIVATE troupe_flags
-            PUBLIC Threads::Threads BoostContext::BoostContext ${store_library} ${tls_library} ${zlib_library} ${http_library} ${http2_library})
+            PUBLIC Threads::Threads ${boost_library} ${store_library} ${tls_library} ${zlib_library} ${http_library} ${http2_library})
     endif()
     add_library(test_support STATIC ${support_sources})
     target_include_directories(test_support PUBLIC ${tests_dir} PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -317,7 +317,7 @@ if(TROUPE_FUZZ AND fuzz_sources)
     # A fuzzer needs all of the checks and little of the speed, and -O3 takes twice as long to build.
     target_compile_options(troupe_fuzz PUBLIC ${fuzz_flags} -O1)
     target_link_libraries(troupe_fuzz PUBLIC troupe_flags Threads::Threads
-        BoostContext::BoostContext ${store_library} ${tls_library} ${zlib_library} ${http_library} ${http2_library})
+        ${boost_library} ${store_library} ${tls_library} ${zlib_library} ${http_library} ${http2_library})
     set_target_properties(troupe_fuzz PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     # Both targets have the groups of the files; this one has fewer files of them.
     if(NOT CMAKE_C_COMPILER_LAUNCHER)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- Texts. ---- */
@@ -323,21 +322,6 @@ static void show_print(const struct json *answer)
     }
 }
 
-static void behaviors_print(const struct json *answer)
-{
-    const struct json *list = json_get(answer, "behaviors");
-    printf("    live  queued    most failures  behavior\n");
-    for (const struct json *row = list ? list->first : NULL; row; row = row->next)
-        printf("%8" PRId64 " %7" PRId64 " %7" PRId64 " %8" PRId64 "  %s (%s:%" PRId64 ")\n",
-               json_number(row, "live"),
-               json_number(row, "queued"),
-               json_number(row, "queued_most"),
-               json_number(row, "failures"),
-               json_text(row, "behavior", "?"),
-               json_text(row, "file", "?"),
-               json_number(row, "line"));
-}
-
 /* Prints a time of nanoseconds in a short form. */
 static void time_print(int64_t ns)
 {
@@ -347,6 +331,42 @@ static void time_print(int64_t ns)
         printf("%6" PRId64 " us", ns / 1000);
     else
         printf("%6" PRId64 " ms", ns / 1000000);
+}
+
+/* Prints the age of the oldest message of a behavior, or "-" if it is not known. */
+static void oldest_print(const struct json *row)
+{
+    char text[24] = "-";
+    if (json_get(row, "at_least_ms"))
+        snprintf(text, sizeof text, "%.1f s", (double)json_number(row, "at_least_ms") / 1000);
+    printf("%8s ", text);
+}
+
+static void behaviors_print(const struct json *answer)
+{
+    const struct json *list = json_get(answer, "behaviors");
+    printf("    live  queued    most    bytes   oldest  handled failures       mean    99%% in  "
+           "behavior\n");
+    for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
+        char bytes[16];
+        char handled[16];
+        printf("%8" PRId64 " %7" PRId64 " %7" PRId64 " %8s ",
+               json_number(row, "live"),
+               json_number(row, "queued"),
+               json_number(row, "queued_most"),
+               number_short((double)json_number(row, "queued_bytes"), bytes, sizeof bytes));
+        oldest_print(row);
+        printf("%8s %8" PRId64 "  ",
+               number_short((double)json_number(row, "handled_about"), handled, sizeof handled),
+               json_number(row, "failures"));
+        time_print(json_number(row, "mean_ns"));
+        putchar(' ');
+        time_print(json_number(row, "p99_ns"));
+        printf("  %s (%s:%" PRId64 ")\n",
+               json_text(row, "behavior", "?"),
+               json_text(row, "file", "?"),
+               json_number(row, "line"));
+    }
 }
 
 static void handlers_print(const struct json *answer)
@@ -532,8 +552,8 @@ static int refusal_print(const struct json *answer, const char *text, size_t len
     return EXIT_REFUSED;
 }
 
-/* Prints the answer to one request. `last`, which may be NULL, gets the number of the last record. */
-int answer_print(struct connection *connection, const struct options *options, int64_t *last)
+/* Prints the answer to one request. */
+int answer_print(struct connection *connection, const struct options *options, struct place *place)
 {
     const struct form *form = answer_form(options->verb);
     bool is_tree = strcmp(options->verb, "tree") == 0;
@@ -566,8 +586,8 @@ int answer_print(struct connection *connection, const struct options *options, i
             form->answer(answer);
         }
         has_parts |= part != NULL;
-        if (last && part)
-            *last = json_number(part, "number");
+        if (place && answer)
+            follow_note(answer, place);
         if (answer && is_tree && !options->is_json) {
             tree_rows_print(&rows, options->depth ? atoi(options->depth) : INT_MAX);
             list_end_print(answer);
@@ -577,25 +597,6 @@ int answer_print(struct connection *connection, const struct options *options, i
         json_free(line);
         if (is_over)
             return code >= 0 ? code : has_warned ? EXIT_REFUSED : EXIT_OK;
-    }
-}
-
-/* Prints new records as they come, until the program ends or the reader of the output is gone. */
-static int follow(struct connection *connection, const struct options *options)
-{
-    int64_t last = 0;
-    struct timespec pause = {0, 200 * 1000 * 1000};
-    for (;;) {
-        char extra[64];
-        snprintf(extra, sizeof extra, ",\"after\":%" PRId64, last);
-        if (!command_send(connection, options, options->verb, NULL, extra))
-            return EXIT_LOST;
-        int code = answer_print(connection, options, &last);
-        if (code != EXIT_OK)
-            return code;
-        if (fflush(stdout) != 0)
-            return EXIT_OK;
-        (void)nanosleep(&pause, NULL);
     }
 }
 
@@ -621,7 +622,7 @@ int command_run(struct connection *connection, const struct options *options)
     if (strcmp(options->verb, "trace") == 0)
         return trace_run(connection, options);
     if (options->follows)
-        return follow(connection, options);
+        return follow_run(connection, options);
     if (options->replay)
         return replay(connection, options);
     if (strcmp(options->verb, "ls") == 0 && !options->is_json)

@@ -97,8 +97,20 @@ const struct form *past_form(const char *verb);
 bool command_send(struct connection *connection, const struct options *options, const char *verb,
                   const char *path, const char *extra);
 
-/** Receives one answer and prints it. *last, unless NULL, is the number of its last part. Returns the exit code. */
-int answer_print(struct connection *connection, const struct options *options, int64_t *last);
+/** Which records a command with -f has. */
+struct place {
+    bool
+        is_known; /* there was an answer: records that come later are missed if they are not shown */
+    int64_t last; /* number of the last record */
+};
+
+/** Notes in *place what the last line of an answer says, and complains if records are missing. */
+void follow_note(const struct json *answer, struct place *place);
+/** Prints new records as they come, until the program ends or the reader of the output is gone. Returns the exit code. */
+int follow_run(struct connection *connection, const struct options *options);
+
+/** Receives one answer and prints it. `place` is NULL without -f. Returns the exit code. */
+int answer_print(struct connection *connection, const struct options *options, struct place *place);
 /** Prints a time that has passed. */
 void age_print(int64_t ms);
 /** Prints a value of JSON with line breaks, two spaces deeper for each level. */

@@ -2,8 +2,9 @@
 /*
  * The files come from tool/templates, which cmake/templates.cmake turns into templates.inc. Those of "common" are in every
  * project. Of a path that "common" and the kind both have, the part of the kind follows. "NAME" in a path, and @NAME@ in a
- * text, become the name of the project; a path that begins with "dot-" gets a dot. First lines with a license of this
- * library are left out, because the project belongs to its author.
+ * text, become the name of the project; a path that begins with "dot-" gets a dot. @IMAGE@ and @SLIM@ become the images of
+ * this machine's distribution, because packages that were made here can be installed there. First lines with a license of
+ * this library are left out, because the project belongs to its author.
  */
 #include "new.h"
 
@@ -25,7 +26,13 @@ struct template
 
 #include "templates.inc"
 
-enum { NAME_MAX_BYTES = 60, TEMPLATE_COUNT = sizeof templates / sizeof *templates };
+enum { NAME_MAX_BYTES = 60, TEMPLATE_COUNT = sizeof templates / sizeof *templates, MARK_COUNT = 3 };
+
+/* What stands in a template, and what becomes of it. */
+struct mark {
+    const char *name;
+    char text[NAME_MAX_BYTES + 1];
+};
 
 /* A kind of project. */
 struct kind {
@@ -97,19 +104,69 @@ static void path_write(char *path, size_t size, const char *name, const char *fr
              has_name ? rest + 4 : rest);
 }
 
-/* Writes a text with the name of the project in place of each @NAME@. False: errno says why not. */
-static bool text_write(FILE *file, const char *text, const char *name)
+/* Copies the value of a line KEY=value or KEY="value" of /etc/os-release. False: this is another line, or the value is none for an image. */
+static bool release_value(const char *line, const char *key, char value[static 32])
 {
-    static const char mark[] = "@NAME@";
+    size_t length = strlen(key);
+    if (strncmp(line, key, length) != 0 || line[length] != '=')
+        return false;
+    const char *from = line + length + 1;
+    from += *from == '"';
+    size_t size = strspn(from, "abcdefghijklmnopqrstuvwxyz0123456789.");
+    if (size == 0 || size >= 32)
+        return false;
+    memcpy(value, from, size);
+    value[size] = '\0';
+    return true;
+}
+
+/* Writes the names of the images, in full and slim: those of the Debian or Ubuntu that this machine runs, else of Debian 12. */
+static void images_write(struct mark *image, struct mark *slim)
+{
+    char line[256];
+    char id[32] = "";
+    char version[32] = "";
+    char codename[32] = "";
+    FILE *file = fopen("/etc/os-release", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        (void)(release_value(line, "ID", id) || release_value(line, "VERSION_ID", version) ||
+               release_value(line, "VERSION_CODENAME", codename));
+    }
+    if (file)
+        fclose(file);
+    /* A Debian that is not released yet has only a codename. */
+    const char *tag = *version ? version : codename;
+    bool is_ubuntu = strcmp(id, "ubuntu") == 0 && *tag;
+    if (!is_ubuntu && (strcmp(id, "debian") != 0 || !*tag))
+        tag = "12";
+    const char *name = is_ubuntu ? "ubuntu" : "debian";
+    snprintf(image->text, sizeof image->text, "%s:%s", name, tag);
+    /* Ubuntu has no images that are called slim. */
+    snprintf(slim->text, sizeof slim->text, "%s:%s%s", name, tag, is_ubuntu ? "" : "-slim");
+}
+
+/* Writes a text with the texts of the marks in their place. False: errno says why not. */
+static bool text_write(FILE *file, const char *text, const struct mark marks[MARK_COUNT])
+{
     size_t line = strcspn(text, "\n");
     const char *license = strstr(text, "SPDX-License-Identifier");
     if (license && (size_t)(license - text) < line)
         text += line + 1;
-    for (const char *found; (found = strstr(text, mark)); text = found + strlen(mark)) {
-        if (fprintf(file, "%.*s%s", (int)(found - text), text, name) < 0)
+    while (*text) {
+        const struct mark *mark = NULL;
+        for (size_t i = 0; i < MARK_COUNT; i++) {
+            if (strncmp(text, marks[i].name, strlen(marks[i].name)) == 0)
+                mark = &marks[i];
+        }
+        /* Up to the next character that may begin a mark. */
+        size_t size = mark ? strlen(mark->name) : 1 + strcspn(text + 1, "@");
+        const char *from = mark ? mark->text : text;
+        size_t count = mark ? strlen(mark->text) : size;
+        if (fwrite(from, 1, count, file) != count)
             return false;
+        text += size;
     }
-    return fputs(text, file) >= 0;
+    return true;
 }
 
 /* Makes the directories above a file. False: errno says why not. */
@@ -126,16 +183,16 @@ static bool parents_make(char *path)
 }
 
 /* Writes one file, or appends to it. False: errno says why not. */
-static bool file_write(const struct template *template, const char *name)
+static bool file_write(const struct template *template, const struct mark marks[MARK_COUNT])
 {
     char path[PATH_MAX];
-    path_write(path, sizeof path, name, template->path);
+    path_write(path, sizeof path, marks[0].text, template->path);
     if (!parents_make(path))
         return false;
     FILE *file = fopen(path, "a");
     if (!file)
         return false;
-    bool is_written = text_write(file, template->text, name);
+    bool is_written = text_write(file, template->text, marks);
     return fclose(file) == 0 && is_written;
 }
 
@@ -165,9 +222,12 @@ static void project_remove(const struct kind *kind, const char *name)
 static bool project_write(const struct kind *kind, const char *name)
 {
     const char *order[] = {"common", kind->name};
+    struct mark marks[MARK_COUNT] = {{.name = "@NAME@"}, {.name = "@IMAGE@"}, {.name = "@SLIM@"}};
+    snprintf(marks[0].text, sizeof marks[0].text, "%s", name);
+    images_write(&marks[1], &marks[2]);
     for (size_t i = 0; i < 2; i++) {
         for (size_t j = 0; j < TEMPLATE_COUNT; j++) {
-            if (strcmp(templates[j].kind, order[i]) == 0 && !file_write(&templates[j], name))
+            if (strcmp(templates[j].kind, order[i]) == 0 && !file_write(&templates[j], marks))
                 return false;
         }
     }

@@ -10,9 +10,13 @@ DEFINES = (re.compile(rf"^#[ \t]*define[ \t]+({NAME})\b", re.M),
            re.compile(rf"^\}} ({NAME});", re.M),
            re.compile(rf"^typedef [^{{;]*?\b({NAME});", re.M),
            re.compile(rf"^typedef [^;{{]*?\(\*({NAME})\)", re.M),
+           re.compile(rf"^typedef [\w *]*?[ *]({NAME})\(", re.M),
            re.compile(rf"^(?:typedef )?(?:struct|enum|union) ({NAME}) \{{", re.M),
            re.compile(rf"^TR_(?:MESSAGE|REQUEST|ACTOR|DURABLE_DECLARE|BEHAVIOR_DECLARE)\(({NAME})\b", re.M),
            re.compile(rf"^    ({NAME})(?: = [^,\n]*)?,?(?:[ \t]*/\*.*)?$", re.M))
+# The constants of an enum may stand on one line.
+ENUM = re.compile(r"^(?:typedef )?enum(?: \w+)?\s*\{([^{}]*)\}", re.M)
+CONSTANT = re.compile(rf"(?:^|,)\s*({NAME})")
 
 # Lines of a header that are not for readers of the reference.
 HIDDEN = re.compile(r"\s*(?:TR_BEGIN_C|TR_END_C|#include\b|#ifn?def\b|#endif\b|#if\b|#else\b|#define TROUPE_\w+_H\b)")
@@ -71,12 +75,10 @@ def is_inside(name):
 
 
 def names_of(code):
-    found = []
-    for pattern in DEFINES:
-        for match in pattern.finditer(COMMENT.sub("", code)):
-            if not is_inside(match.group(1)) and match.group(1) not in found:
-                found.append(match.group(1))
-    return found
+    bare = COMMENT.sub("", code)
+    names = [match.group(1) for pattern in DEFINES for match in pattern.finditer(bare)]
+    names += [name for body in ENUM.findall(bare) for name in CONSTANT.findall(body)]
+    return list(dict.fromkeys(name for name in names if not is_inside(name)))
 
 
 class Header:

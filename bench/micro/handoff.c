@@ -2,7 +2,7 @@
 /**
  * What a thread handoff gives and what it costs. Not part of the build:
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/handoff.c build/libtroupe.a -lboost_context \
+ *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/handoff.c build/libtroupe.a \
  *         -lpthread -o /tmp/handoff
  *     /tmp/handoff late [rounds] [handoff_after in ms, 0 for none]
  *     /tmp/handoff pingpong [round trips] [handoff_after in ms]

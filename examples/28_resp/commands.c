@@ -255,14 +255,39 @@ static void begin_config(struct batch *batch, const struct resp_command *command
         say(batch, "*0\r\n");
 }
 
+/* NULL: the session has the name now. */
+static const char *set_client_name(struct batch *batch, tr_bytes name)
+{
+    const char *text = name.data;
+    if (name.size > CLIENT_NAME_MAX)
+        return "-ERR client name is longer than 63 bytes\r\n";
+    for (size_t i = 0; i < name.size; i++) {
+        if (text[i] <= ' ' || text[i] > '~')
+            return "-ERR Client names cannot contain spaces, newlines or special characters.\r\n";
+    }
+    memcpy(batch->client_name, text, name.size);
+    batch->client_name[name.size] = '\0';
+    return NULL;
+}
+
 static void begin_client(struct batch *batch, const struct resp_command *command)
 {
-    if (is_word(command->words[1], "SETNAME") || is_word(command->words[1], "SETINFO"))
+    tr_bytes verb = command->words[1];
+    if (is_word(verb, "SETNAME") && command->count == 3) {
+        const char *error = set_client_name(batch, command->words[2]);
+        say(batch, error ? error : "+OK\r\n");
+    } else if (is_word(verb, "SETINFO") && command->count == 4) {
         say(batch, "+OK\r\n");
-    else if (is_word(command->words[1], "GETNAME"))
-        say(batch, "$-1\r\n");
-    else
-        say(batch, "-ERR only CLIENT SETNAME, SETINFO and GETNAME are supported\r\n");
+    } else if (is_word(verb, "GETNAME") && command->count == 2) {
+        /* a copy: a later command of this batch may change the name before this is answered */
+        const char *name = tr_format(batch->self, "%s", batch->client_name);
+        if (name[0])
+            batch_add(batch, answer_bulk)->job.value = (tr_bytes){name, strlen(name)};
+        else
+            say(batch, "$-1\r\n");
+    } else {
+        say(batch, "-ERR expected CLIENT SETNAME name, SETINFO attribute value, or GETNAME\r\n");
+    }
 }
 
 static void begin_command(struct batch *batch, const struct resp_command *command);

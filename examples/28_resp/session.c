@@ -7,6 +7,7 @@
 struct session {
     shard_ref shards;
     uint64_t seed;
+    char client_name[CLIENT_NAME_MAX + 1];
 };
 
 /* ---- Steps. ---- */
@@ -163,6 +164,7 @@ static tr_next on_received(tr_self *self, struct session *session,
     batch.self = self;
     batch.channel = message->channel;
     batch.seed = session->seed;
+    batch.client_name = session->client_name;
     batch.has_quit = false;
     batch.sum = 0;
     batch.failure = NULL;

@@ -16,6 +16,7 @@ enum {
     STEPS_MAX = 64,
     BATCH_BYTES = 1024 * 1024, /* of the words in a batch of several steps */
     OUTPUT_SIZE = 4096,        /* answers that are written at once */
+    CLIENT_NAME_MAX = 63,      /* of CLIENT SETNAME */
     NO_SHARD = -1
 };
 
@@ -38,6 +39,7 @@ struct batch {
     tr_self *self;
     tr_channel channel;
     uint64_t seed;
+    char *client_name; /* of the session, CLIENT_NAME_MAX bytes and a NUL; "": none */
     bool has_quit;
     int64_t sum;                  /* of the steps of a command so far */
     const struct result *failure; /* the first one among them; NULL: none */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A server that speaks only to those whose certificate its own authority has signed, and knows them by name. Certificates
- * may be replaced while it runs: SIGHUP has them read again, new connections get the new ones, those that are open continue.
+ * A server that speaks only to those whose certificate its own authority has signed, and knows them by name. It has two
+ * names, with a certificate for each (SNI). Certificates may be replaced while it runs: SIGHUP has them read again, new
+ * connections get the new ones, those that are open continue.
  *
  *     33_mutual_tls 127.0.0.1:7443 &
  *     openssl s_client -connect localhost:7443 -cert anna.pem -key anna.key -CAfile authority.pem
+ *     openssl s_client -connect localhost:7443 -servername shop.example -cert anna.pem -key anna.key -CAfile authority.pem
  *
- * server.pem, server.key and authority.pem are in the current directory.
+ * server.pem, shop.pem, their keys and authority.pem are in the current directory.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -42,6 +44,9 @@ struct server {
     tr_listener_ref listener;
 };
 
+static const tr_tls_host hosts[] = {
+    {.name = "shop.example", .certificate = "shop.pem", .key = "shop.key"}, {.name = NULL}};
+
 static tr_next on_args(tr_self *self, struct server *server, const struct tr_args *message)
 {
     const char *address = message->argv.count > 1 ? message->argv.items[1] : "127.0.0.1:7443";
@@ -50,6 +55,7 @@ static tr_next on_args(tr_self *self, struct server *server, const struct tr_arg
                                  TR_TLS(address,
                                         .certificate = "server.pem",
                                         .key = "server.key",
+                                        .hosts = hosts,
                                         .trusts = "authority.pem",
                                         .verify = TR_VERIFY_REQUIRED,
                                         .framing = TR_LINES,

@@ -30,8 +30,8 @@ struct auditor {
     live_topic live;
     tr_time start_ns;
     uint64_t transfers;
-    uint32_t arrivals; /* of this second; commits likewise */
-    uint32_t commits;
+    uint32_t arrivals; /* of this second; changes likewise */
+    uint32_t changes;  /* of accounts, on disk: accounts tell of most of them */
     struct latencies latencies;
     struct figures figures; /* of the last second */
     uint64_t failures_seen;
@@ -69,7 +69,7 @@ static tr_next on_opened(struct auditor *auditor, const struct opened *message)
 static tr_next on_debited(struct auditor *auditor, const struct debited *message)
 {
     uint32_t payer = message->account % ACCOUNTS;
-    auditor->commits++;
+    auditor->changes++;
     auditor->books.cents[payer] = message->left;
     auditor->books.under_way[payer] += (int64_t)message->cents;
     return TR_SAME;
@@ -83,7 +83,7 @@ static tr_next on_credited(struct auditor *auditor, const struct credited *messa
 {
     struct books *books = &auditor->books;
     uint32_t payer = message->from % ACCOUNTS;
-    auditor->commits++;
+    auditor->changes++;
     books->cents[message->account % ACCOUNTS] = message->left;
     if (message->number <= books->arrived[payer]) {
         books->mistakes++;
@@ -100,7 +100,7 @@ static tr_next on_credited(struct auditor *auditor, const struct credited *messa
 
 static tr_next on_settled(struct auditor *auditor)
 {
-    auditor->commits++;
+    auditor->changes++;
     return TR_SAME;
 }
 
@@ -198,7 +198,7 @@ static tr_next on_draw(tr_self *self, struct auditor *auditor)
                           .rate = auditor->figures.rate,
                           .p99_us = auditor->figures.p99_us,
                           .awake = awake,
-                          .commits = auditor->figures.commits,
+                          .changes = auditor->figures.changes,
                           .failures = counters.failures,
                           .restarts = counters.restarts,
                           .stalls = counters.stalls,
@@ -228,7 +228,7 @@ static tr_next on_count(tr_self *self, struct auditor *auditor)
                           .p99_us = latencies_take_p99(&auditor->latencies),
                           .restarts = counters.restarts,
                           .awake = see_sleepers(self, is_awake),
-                          .commits = auditor->commits,
+                          .changes = auditor->changes,
                           .stalls = counters.stalls,
                           .sum = sum,
                           .is_exact = sum == (uint64_t)ACCOUNTS * OPENING_CENTS,
@@ -236,7 +236,7 @@ static tr_next on_count(tr_self *self, struct auditor *auditor)
     now.asleep = ACCOUNTS - now.awake;
     auditor->figures = now;
     auditor->arrivals = 0;
-    auditor->commits = 0;
+    auditor->changes = 0;
     auditor->news_seen = news;
     program_note(auditor->transfers, counters.restarts, now.is_exact && !auditor->books.mistakes);
     figures_print(&now);

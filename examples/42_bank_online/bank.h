@@ -45,7 +45,7 @@ TR_ACTOR(auditor, opened, debited, credited, settled, served);
 TR_MESSAGE(card, (str, name), (u64, cents), (bool, awake));
 TR_MESSAGE(incident, (u64, at_ms), (str, text));
 TR_MESSAGE(board, (u64, sum), (u64, expected), (i64, under_way), (u64, transfers), (u32, rate),
-           (u64, p99_us), (u32, awake), (u32, commits), (u64, failures), (u64, restarts),
+           (u64, p99_us), (u32, awake), (u32, changes), (u64, failures), (u64, restarts),
            (u64, stalls), (u32, starts), (i64, pid), (list(message(card)), accounts),
            (list(message(incident)), incidents));
 TR_MESSAGE(board_text, (str, json));

@@ -84,7 +84,8 @@ typedef struct tr_alarm {
     tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
     const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */
     bool is_at_most_once; /* the alarm does not fire again if its handler fails */
-    tr_retry retry;       /* for this alarm; zeros: alarm_retry of the kind, then the defaults */
+    tr_retry
+        retry; /* how the alarm is retried. All zeros: as alarm_retry of the kind says, or as by default */
 } tr_alarm;
 
 /** Names one occurrence of an alarm; see tr_alarm_fired. */

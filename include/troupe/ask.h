@@ -60,8 +60,8 @@
  *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or tr_ask_cancel
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
- * A reply that comes after the outcome is a dead letter. So is a reply that was sent after the
- * deadline, exact to the millisecond, even if nobody has looked for the timeout yet.
+ * A reply that comes after the outcome is a dead letter. A reply that was sent after the deadline,
+ * exact to the millisecond, is one too, even if the asker has not noticed the timeout yet.
  *
  * An ask belongs to its turn: when the turn ends, its reply is no longer awaited. A turn can wait
  * in the handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of

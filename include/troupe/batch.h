@@ -36,7 +36,7 @@
  *
  * A batch has the messages that wait when its turn begins, in the order in which they would be
  * handled one by one. It does not wait for more. It ends before a message of another type; between
- * a request and a message that was told; before a message that the filter excludes, or that is a
+ * a request and a message of tr_tell; before a message that the filter excludes, or that is a
  * barrier by a predicate; and at .batch_max. So no message overtakes another. A message that cannot
  * be in a batch comes alone, to the same handler. For fairness among actors a batch counts as many
  * turns as it has messages.

@@ -305,10 +305,10 @@ typedef struct tr_durable_kind {
  * In a turn. Does not wait.
  *
  * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL it
- * does not: the actor may begin to sleep, but its grace does not end before the block has. It is
- * for work that is to be finished in the grace. TR_KEEP_AWAKE(self, "receipt") { ... } gives a part
- * of the turn a name, for tr_actor_why and for the warning at the end of a grace. The effect of
- * both ends with the block, however the block ends.
+ * does not: the actor may begin to sleep, but its grace does not end before the block has. Use such
+ * a block for work that is to be finished in the grace. TR_KEEP_AWAKE(self, "receipt") { ... }
+ * gives a part of the turn a name, for tr_actor_why and for the warning at the end of a grace. The
+ * effect of both ends with the block, however the block ends.
  */
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
@@ -356,7 +356,7 @@ tr_bytes tr_key(tr_self *self);
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
 /**
- * Whether the actor has been told to sleep or to end: its grace has begun. In a turn. Does not
+ * Whether the actor was asked to sleep or to end: its grace has begun. In a turn. Does not
  * wait.
  */
 bool tr_is_aborted(const tr_self *self);

@@ -48,7 +48,9 @@
  *
  * Order. TR_FILTERS(&a, &b): a is next to the socket, b next to the framing; what comes passes a, then b, and what is
  * written passes b, then a. The PROXY header and TLS are nearer to the socket than all filters of an endpoint.
- * tr_add_filter puts a filter next to the framing.
+ * tr_add_filter puts a filter next to the framing. TLS and the PROXY header are filters of the runtime: tr_start_tls adds
+ * TLS, which stays until the channel ends; .has_proxy_header alone adds the other one, because the header stands before all
+ * other bytes, and that filter removes itself when it has read the header.
  *
  * The end. If a function returns another status than TR_OK, the channel ends with that status, and
  * the text of tr_closed names the filter. What the filter has already put into `out` is sent.

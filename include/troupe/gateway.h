@@ -159,8 +159,8 @@ typedef struct tr_exposed {
 
 /**
  * Says which requests may come from outside: TR_EXPOSE(cart, add_item, checkout, TR_BY_GET(show)).
- * They are requests of TR_ACTOR(cart, ...). It stands in the file of TR_DURABLE, or in one that
- * declares the kind. At file scope.
+ * They are requests of TR_ACTOR(cart, ...). TR_EXPOSE stands in the file of TR_DURABLE, or in one
+ * that declares the kind. At file scope.
  */
 #define TR_EXPOSE(actor, ...) TR_EXPOSE_(actor, __VA_ARGS__)
 /**

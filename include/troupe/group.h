@@ -39,8 +39,8 @@
  * }
  * ```
  *
- * The ref is used like the ref of one actor: it has the same type, and can be told, asked, watched,
- * stopped, suspended, named and found. A message goes directly from its sender to a member, which
+ * The ref is used like the ref of one actor: it has the same type, and takes messages and requests;
+ * the group can be watched, stopped, suspended, named and found. A message goes directly from its sender to a member, which
  * is chosen on the sender's thread. There is no actor in between that all messages pass.
  *
  * Which member gets a message
@@ -77,7 +77,7 @@
  * again as another actor.
  *
  * For the spawner the group is one child with its ref: in tr_children, tr_child and tr_stop_child.
- * It gets no signal for failures of members that the group handles.
+ * The spawner gets no signal for failures of members that the group handles.
  *
  * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to
  * each member; if they give TR_NO_MEMORY, some members may already be suspended or resumed. A watch

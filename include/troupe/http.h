@@ -305,7 +305,7 @@ tr_status tr_http_write(tr_self *self, tr_bytes bytes);
 tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
 /**
  * Writes an event of text/event-stream, and sends it when the run ends; `data` may have several lines, `event` may be
- * NULL. Begins the answer if that has not begun.
+ * NULL. Begins the answer if that has not started.
  * In a turn. May wait.
  */
 tr_status tr_http_event(tr_self *self, const char *event, const char *data);

@@ -133,8 +133,7 @@ typedef union tr_http_call_ask {
  * Upgrade cannot be in .headers. Redirects: 303, and POST after 301 and 302, continue as GET
  * without the body; others with the same method and body. In a turn. Does not wait.
  */
-#define tr_http_ask(self, ...)                                                                     \
-    TR_HTTP_ASK_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_http_ask(self, ...) TR_HTTP_ASK_(self, __VA_ARGS__, )
 /** A message as the body of a request: .json = TR_AS_JSON(order, .id = 7). In a turn. Does not wait. */
 #define TR_AS_JSON(...) TR_AS_JSON_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
@@ -153,8 +152,7 @@ typedef union tr_http_call_ask {
  * `streams` is an argument of tr_http_finish.
  * In a turn. May wait.
  */
-#define tr_http_open(self, stream, ...)                                                            \
-    TR_HTTP_OPEN_(self, stream, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_http_open(self, stream, ...) TR_HTTP_OPEN_(self, stream, __VA_ARGS__, )
 
 TR_BEGIN_C
 /** Returns the first header of an answer with this name, in any case, or NULL. Any thread. Does not wait. */
@@ -212,8 +210,7 @@ typedef struct tr_ws_call {
  * as on the side of a server. Where tr_ws_try_connect would return an error, the turn ends with it.
  * In a turn. May wait.
  */
-#define tr_ws_connect(self, ...)                                                                   \
-    TR_WS_CONNECT_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_ws_connect(self, ...) TR_WS_CONNECT_(self, __VA_ARGS__, )
 /**
  * As tr_ws_connect, but writes the channel to a tr_channel * and returns a status: those of
  * tr_try_connect, and TR_REFUSED: the server has answered with another status than 101; *.refused
@@ -221,8 +218,7 @@ typedef struct tr_ws_call {
  * extension that was not offered. TR_INVALID_ARGUMENT: the URL, a header, or another member.
  * TR_NOT_SUPPORTED: built without HTTP, TLS, or zlib for .compresses. In a turn. May wait.
  */
-#define tr_ws_try_connect(self, channel, ...)                                                      \
-    TR_WS_TRY_CONNECT_(self, channel, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_ws_try_connect(self, channel, ...) TR_WS_TRY_CONNECT_(self, channel, __VA_ARGS__, )
 
 TR_BEGIN_C
 /**

@@ -103,7 +103,7 @@
 
 /** Which keys tr_durable_list returns. All zero: the first TR_DURABLE_LIST_COUNT. */
 typedef struct tr_durable_range {
-    size_t size TR_ZERO;           /* sizeof(tr_durable_range); 0 means the same */
+    size_t size TR_ZERO;           /* need not be set: tr_durable_list does it */
     const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
     tr_bytes prefix_bytes TR_ZERO; /* a prefix of any bytes, in place of `prefix` */
     tr_bytes after TR_ZERO;        /* only keys after this one: tr_durable_page.last */
@@ -171,7 +171,7 @@ typedef struct tr_durable_page {
 TR_BEGIN_C
 /**
  * These are the functions of the macros above, for keys and ids of any bytes. An id without bytes:
- * none. timeout_ns 0: TR_ASK_NS. `size` is sizeof(tr_durable_page).
+ * none. timeout_ns 0: TR_ASK_NS. `size` is sizeof(tr_durable_page) in the header that the program was compiled with.
  * In a turn. May wait: as its macro does.
  */
 tr_pending tr_self_ask_key(tr_self *self, const tr_durable_kind *kind, tr_bytes key, tr_bytes id,

@@ -350,7 +350,8 @@
 /**
  * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log
  * has been written into the database and starts over. The log becomes longer only by a single
- * commit of more than half this size, and is cut after it.
+ * commit of more than 7,500 pages (29 MiB), or if the disk does not let it start over for a minute.
+ * It is cut after that.
  */
 #define TR_STORE_LOG_MAX (64u * 1024 * 1024)
 /** Messages of a program that its schema lists (--schema). With more it is not written: TR_LIMIT. */

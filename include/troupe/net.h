@@ -169,6 +169,7 @@ typedef struct tr_endpoint {
     /* Of TR_HTTP and TR_HTTPS. */
     const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
+    size_t http_size TR_ZERO;                   /* of *.http, what TR_HTTP sets; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces came. */
     bool answers_in_order TR_ZERO;
@@ -298,15 +299,14 @@ TR_END_C
 
 /**
  * Connects and waits until the channel is open, with the handshake of TLS. Where tr_try_connect would return an
- * error, the turn ends with it.
+ * error, the turn ends with it; its text says why TLS has failed.
  * In a turn. May wait.
  */
 tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
 /**
  * As tr_connect, but returns a status: TR_OK, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_TIMEOUT, TR_ADDRESS_INVALID,
  * TR_TLS_FAILED, TR_RESET, TR_LIMIT, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY, TR_NOT_PERMITTED, TR_STOPPING,
- * TR_NOT_SUPPORTED (built without TLS), TR_INVALID_ARGUMENT.
- * In a turn. May wait.
+ * TR_NOT_SUPPORTED (built without TLS), TR_INVALID_ARGUMENT. The log says why TLS has failed. In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
 /**
@@ -469,15 +469,12 @@ const char *tr_peer_name(tr_self *self, tr_channel channel);
 const char *tr_peer_protocol(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
-/**
- * Returns how many datagrams the kernel had dropped, because they were not read in time, when the
- * last one came. In a turn. Does not wait.
- */
+/** Returns how many unread datagrams the kernel had dropped when the last one came. In a turn. Does not wait. */
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
  * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or
  * TR_UNREACHABLE, and errors that the network reported later. For UDP of tr_bind, Linux reports
- * none, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
+ * no such errors, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
  */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
@@ -512,7 +509,8 @@ TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
  * has put behind the request for TLS is never taken as if it came through TLS, it is TR_TLS_FAILED. TR_OK.
  * TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as
  * tr_add_filter, or it has TLS, or was opened without .starts_plain), TR_NOT_IN_A_TURN: nothing has changed.
- * TR_CANCELLED, and the TR_TIMEOUT of tr_channel_within: the handshake continues. In a turn. May wait.
+ * TR_CANCELLED, and the TR_TIMEOUT of tr_channel_within: the handshake continues. TLS is not removed later.
+ * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_start_tls(tr_self *self, tr_channel channel);
 TR_END_C

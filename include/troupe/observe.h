@@ -98,6 +98,12 @@ typedef struct tr_behavior_info {
     uint32_t queued_most; /* messages in the fullest of these mailboxes */
     /* since the system was made; counted for the first TR_FAILED_BEHAVIORS_MAX names only */
     uint64_t failures;
+    uint64_t queued_bytes; /* of the messages in all mailboxes of these actors */
+    tr_ref fullest; /* the actor with the fullest of these mailboxes; TR_NOBODY: all are empty */
+    /* memory of the actors, their states and queued_bytes; what their handlers have allocated is not counted */
+    uint64_t bytes;
+    uint64_t suspended; /* those of `live` that are suspended */
+    uint64_t stopping;  /* those of `live` that are stopping */
 } tr_behavior_info;
 
 /** A failure, or the restart after it. Texts that are too long are cut. */

@@ -391,8 +391,8 @@ struct tr_platform {
 
     /**
      * As io_watch, without TR_IO_OUT. The kernel reports UNIX sockets and sockets of datagrams as
-     * writable each time that the other side has read something. That must not wake a worker that
-     * does not wait for it. The thread that parks. Does not wait.
+     * writable each time that the other side has read something. Such a report must not wake a
+     * worker that does not wait for output. The thread that parks. Does not wait.
      */
     tr_status (*io_watch_input)(const tr_platform *platform, tr_parker *parker, int fd,
                                 uint64_t token);

@@ -33,9 +33,9 @@
  * ```
  *
  * A name has a position on a hash ring of the workers, so its actor starts on the same worker in
- * every process and after every restart. The directory of the system knows where it is now. Its ref
- * is like any other. To spawn a name that has an actor returns that actor: there is only one,
- * however many threads spawn the name at the same time.
+ * every process and after every restart. The directory of the system knows where it is now. The ref
+ * of an actor of the pool is like any other. To spawn a name that has an actor returns that actor:
+ * there is only one, however many threads spawn the name at the same time.
  *
  * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them
  * too. tr_system_options.pool_supervision says how they are supervised; without it, they are

@@ -57,7 +57,8 @@
  *
  * A process has a process group of its own, and signals go to all of it, unless .shares_group. So Ctrl-C at a terminal
  * is for this program, which stops, and ends its children in order. A child blocks and ignores no signals and has no
- * descriptors but its three.
+ * descriptors but its three. If tr_app_run has raised the soft limit of descriptors, a child gets the earlier limit,
+ * because it may use select(), unless this program has set the limit since.
  *
  * An actor with a process does not move to another worker, and does not hand the channel over.
  */
@@ -163,8 +164,8 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
  * A signal has one taker in a process. Where tr_try_signals would return an error, the turn ends.
  * In a turn. Does not wait.
  *
- * SIGINT and SIGTERM belong to the runner while tr_app_main or tr_app_run runs, which stops the system in order. A program that
- * makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
+ * While tr_app_main or tr_app_run runs, SIGINT and SIGTERM belong to the runner: on either of them it starts a shutdown. A
+ * program that makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
  */
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))

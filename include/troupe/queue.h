@@ -221,8 +221,9 @@ bool tr_queue_cancel(tr_self *self, tr_queued item);
  */
 bool tr_queue_put_back(tr_self *self, tr_queued item);
 /**
- * Both return how many messages a queue has: tr_queue_count those that can be taken, were taken, or
- * wait for their time, and tr_queue_count_dead the dead letters.
+ * Both return how many messages a queue has. tr_queue_count counts each message until
+ * tr_queue_done: those that can be taken, those that a turn has taken, and those that wait for
+ * their time. tr_queue_count_dead counts the dead letters.
  * In a turn. Does not wait.
  */
 size_t tr_queue_count(const tr_self *self, const char *queue);

@@ -119,7 +119,7 @@ typedef enum tr_timer_kind {
 
 /**
  * Answers the sender of the message of this turn: return tr_reply(self, balance, .cents = 5);
- * In a turn. May wait: as tr_tell does, if the message was told; a reply to a request does not
+ * In a turn. May wait: as tr_tell does, if the message was sent by tr_tell; a reply to a request does not
  * wait.
  *
  * Returns TR_SAME. A reply that cannot be delivered, or that nobody waits for, is a dead letter.

@@ -39,7 +39,7 @@
  *   2. Spawns are refused. The top-level actors get a poison pill. Each handles the messages it
  *      has, stops its children, gets tr_post_stop and ends: children before parents. The timeout of
  *      tr_system_shutdown counts from here. Durable actors stay awake meanwhile, and handlers can
- *      wake them. They are told to sleep when the others have stopped, or when three quarters of
+ *      wake them. They are asked to sleep when the others have stopped, or when three quarters of
  *      the time are over.
  *   3. At the deadline actors that have not stopped are killed: mailboxes are closed, turns that
  *      wait are cancelled, and tr_post_stop is still called, children first. If a durable actor had
@@ -159,8 +159,8 @@ TR_MUST_CHECK tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phas
  * Writes how the shutdown ended.
  * Any thread. Does not wait.
  *
- * TR_INVALID_TRANSITION: it is not over, or has not begun; TR_INVALID_ARGUMENT: also if the program
- * was compiled for another struct than the library's.
+ * TR_INVALID_TRANSITION: it is not over, or has not started; TR_INVALID_ARGUMENT. TR_NO_MEMORY: only
+ * in a program that was compiled with another version of the struct.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
 

@@ -207,8 +207,8 @@ typedef struct tr_system_options {
     /**
      * How much memory durable actors that are awake may have, in bytes, with the rules of
      * awake_max. It counts, approximately, their states, what they have allocated, their alarms and
-     * their queues. It does not count their messages. An actor that is larger than the limit by
-     * itself stays awake as long as others would. 0: no limit.
+     * their queues. It does not count their messages. If only one actor of a worker is awake, this
+     * actor may be larger than the limit. 0: no limit.
      */
     uint64_t awake_bytes_max TR_ZERO;
     /**
@@ -225,10 +225,10 @@ typedef struct tr_system_options {
      * traps_faults includes it.
      *
      * The handlers of the three signals belong to the process: the first such system installs them,
-     * the last one restores what was there before. So does the handler of SIGURG, unless the program
-     * has one: with it the stack of a turn that takes long and computes can be shown (troupe
-     * stalls). It has no effect in a library that was built with a sanitizer. TR_NOT_SUPPORTED:
-     * together with handoff_after_ns.
+     * the last one restores what was there before. A handler of SIGURG is installed in the same
+     * way, unless the program has one. That handler makes it possible to show the stack of a turn
+     * that takes long and computes (troupe stalls). In a library that was built with a sanitizer
+     * this option has no effect. TR_NOT_SUPPORTED: together with handoff_after_ns.
      */
     bool names_faults TR_ZERO;
     /**
@@ -253,12 +253,13 @@ typedef struct tr_counters {
     uint64_t spawned;      /* actors started */
     uint64_t stopped;      /* actors ended */
     uint64_t live;         /* actors alive */
-    uint64_t queued;       /* messages taken and not yet handled */
-    uint64_t failures;     /* turns that failed */
-    uint64_t restarts;     /* restarts after a failure */
-    uint64_t stalls;       /* turns that took longer than turn_report_ns */
-    uint64_t moves;        /* moves of actors to another worker */
-    uint64_t handoffs;     /* times that a worker was handed off: handoff_after_ns */
+    /* messages accepted and not yet handled: in a mailbox, or in a turn that runs or waits */
+    uint64_t queued;
+    uint64_t failures; /* turns that failed */
+    uint64_t restarts; /* restarts after a failure */
+    uint64_t stalls;   /* turns that took longer than turn_report_ns */
+    uint64_t moves;    /* moves of actors to another worker */
+    uint64_t handoffs; /* times that a worker was handed off: handoff_after_ns */
 } tr_counters;
 
 /** A dead letter that the system remembers. Names that are too long are cut. */

@@ -41,12 +41,12 @@
  * }
  * ```
  *
- * For an actor that was told to stop, the text looks like this:
+ * For an actor that was asked to stop, the text looks like this:
  *
- *     /user/bank: Running, told to stop; 3 of 1048576 messages wait, the oldest is transfer
- *       stop, mail: on_transfer waits for an answer to withdraw from /user/alice, and nothing else
- *       begins meanwhile (2.5 s, bank.c:33)
- *       stop: 3 messages that came before its poison pill wait
+ *     /user/bank: Running, stop requested; 3 of 1048576 messages queued, the oldest is transfer
+ *       stop, mail: on_transfer waits for an answer to withdraw from /user/alice; barrier: no other
+ *       message starts (2.5 s, bank.c:33)
+ *       stop: messages queued before the poison pill: 3
  *
  * The report is what the actor's own worker sees between two turns. If the worker does not answer
  * within TR_WHY_NS, the worker itself is the reason: the report says what it runs and for how long.
@@ -61,7 +61,7 @@
 typedef enum tr_why_kind {
     TR_WHY_IDLE,        /* nothing: the actor waits for messages */
     TR_WHY_GONE,        /* the actor has stopped, or never existed */
-    TR_WHY_NOT_BEGUN,   /* the set-up of the actor has not run, or is running */
+    TR_WHY_NOT_STARTED, /* the set-up of the actor has not run, or is running */
     TR_WHY_RUNS,        /* a handler of the actor runs */
     TR_WHY_WORKER_BUSY, /* the worker of the actor runs a handler of `who` */
     /* the worker of the actor has not answered; what the worker runs is not known */
@@ -140,9 +140,8 @@ TR_END_C
  * caller's own worker.
  *
  * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
- * TR_NO_MEMORY; TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the
- * library's; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
- * the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
+ * TR_NO_MEMORY; TR_INVALID_ARGUMENT; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of
+ * another worker, where the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
  * full, stopping or waiting answer it too.
  */
 #define tr_actor_why(from, actor, report) TR_SPEAKER_(from, actor_why)(from, tr_any(actor), report)

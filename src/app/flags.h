@@ -53,8 +53,9 @@ bool tr__flags_has(const char *name, bool takes_store);
 
 /**
  * Takes the flags of the runner out of argv. Writes the other arguments, the name of the program
- * first, to `rest`, which must have space for argc pointers. They point into argv. If a flag is
- * given twice, the last one counts. --store is a flag of the runner only if `takes_store`.
+ * first, to `rest`, which must have space for argc pointers. The arguments in `rest` point into
+ * argv. If a flag is given twice, the last one counts. --store is a flag of the runner only if
+ * `takes_store`.
  *
  * TR_INVALID_ARGUMENT: a flag is wrong. `error` says which and why, and *flags is unchanged.
  */

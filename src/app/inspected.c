@@ -9,7 +9,8 @@
 #include "observe/control.h"
 #include "os/console.h"
 
-static bool find(void *context, char *path, size_t path_size, char *why, size_t why_size)
+static bool control_path_find(void *context, char *path, size_t path_size, char *why,
+                              size_t why_size)
 {
     int length = snprintf(path, path_size, "%s", tr__control_path(context));
     if (length >= 0 && (size_t)length < path_size)
@@ -53,7 +54,7 @@ bool tr__inspected_start(const tr_app *app, const char *program, struct control 
                                               .key = app->inspect_key,
                                               .host = app->inspect_host,
                                               .allows = app->inspect_allow,
-                                              .find = find,
+                                              .find = control_path_find,
                                               .context = control,
                                               .on_log = on_log,
                                               .log_context = system};

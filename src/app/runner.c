@@ -28,6 +28,7 @@
 #include "observe/json_line.h"
 #include "observe/schema.h"
 #include "os/console.h"
+#include "os/descriptor_limit.h"
 #include "os/local_socket.h"
 #include "os/pid_file.h"
 #include "os/signals.h"
@@ -355,6 +356,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
 {
     const tr_system_options options = options_of(runner);
     enum exit_status result = EXIT_FAILED;
+    tr__descriptor_limit_raise();
     tr_status status = tr_system_new(&options, &runner->system);
     if (status != TR_OK)
         goto complain;

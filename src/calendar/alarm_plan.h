@@ -159,8 +159,8 @@ enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mar
                                        const struct zone *zone);
 
 /**
- * Returns the delay of the next retry after `failures` earlier failures: first * 2^failures, at most cap, plus up to a
- * quarter by chance.
+ * Returns the delay of the next retry after `failures` earlier failures: first * 2^failures, at most cap. To this a random
+ * part is added, of up to a quarter of the delay.
  */
 tr_time tr__alarm_back_off(const struct alarm_retry *retry, uint32_t failures, struct rng *rng);
 

@@ -39,8 +39,9 @@
  *     state           how a state is packed, read and migrated
  *     shapes          the shapes of what is stored
  *
- * While a turn runs, worker->outbox is the outbox of the actor, and its changes go into the batch
- * of the open commit (durable/commit.h).
+ * While a turn of the actor runs, worker->outbox_turn is that turn, so that what it sends goes into
+ * the outbox of the open commit. The changes of the turn go into the batch of the same commit
+ * (durable/commit.h).
  *
  * The actor reports everything that happens to its sleep machine (sleep/sleep.h), and
  * durable/drive.c performs the steps that the machine returns. A turn that runs or waits is a wake

@@ -110,7 +110,7 @@ static bool clock_tell_due(struct page *page, const struct store_due *due, int n
         return false;
     uint64_t bits;
     bool is_late = false;
-    tr_status status = tr_self_try_durable(self, kind->declared, due->key, &bits);
+    tr_status status = tr_self_try_durable(self, kind->origin, due->key, &bits);
     if (status == TR_OK)
         status = tr_tell(self,
                          tr_ref_from_bits(bits),

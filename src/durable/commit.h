@@ -44,7 +44,8 @@ struct commit {
     uint64_t number;
     tr_time alarm_ns; /* the earliest alarm that this commit has set, or TR_NEVER */
     bool has_shapes;  /* the batch contains the shapes of the actor's kind */
-    /* the batch contains the first `message_shapes` message shapes of this worker */
+    /* the batch contains the first `message_shapes` items of context->messages: the shapes of
+     * messages that this worker knows */
     const struct worker_context *context;
     uint32_t message_shapes;
     struct wake_lock wake_lock; /* raised while the outbox has messages to the actor itself */

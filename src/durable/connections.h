@@ -2,9 +2,9 @@
 /**
  * Connections of a durable actor: browsers and others that a gateway has connected to it.
  *
- * The socket belongs to a session, an actor of the gateway on any worker. It stays there while the
- * durable actor sleeps. The durable actor has a record of each connection, and a row in its store
- * (durable/connection_row.h).
+ * The socket belongs to a session, an actor of the gateway on any worker. The socket stays there
+ * while the durable actor sleeps. The durable actor has a record of each connection, and a row in
+ * its store (durable/connection_row.h).
  *
  * 1. A connection begins with a tr_durable_connect of its session. Its row is stored with the first
  *    part of the turn of tr_connected. So if that turn has stored anything, a tr_disconnected will

@@ -122,8 +122,9 @@ void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
 }
 
 /*
- * Sends notes again that were not acknowledged in time. Inside one process a note and its receipt are passed by a call,
- * so none is lost on the way.
+ * Sends notes again that were not acknowledged in time. That is for the cluster, which is not built yet. Inside one process
+ * a note and its receipt are passed by a call, which loses nothing, so the two loops run only in
+ * tests/unit/durable_notes_test.c, which makes notes without passing them.
  */
 static void notes_resend(struct worker *worker, struct durable_actor *actor)
 {

@@ -74,8 +74,6 @@ static const char *row_fault(const tr_events *events, const tr_event_row *row)
 const char *tr__events_fault(const tr_durable_kind *kind)
 {
     const tr_events *events = kind->options.events;
-    if (events->size != sizeof *events)
-        return "invalid events: compiled for another version of the library";
     if (!events->state || !tr_type_is_equal(events->state, kind->state))
         return "invalid events: they belong to another state";
     if (events->snapshots.kept > TR_SNAPSHOTS_MAX)

@@ -6,6 +6,7 @@
 
 #include "actor/life/pooled.h"
 #include "base/assert.h"
+#include "base/sized.h"
 #include "calendar/zones.h"
 #include "durable/actor.h"
 #include "durable/clock.h"
@@ -141,7 +142,7 @@ static bool host_is_destroying(struct durable_host *host, const struct durable_k
 static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_kind *declared)
 {
     for (size_t i = 0; host && i < host->kind_count; i++) {
-        if (host->kinds[i].declared == declared)
+        if (host->kinds[i].origin == declared)
             return &host->kinds[i];
     }
     return NULL;
@@ -244,7 +245,7 @@ void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_b
 {
     uint64_t bits;
     const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
-    tr_status status = host_wake(worker->system, &spawner, kind->declared, key, &bits);
+    tr_status status = host_wake(worker->system, &spawner, kind->origin, key, &bits);
     if (status != TR_OK && status != TR_STOPPING && status != TR_STORE_FAILED)
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
@@ -278,6 +279,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, tr_bytes key,
                                 uint64_t *ref_bits)
 {
+    CLIENT_VERB(client);
     if (!client || !kind || !ref_bits)
         return TR_INVALID_ARGUMENT;
     const struct pooled_spawner spawner = {.reader = &client->reader,
@@ -460,9 +462,11 @@ static tr_status host_fill(struct durable_host *host, const tr_durables *durable
     return status == TR_OK ? tr__waker_start(host) : status;
 }
 
-tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const char *store)
+tr_status tr_durable_start(tr_system *system, const tr_durables *given, const char *store)
 {
-    if (durables->size != sizeof *durables || !durables->kinds || system->durable.host)
+    tr_durables durables;
+    if (!given || !sized_read(&durables, sizeof durables, given, given->size) || !durables.kinds ||
+        system->durable.host)
         return TR_INVALID_ARGUMENT;
     struct durable_host *host = source_resize(&system->source, NULL, sizeof *host);
     if (!host)
@@ -488,5 +492,5 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     system->durable.work = host_work;
     system->durable.has_work = host_has_work;
     system->durable.has_failed = host_has_failed;
-    return host_fill(host, durables, store);
+    return host_fill(host, &durables, store);
 }

@@ -61,7 +61,11 @@ struct durable_kind {
     /* Must be the first member. Cells of the kind have this behavior; its handlers call
      * durable/turn.c. */
     tr_behavior behavior;
+    /* What the program declared, with all members that this library has: copies of *origin and of its events. */
     const tr_durable_kind *declared;
+    tr_durable_kind copy;
+    tr_events events;
+    const tr_durable_kind *origin; /* by its address the program names the kind */
     struct durable_host *host;
     struct cell *keeper; /* cell of /system/durable/<kind>, the parent of all actors of this kind */
     tr_handler *handlers;

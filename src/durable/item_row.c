@@ -146,6 +146,7 @@ tr_status tr__item_row_look(const struct store_row *row, struct item_look *look)
                                .shape = shape,
                                .attempts = front.attempts,
                                .failure = front.failure,
+                               .cause = front.cause,
                                .failed_ns = front.failed_ns,
                                .due_ns = front.due_ns};
     return TR_OK;

@@ -57,6 +57,7 @@ struct item_look {
     uint64_t shape;   /* hash of the message's shape; 0: the message has none */
     uint32_t attempts;
     tr_status failure;
+    tr_bytes cause; /* of the last failed attempt; no bytes: none is known */
     /* when the last failed attempt ended, by the wall clock; 0: none has failed */
     tr_time failed_ns;
     tr_time due_ns;

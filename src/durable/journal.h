@@ -11,7 +11,8 @@
  *     snapshots   40  80                       events up to 40 may be gone
  *
  * Rules
- *     1. `highest` never decreases, whatever is deleted. So no number is used twice.
+ *     1. A new event gets the number after `highest`, which never decreases, whatever is deleted.
+ *        So no number is used twice.
  *     2. Events are deleted up to the oldest snapshot that is kept, and never beyond. So the state
  *        can be recovered from each snapshot that is kept, even if the newest is damaged.
  *     3. A snapshot is on disk before an event that it replaces is deleted.

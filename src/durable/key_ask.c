@@ -3,9 +3,9 @@
  * Asks by key: the request goes to the present generation. If that generation ends before it has
  * handled the request, the request goes to the next one.
  *
- * Nearly always one attempt is enough. It fails if the actor has fallen asleep on another worker
- * after its ref was found. The second attempt, without a delay, finds the next generation. Later
- * attempts follow after a delay, so that the ask does not spin.
+ * Nearly always one attempt is enough. An attempt fails if the actor has fallen asleep on another
+ * worker after its ref was found. The second attempt, without a delay, finds the next generation.
+ * Later attempts follow after a delay, so that the ask does not spin.
  */
 #include "durable/key_ask.h"
 
@@ -26,7 +26,9 @@
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 
-/* An ask by key. It sends the message itself, or a tr_durable_once with the packed message. */
+/*
+ * An ask by key. Its request is the message itself, or a tr_durable_once with the packed message.
+ */
 struct key_ask {
     struct key_call call;
     const tr_type *type;
@@ -226,6 +228,7 @@ tr_pending tr_client_ask_key(tr_client *client, const tr_durable_kind *kind, tr_
                              tr_bytes id, const tr_type *type, const void *message,
                              tr_time timeout_ns)
 {
+    CLIENT_VERB(client);
     if (!client)
         return pending_of(TR_INVALID_ARGUMENT);
     const tr_platform *platform = client->system->platform;

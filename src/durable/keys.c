@@ -12,6 +12,7 @@
 
 #include "actor/cell/client.h"
 #include "actor/cell/verb.h"
+#include "base/sized.h"
 #include "durable/actor.h"
 #include "durable/drive.h"
 #include "durable/host.h"
@@ -67,7 +68,7 @@ static const struct durable_kind *kind_find(const struct looker *looker,
 {
     const struct durable_host *host = looker->system->durable.host;
     for (size_t i = 0; host && i < host->kind_count; i++) {
-        if (host->kinds[i].declared == declared)
+        if (host->kinds[i].origin == declared)
             return &host->kinds[i];
     }
     return NULL;
@@ -174,15 +175,20 @@ static tr_status page_make(const struct looker *looker, const struct durable_kin
     return TR_OK;
 }
 
+/* `size` is that of *page as the program was compiled. */
 static tr_status keys_list(const struct looker *looker, const tr_durable_kind *declared,
-                           const tr_durable_range *range, tr_durable_page *page)
+                           const tr_durable_range *given, tr_durable_page *page, size_t size)
 {
     const struct durable_kind *kind = kind_find(looker, declared);
+    tr_durable_range copy;
+    const tr_durable_range *range = &copy;
+    if (!sized_read(&copy, sizeof copy, given, given->size ? given->size : sizeof copy))
+        return TR_INVALID_ARGUMENT;
     tr_bytes prefix = range->prefix_bytes;
     if (range->prefix)
         prefix = (tr_bytes){range->prefix, strnlen(range->prefix, TR_KEY_MAX + 1)};
     if ((range->prefix && range->prefix_bytes.size) || (prefix.size && !prefix.data) ||
-        (range->after.size && !range->after.data) || (range->size && range->size != sizeof *range))
+        (range->after.size && !range->after.data))
         return TR_INVALID_ARGUMENT;
     if (range->max > TR_DURABLE_LIST_MAX)
         return TR_LIMIT;
@@ -190,10 +196,13 @@ static tr_status keys_list(const struct looker *looker, const tr_durable_kind *d
         return TR_NOT_FOUND;
     struct collected keys = {.max = range->max ? range->max : TR_DURABLE_LIST_COUNT,
                              .source = looker->system->source};
+    tr_durable_page made;
     tr_status status = keys_read(looker, kind, prefix, range->after, &keys);
     if (status == TR_OK)
-        status = page_make(looker, kind, &keys, page);
+        status = page_make(looker, kind, &keys, &made);
     source_resize(&keys.source, keys.bytes, 0);
+    if (status == TR_OK)
+        sized_write(page, size, &made, sizeof made);
     return status;
 }
 
@@ -201,21 +210,22 @@ tr_status tr_self_durable_list(tr_self *self, const tr_durable_kind *kind,
                                const tr_durable_range *range, tr_durable_page *page, size_t size)
 {
     TURN_VERB(self);
-    if (!self || !kind || !range || !page || size != sizeof *page)
+    if (!self || !kind || !range || !page || !size)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
         return TR_CANCELLED;
     struct looker looker = looker_of_self(self);
-    return keys_list(&looker, kind, range, page);
+    return keys_list(&looker, kind, range, page, size);
 }
 
 tr_status tr_client_durable_list(tr_client *client, const tr_durable_kind *kind,
                                  const tr_durable_range *range, tr_durable_page *page, size_t size)
 {
-    if (!client || !kind || !range || !page || size != sizeof *page)
+    CLIENT_VERB(client);
+    if (!client || !kind || !range || !page || !size)
         return TR_INVALID_ARGUMENT;
     struct looker looker = looker_of_client(client);
-    return keys_list(&looker, kind, range, page);
+    return keys_list(&looker, kind, range, page, size);
 }
 
 /* ---- One key. ---- */
@@ -267,6 +277,7 @@ tr_status tr_self_durable_exists(tr_self *self, const tr_durable_kind *kind, tr_
 
 tr_status tr_client_durable_exists(tr_client *client, const tr_durable_kind *kind, tr_bytes key)
 {
+    CLIENT_VERB(client);
     if (!client || !kind)
         return TR_INVALID_ARGUMENT;
     struct looker looker = looker_of_client(client);
@@ -325,6 +336,7 @@ tr_status tr_self_durable_destroy(tr_self *self, const tr_durable_kind *kind, tr
 
 tr_status tr_client_durable_destroy(tr_client *client, const tr_durable_kind *kind, tr_bytes key)
 {
+    CLIENT_VERB(client);
     static const struct tr_durable_remove remove;
     static const tr_bytes none = {NULL, 0};
     if (!client || !kind)

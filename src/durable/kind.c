@@ -9,6 +9,7 @@
 
 #include "actor/cell/dispatch.h"
 #include "actor/cell/signal.h"
+#include "base/sized.h"
 #include "durable/alarm.h"
 #include "durable/connections.h"
 #include "durable/events.h"
@@ -93,8 +94,6 @@ static bool is_option_time(tr_time ns)
 static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;
-    if (kind->size != sizeof *kind)
-        return "invalid kind: compiled for another version of the library";
     if (!kind->name || !tr__name_is_plain(kind->name))
         return "invalid kind: no name";
     if (!tr__behavior_is_valid(kind->behavior, &why) || !tr__type_is_valid(kind->state, &why))
@@ -141,6 +140,23 @@ static const char *kind_fault(const tr_durable_kind *kind)
     return options->events ? tr__events_fault(kind) : NULL;
 }
 
+/* Reads a kind and its events as the program has them. Returns an error text, or NULL. */
+static const char *kind_read(struct durable_kind *kind, const tr_durable_kind *origin)
+{
+    kind->origin = origin;
+    kind->declared = &kind->copy;
+    if (!sized_read(&kind->copy, sizeof kind->copy, origin, origin->size))
+        return "invalid kind: it has options that are not known to this version of the library";
+    const tr_events *events = kind->copy.options.events;
+    if (!events)
+        return NULL;
+    if (!sized_read(&kind->events, sizeof kind->events, events, events->size))
+        return "invalid events: they have members that are not known to this version of the "
+               "library";
+    kind->copy.options.events = &kind->events;
+    return NULL;
+}
+
 static void handlers_fill(struct durable_kind *kind, const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -159,22 +175,26 @@ static void handlers_fill(struct durable_kind *kind, const tr_behavior *behavior
 }
 
 tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
-                                const tr_durable_kind *declared)
+                                const tr_durable_kind *origin)
 {
     struct tr_system *system = host->system;
-    const char *why = kind_fault(declared);
+    *kind = (struct durable_kind){.host = host};
+    const char *why = kind_read(kind, origin);
+    const tr_durable_kind *declared = kind->declared;
+    if (!why)
+        why = kind_fault(declared);
     if (why) {
         tr__log(system,
                 TR_LEVEL_ERROR,
                 NULL,
                 "the durable kind %s: %s",
-                declared->name ? declared->name : "?",
+                origin->name ? origin->name : "?",
                 why);
         return TR_INVALID_ARGUMENT;
     }
     const tr_behavior *behavior = declared->behavior;
     size_t count = behavior->handler_count + OWN_HANDLERS;
-    *kind = (struct durable_kind){.behavior = *behavior, .declared = declared, .host = host};
+    kind->behavior = *behavior;
     kind->version = declared->options.version ? declared->options.version : 1;
     kind->handlers = source_resize(&system->source, NULL, (count + 1) * sizeof kind->handlers[0]);
     tr_status status = kind->handlers ? tr__shapes_of_kind(kind) : TR_NO_MEMORY;

@@ -12,7 +12,7 @@
  * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
-                                              const tr_durable_kind *declared);
+                                              const tr_durable_kind *origin);
 void tr__durable_kind_deinit(struct durable_kind *kind);
 
 /** Writes the path of an actor in the directory. Returns its length, or 0 if the key is empty or too long. */

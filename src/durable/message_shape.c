@@ -91,8 +91,9 @@ tr_status tr__message_shape_check(struct worker *worker, const struct durable_ac
     tr_status status = tr__shape_compare_stored(
         host, (tr_bytes){shape->text, shape->size}, hash, path, &is_longer, why);
     /*
-     * TR_STORE_CORRUPT: the store does not have this shape yet. So another type of the same name, in
-     * another file of this program, has stored the message.
+     * TR_STORE_CORRUPT: the host has read no shape with this hash from the store. Here this does not
+     * mean damage: the message was stored after the host had started, by another type of the same
+     * name in another file of this program.
      */
     return status == TR_STORE_CORRUPT ? TR_WRONG_SHAPE : status;
 }

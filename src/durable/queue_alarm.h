@@ -4,9 +4,9 @@
  *
  * While the actor is awake, a turn that waits on a queue waits until the first of these times. For
  * an actor that sleeps, and has a run handler, the store has one alarm in addition to the alarms of
- * the application. It is due at the first of these times. The clock of the host (durable/clock.c)
- * finds it like any other alarm, even if another process has set it. A commit that changes this
- * time stores the alarm too.
+ * the application. That alarm is due at the first of these times. The clock of the host
+ * (durable/clock.c) finds it like any other alarm, even if another process has set it. A commit
+ * that changes this time stores the alarm too.
  *
  * If the time of an item has come and the run handler will take it, the alarm stays due until the
  * item is done. Otherwise, if the process ended before that, nothing would begin the next

@@ -204,7 +204,7 @@ tr_status tr__queue_item_crashed(struct tr_self *self, struct durable_actor *act
 /* ---- The verbs. ---- */
 
 /* Returns the item, if this turn may change it with a verb of this file; NULL: it may not. */
-static struct queue_item *find(tr_self *self, struct durable_actor *actor, tr_queued item)
+static struct queue_item *item_of_verb(tr_self *self, struct durable_actor *actor, tr_queued item)
 {
     if (!actor || !self->frame || self->is_cancelled)
         return NULL;
@@ -214,7 +214,7 @@ static struct queue_item *find(tr_self *self, struct durable_actor *actor, tr_qu
 static bool attempt_end(tr_self *self, tr_queued taken, const char *cause, bool gives_up)
 {
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    struct queue_item *item = find(self, actor, taken);
+    struct queue_item *item = item_of_verb(self, actor, taken);
     if (!item || item->place != ITEM_TAKEN || item->taker != self)
         return false;
     const struct attempt attempt = {.failure = TR_FAILED,
@@ -246,7 +246,7 @@ bool tr_queue_cancel(tr_self *self, tr_queued cancelled)
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    struct queue_item *item = find(self, actor, cancelled);
+    struct queue_item *item = item_of_verb(self, actor, cancelled);
     if (!item || item->place == ITEM_TAKEN)
         return false;
     tr_status status = tr__queue_remove(actor, item);
@@ -259,7 +259,7 @@ bool tr_queue_put_back(tr_self *self, tr_queued dead)
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    struct queue_item *item = find(self, actor, dead);
+    struct queue_item *item = item_of_verb(self, actor, dead);
     if (!item || item->class != ITEM_DEAD)
         return false;
     struct store_batch *batch = tr__commit_batch(actor);

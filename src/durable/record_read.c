@@ -40,7 +40,7 @@ static bool number_read(tr_bytes text, unsigned base, uint64_t *number)
     return text.size && text.size <= 10;
 }
 
-static tr_status refuse(char *why, const char *text)
+static tr_status record_refuse(char *why, const char *text)
 {
     (void)snprintf(why, RECORD_WHY_SIZE, "%s", text);
     return TR_BAD_DATA;
@@ -56,23 +56,23 @@ tr_status tr__record_read(tr_bytes file, struct tr_record **record, char why[REC
     tr_wire_error error;
     void *message;
     if (!line_take(&rest, "troupe-record", &version))
-        return refuse(why, "this is no record of a turn");
+        return record_refuse(why, "this is no record of a turn");
     if (version.size != 1 || *(const char *)version.data != '1')
-        return refuse(why, "another version of the library has written this record");
+        return record_refuse(why, "another version of the library has written this record");
     if (!line_take(&rest, "program", &value) || !line_take(&rest, "handler", &value) ||
         !line_take(&rest, "size", &value) || !number_read(value, 10, &size))
-        return refuse(why, "the head of the record is damaged");
+        return record_refuse(why, "the head of the record is damaged");
     size_t head = (size_t)((const char *)rest.data - (const char *)file.data);
     if (!line_take(&rest, "sum", &value) || !number_read(value, 16, &sum) || !rest.size ||
         *(const char *)rest.data != '\n' || head > RECORD_HEAD_MAX)
-        return refuse(why, "the head of the record is damaged");
+        return record_refuse(why, "the head of the record is damaged");
     rest = (tr_bytes){(const char *)rest.data + 1, rest.size - 1};
     if (rest.size < size)
-        return refuse(why, "the record is not whole: the end of the file is missing");
+        return record_refuse(why, "the record is not whole: the end of the file is missing");
     if (rest.size > size)
-        return refuse(why, "there is something behind the end of the record");
+        return record_refuse(why, "there is something behind the end of the record");
     if (tr__crc32(tr__crc32(0, file.data, head), rest.data, rest.size) != sum)
-        return refuse(why, "the record is damaged: its sum does not match");
+        return record_refuse(why, "the record is damaged: its sum does not match");
     tr_status status = tr_unpack(&tr_type_tr_record, rest, &message, &error);
     if (status != TR_OK) {
         (void)snprintf(why,
@@ -86,7 +86,7 @@ tr_status tr__record_read(tr_bytes file, struct tr_record **record, char why[REC
     if ((*record)->kind && (*record)->message && (*record)->app && (*record)->status)
         return TR_OK;
     tr_message_free(&tr_type_tr_record, message);
-    return refuse(why, "the record has no kind or no message");
+    return record_refuse(why, "the record has no kind or no message");
 }
 
 /* Takes the next piece of a list: the key or the value of a pair. Returns false if fewer than `size` bytes are left. */

@@ -15,8 +15,9 @@
  * 1. A slot is free if its `state` is SLOT_FREE. The other members are written before the state,
  *    and read after it.
  * 2. The first SLOTS_PAST slots are those that the start has found. Each is freed once its failed
- *    attempt is stored. A slot says how many attempts had failed before. So the attempt counts only
- *    once, even if this process ends before it frees the slot.
+ *    attempt is stored. A slot says how many attempts had failed before. If the stored number
+ *    differs, the attempt of the slot is in it already. So the attempt counts only once, even if
+ *    this process ends before it frees the slot.
  * 3. The other slots belong to the workers, SLOTS_WORKER to each. Only the worker writes them.
  */
 #ifndef DURABLE_RUNNING_H

@@ -17,7 +17,7 @@
 #include "actor/cell/worker.h"
 #include "base/assert.h"
 
-_Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
+_Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "a front fits into a row of the store");
 
 /* ---- Packing. ---- */
 

@@ -42,8 +42,8 @@ struct state_block {
 };
 
 /**
- * Packs the state, with the tail of the block that it was read from, into the worker's context.
- * Returns the size, or 0 and sets *status if the state cannot be packed.
+ * Packs the state into the worker's context, and behind it the tail of the block from which the
+ * state was read. Returns the size. If the state cannot be packed, returns 0 and sets *status.
  */
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);

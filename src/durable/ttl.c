@@ -93,8 +93,8 @@ static bool has_message(const struct envelope *last)
     do {
         if (!envelope)
             return false;
-        bool is_message = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_NOTICE;
-        if (is_message && !tr_type_is_equal(envelope->type, &tr_type_tr_durable_due))
+        if (mail_takes_capacity(envelope) &&
+            !tr_type_is_equal(envelope->type, &tr_type_tr_durable_due))
             return true;
         envelope = (const struct envelope *)(const void *)envelope->mail.next;
     } while (envelope != last);

@@ -249,7 +249,7 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
         turn_fail_reply(self, TR_STOPPED);
         return same;
     }
-    tr_status status = tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
+    tr_status status = tr_self_try_durable(self, actor->kind->origin, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
     /*

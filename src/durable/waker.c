@@ -105,7 +105,7 @@ static bool on_queued(void *context, const struct store_queued *queued)
     uint64_t bits;
     tr_status status = TR_OK;
     if (kind && kind->run)
-        status = tr_self_try_durable(page->self, kind->declared, queued->key, &bits);
+        status = tr_self_try_durable(page->self, kind->origin, queued->key, &bits);
     /* Skip a key that is being destroyed, or is invalid. */
     if (status != TR_OK && status != TR_DESTROYING && status != TR_INVALID_ARGUMENT) {
         page->status = status;

@@ -4,7 +4,7 @@
  *
  * A run handler keeps its actor awake, unless it waits for an empty queue. Items may still be left
  * when the actor sleeps: they were pushed during the grace, after the wait of the run handler was
- * aborted. They are also left when the process ends. Therefore the end of a generation begins the
+ * aborted. Items are also left when the process ends. Therefore the end of a generation begins the
  * next one if its run handler has work. And after a store was opened, an actor of the runtime walks
  * the keys that have items, a page at a time.
  *

@@ -2,9 +2,9 @@
 /**
  * Fibers: flows of control with their own stacks, which run one at a time on a host.
  *
- * A host is the ordinary stack of a worker's thread. It resumes a fiber, on which the worker's loop
- * runs. It gets control back when that fiber, or a fiber that has taken its place, yields or ends.
- * Until then the running fiber may
+ * A host is the ordinary stack of a worker's thread. The host resumes a fiber, on which the
+ * worker's loop runs. It gets control back when that fiber, or a fiber that has taken its place,
+ * yields or ends. Until then the running fiber may
  * - replace itself: control continues on a fresh stack, and the old stack returns to the pool with
  *   its frames. So a verb ends a turn from any depth, and nothing is unwound;
  * - switch to another fiber and be switched back to later: so a turn waits for a reply while the

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "fiber/switch.h"
 #include "os/memory.h"
 
 #ifdef FIBER_ASAN
@@ -152,6 +153,8 @@ tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platfo
 {
     TR_ASSERT(stack_size > 0);
     TR_ASSERT(stacks_max != 1);
+    if (!switch_is_possible())
+        return TR_NOT_SUPPORTED;
     *pool = (struct fiber_pool){.platform = platform,
                                 .stack_size = stack_size,
                                 .stacks_max = stacks_max,

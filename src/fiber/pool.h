@@ -98,7 +98,7 @@ struct fiber_pool {
 
 /**
  * Makes a pool with its spare. `stack_size` is a multiple of the page size. `stacks_max` is 0 for
- * no limit, otherwise at least 2. TR_NO_MEMORY.
+ * no limit, otherwise at least 2. TR_NO_MEMORY. TR_NOT_SUPPORTED: the processor keeps a shadow stack for this thread.
  */
 TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
                                             size_t stack_size, size_t stacks_max);

@@ -3,22 +3,33 @@
  * Switches from one stack to another: the few instructions that C cannot express. Used in src/fiber
  * only.
  *
- * On x86-64 they are here, inline, so that the compiler saves only registers in use, and so that
- * there is no return that the processor cannot predict. On other processors, with shadow stacks,
- * and with FIBER_BOOST defined, they are the two assembly functions of boost.context, with C
- * prototypes from this file (the library has C linkage but only C++ headers).
+ * On x86-64 and arm64 they are here, inline, so that the compiler saves only registers in use, and so that
+ * there is no return that the processor cannot predict. On other processors, and with FIBER_BOOST
+ * defined, they are the two assembly functions of boost.context, with C prototypes from this file
+ * (the library has C linkage but only C++ headers).
+ *
+ * Code that is compiled with -fcf-protection or -mbranch-protection may be jumped to only where it says so: the place
+ * where a stack continues does. Shadow stacks of the processor are not switched; where they are on, switch_is_possible
+ * is false.
  *
  * A context is a stack that was left, or was never entered. Jumping to it uses it up.
  */
 #ifndef FIBER_SWITCH_H
 #define FIBER_SWITCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SWITCH_INLINE __attribute__((__always_inline__)) static inline
 
-#if defined(__x86_64__) && defined(__LP64__) && !defined(__CET__) && !defined(FIBER_BOOST)
+#if defined(__x86_64__) && defined(__LP64__) && !defined(FIBER_BOOST)
+
+#ifdef __CET__
+#define SWITCH_LANDING "endbr64\n\t"
+#else
+#define SWITCH_LANDING
+#endif
 
 #ifdef __AVX512F__
 #define SWITCH_AVX512                                                                              \
@@ -49,8 +60,7 @@ SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
                          "movq %%rdx, %%rsp\n\t"
                          "popq %%rax\n\t"
                          "jmpq *%%rax\n"
-                         "1:\n\t"
-                         "popq %%rbx\n\t"
+                         "1:\n\t" SWITCH_LANDING "popq %%rbx\n\t"
                          "popq %%rbp\n\t"
                          "leaq 128(%%rsp), %%rsp"
                          : "+D"(data), "+S"(from), "+d"(to)
@@ -97,6 +107,81 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
     return words - 2;
 }
 
+/** Whether this thread may switch stacks: the processor keeps no shadow stack for it. */
+SWITCH_INLINE bool switch_is_possible(void)
+{
+    uint64_t shadow = 0;
+    __asm__ __volatile__("rdsspq %0"
+                         : "+r"(shadow)); /* does nothing on a processor without shadow stacks */
+    return shadow == 0;
+}
+
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(FIBER_BOOST)
+
+/* What a stack that was left has at its top: two pairs of registers. */
+enum { SWITCH_SAVED_FP, SWITCH_SAVED_LR, SWITCH_SAVED_X19, SWITCH_SAVED_PC, SWITCH_SAVED_WORDS };
+
+#ifdef __ARM_FEATURE_SVE
+#define SWITCH_SVE                                                                                 \
+    , "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13",      \
+        "p14", "p15"
+#else
+#define SWITCH_SVE
+#endif
+
+/* All registers that a call may change, and those that it keeps, which the compiler saves where it uses them. */
+#define SWITCH_CLOBBERED                                                                           \
+    "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",     \
+        "x17", "x18", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "v0", "v1",   \
+        "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",  \
+        "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", \
+        "v29", "v30", "v31" SWITCH_SVE
+
+/**
+ * As on x86-64. x29, x30 and x19 are saved by hand, because compilers may reserve the first and the last, as the
+ * pointer to a frame and to variables. `br x16` may land at a place for calls too, which the first function of a stack is.
+ * That function has no caller: what it finds in x29 and x30 is 0.
+ */
+SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
+{
+    register void *first __asm__("x0") = data;
+    register void *second __asm__("x1") = from;
+    register void *third __asm__("x2") = to;
+    __asm__ __volatile__("adr x16, 1f\n\t"
+                         "stp x29, x30, [sp, #-32]!\n\t"
+                         "stp x19, x16, [sp, #16]\n\t"
+                         "mov x16, sp\n\t"
+                         "str x16, [x1]\n\t"
+                         "mov sp, x2\n\t"
+                         "ldr x16, [x2, #24]\n\t"
+                         "mov x29, xzr\n\t"
+                         "mov x30, xzr\n\t"
+                         "br x16\n"
+                         "1:\n\t"
+                         "hint #36\n\t" /* bti j */
+                         "ldr x19, [sp, #16]\n\t"
+                         "ldp x29, x30, [sp], #32"
+                         : "+r"(first), "+r"(second), "+r"(third)
+                         :
+                         : SWITCH_CLOBBERED, "memory", "cc");
+    return first;
+}
+
+/** As on x86-64. */
+SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *data))
+{
+    (void)size;
+    uintptr_t *words = (uintptr_t *)(void *)(top - (uintptr_t)top % 16) - SWITCH_SAVED_WORDS;
+    words[SWITCH_SAVED_PC] = (uintptr_t)entry;
+    return words;
+}
+
+/** As on x86-64. Linux gives shadow stacks (GCS) only to programs that ask for them. */
+SWITCH_INLINE bool switch_is_possible(void)
+{
+    return true;
+}
+
 #else
 #define SWITCH_IS_BOOST 1
 
@@ -134,6 +219,12 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size,
                                    void (*entry)(struct switch_transfer transfer))
 {
     return make_fcontext(top, size, entry);
+}
+
+/** As on x86-64. */
+SWITCH_INLINE bool switch_is_possible(void)
+{
+    return true;
 }
 
 #endif

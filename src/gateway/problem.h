@@ -50,7 +50,7 @@ struct problem {
     enum problem_id id;
     const char *words; /* text of the problem; NULL: the usual text for its id */
     int reason;        /* PROBLEM_REFUSED: the code that was passed to tr_refuse */
-    /* seconds after which the client may ask again; 0: not known, or a header says it */
+    /* seconds after which the client may ask again; 0: not known, or only the header Retry-After says it */
     uint32_t after_s;
 };
 

@@ -68,7 +68,7 @@ _Noreturn void tr__http_body_fail(struct http_request *request, int status, cons
 }
 
 /* Sends 100 Continue, if the client waits for it and no byte of the body has come. */
-static void tell(struct http_request *request)
+static void continue_send(struct http_request *request)
 {
     if (request->is_told)
         return;
@@ -85,7 +85,7 @@ static tr_bytes take(struct http_request *request, size_t max)
     const struct cutter cutter = {.how = CUT_SOME, .size = max};
     tr_bytes bytes = {NULL, 0};
     bool is_cut;
-    tell(request);
+    continue_send(request);
     request->reads_body = true;
     tr_status status = tr__channel_take(
         request->self, (tr_channel){channel_bits(request->channel)}, &cutter, &bytes, &is_cut);

@@ -20,7 +20,7 @@ const unsigned char tr__http_token[256] = {
 };
 /* clang-format on */
 
-static int refuse(struct http_head *head, int status, const char *why)
+static int head_refuse(struct http_head *head, int status, const char *why)
 {
     head->why = why;
     return status;
@@ -87,9 +87,9 @@ static int check_version(const char *version, size_t size, struct http_head *hea
 {
     if (size != 8 || memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) ||
         version[6] != '.' || !is_digit(version[7]))
-        return refuse(head, 400, "the version is malformed");
+        return head_refuse(head, 400, "the version is malformed");
     if (version[5] != '1')
-        return refuse(head, 505, "only HTTP/1.1 and HTTP/1.0 are served here");
+        return head_refuse(head, 505, "only HTTP/1.1 and HTTP/1.0 are served here");
     head->is_http_10 = version[7] == '0';
     return 0;
 }
@@ -139,25 +139,25 @@ static int check_target(char *target, size_t size, struct http_head *head)
         if (c == '%' && i + 2 < size && is_hex(target[i + 1]) && is_hex(target[i + 2]))
             continue;
         if (!is_in(c, IN_TARGET))
-            return refuse(head, 400, "the target has a character that must be escaped");
+            return head_refuse(head, 400, "the target has a character that must be escaped");
     }
     target[size] = '\0'; /* overwrites the space before the version */
     head->target = target;
     if (size == 1 && target[0] == '*') {
         head->is_asterisk = true;
         if (head->method_id != METHOD_OPTIONS)
-            return refuse(head, 400, "the target * is for OPTIONS only");
+            return head_refuse(head, 400, "the target * is for OPTIONS only");
         return cut_path(target + 1, head);
     }
     if (target[0] == '/')
         return cut_path(target, head);
     bool is_plain = strncasecmp(target, "http://", 7) == 0;
     if (!is_plain && strncasecmp(target, "https://", 8) != 0)
-        return refuse(head, 400, "the target is neither a path nor an absolute URI");
+        return head_refuse(head, 400, "the target is neither a path nor an absolute URI");
     char *host = target + (is_plain ? 7 : 8);
     size_t length = strcspn(host, "/?");
     if (!is_host(host, length))
-        return refuse(head, 400, "the target has an invalid host");
+        return head_refuse(head, 400, "the target has an invalid host");
     cut_path(host + length, head);
     head->host = host;
     head->host_size = length;
@@ -170,15 +170,15 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
     while (method < size && tr__http_token[(unsigned char)line[method]])
         method++;
     if (!method || method == size || line[method] != ' ')
-        return refuse(head, 400, "the first line does not begin with a method and a space");
+        return head_refuse(head, 400, "the first line does not begin with a method and a space");
     const char *space = memrchr(line, ' ', size);
     char *target = line + method + 1;
     if (space < target)
-        return refuse(head, 400, "the first line has no version");
+        return head_refuse(head, 400, "the first line has no version");
     if (space == target)
-        return refuse(head, 400, "the first line has no target");
+        return head_refuse(head, 400, "the first line has no target");
     if (memchr(target, ' ', (size_t)(space - target)))
-        return refuse(head, 400, "the first line has more than two spaces");
+        return head_refuse(head, 400, "the first line has more than two spaces");
     head->method_id = method_of(line, method);
     line[method] = '\0';
     head->method = line;
@@ -187,7 +187,7 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
         return status;
     if (head->method_id == METHOD_OTHER &&
         (strcmp(line, "CONNECT") == 0 || strcmp(line, "TRACE") == 0))
-        return refuse(head, 501, "the method is not known here");
+        return head_refuse(head, 501, "the method is not known here");
     return check_target(target, (size_t)(space - target), head);
 }
 
@@ -212,10 +212,10 @@ static int64_t length_of(const char *value)
 static int take_length(const char *value, bool is_odd, struct http_head *head)
 {
     if (head->length >= 0)
-        return refuse(head, 400, "there are two fields Content-Length");
+        return head_refuse(head, 400, "there are two fields Content-Length");
     head->length = length_of(value);
     if (head->length < 0)
-        return refuse(head, 400, "Content-Length is not a number");
+        return head_refuse(head, 400, "Content-Length is not a number");
     if (is_odd)
         /* a proxy may have understood another length, so do not reuse the connection */
         head->keeps = false;
@@ -227,7 +227,7 @@ static int take_length(const char *value, bool is_odd, struct http_head *head)
 static int take_coding(const char *value, struct http_head *head)
 {
     if (head->has_coding)
-        return refuse(head, 400, "there are two fields Transfer-Encoding");
+        return head_refuse(head, 400, "there are two fields Transfer-Encoding");
     head->has_coding = true;
     if (strcasecmp(value, "chunked") == 0) {
         head->is_chunked = true;
@@ -242,7 +242,7 @@ static int take_coding(const char *value, struct http_head *head)
     head->is_unknown = is_one || (ends_well && name && !strcasestr(value, "chunked,"));
     if (head->is_unknown)
         return 0;
-    return refuse(head, 400, "Transfer-Encoding is ambiguous");
+    return head_refuse(head, 400, "Transfer-Encoding is ambiguous");
 }
 
 /* Whether a list such as "keep-alive, Upgrade" contains this word. */
@@ -271,9 +271,9 @@ static int take_field(const struct tr_http_field *field, bool is_odd, struct htt
             return 0;
         for (uint32_t i = 0; i + 1 < head->field_count; i++) {
             if (strcmp(head->fields[i].name, "host") == 0)
-                return refuse(head, 400, "there are two fields Host");
+                return head_refuse(head, 400, "there are two fields Host");
         }
-        return is_host(value, strlen(value)) ? 0 : refuse(head, 400, "Host is malformed");
+        return is_host(value, strlen(value)) ? 0 : head_refuse(head, 400, "Host is malformed");
     case 'c':
         if (strcmp(name, "content-length") == 0)
             return take_length(value, is_odd, head);
@@ -290,7 +290,7 @@ static int take_field(const struct tr_http_field *field, bool is_odd, struct htt
         if (strcmp(name, "expect") != 0)
             return 0;
         if (strcasecmp(value, "100-continue") != 0)
-            return refuse(head, 417, "only 100-continue can be expected");
+            return head_refuse(head, 417, "only 100-continue can be expected");
         head->expects = !head->is_http_10; /* RFC 9110, 10.1.1: Expect is ignored in HTTP/1.0 */
         return 0;
     default:
@@ -307,7 +307,7 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
         name++;
     }
     if (!name || name == size || line[name] != ':')
-        return refuse(head, 400, "the name of a field is malformed");
+        return head_refuse(head, 400, "the name of a field is malformed");
     line[name] = '\0';
     char *value = line + name + 1;
     char *end = line + size;
@@ -322,7 +322,7 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
         is_odd = true;
     }
     if (!http_value_is_clean(value, (size_t)(end - value)))
-        return refuse(head, 400, "the value of a field has a control character");
+        return head_refuse(head, 400, "the value of a field has a control character");
     *end = '\0'; /* end the value here, at the latest over the CR */
     head->fields[head->field_count++] = (struct tr_http_field){line, value};
     return take_field(&head->fields[head->field_count - 1], is_odd, head);
@@ -336,17 +336,17 @@ int tr__http_check_whole(struct http_head *head)
             host = (char *)(uintptr_t)head->fields[i].value;
     }
     if (!host && !head->is_http_10)
-        return refuse(head, 400, "there is no field Host");
+        return head_refuse(head, 400, "there is no field Host");
     if (!head->host) { /* RFC 9112, 3.2.2: a host in the target replaces the field Host */
         head->host = host ? host : (char *)(uintptr_t) "";
         head->host_size = strlen(head->host);
     }
     if (head->has_coding && head->is_http_10)
-        return refuse(head, 400, "HTTP/1.0 has no Transfer-Encoding");
+        return head_refuse(head, 400, "HTTP/1.0 has no Transfer-Encoding");
     if (head->has_coding && head->length >= 0)
-        return refuse(head, 400, "Content-Length stands beside Transfer-Encoding");
+        return head_refuse(head, 400, "Content-Length stands beside Transfer-Encoding");
     if (head->is_unknown)
-        return refuse(head, 501, "the transfer coding is not known here");
+        return head_refuse(head, 501, "the transfer coding is not known here");
     bool has_body = head->is_chunked || head->length > 0;
     bool needs_none = head->method_id == METHOD_GET || head->method_id == METHOD_HEAD ||
                       head->method_id == METHOD_OPTIONS;

@@ -9,8 +9,8 @@
  * answer whose body is sent or read piece by piece. No turn owns it: it is found by its number, and
  * each piece is an ask of its own.
  *
- * Nothing that a server or a program does makes this actor fail. So it allocates only with
- * functions that may return an error. Owner only.
+ * This actor must not fail, whatever a server or a program does. For this reason it allocates only
+ * with functions that may return an error. Owner only.
  */
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H

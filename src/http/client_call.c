@@ -455,7 +455,7 @@ static tr_status reply_open(struct http_job *job, const char *url)
     return status;
 }
 
-static tr_status run(struct http_job *job)
+static tr_status job_run(struct http_job *job)
 {
     tr_status status;
     for (;;) {
@@ -518,7 +518,7 @@ tr_status tr__http_client_call(struct tr_self *self, struct http_client *client,
         !headers_are_good(message))
         return TR_INVALID_ARGUMENT;
     *why = NULL;
-    status = run(job);
+    status = job_run(job);
     *why = job->why ? job->why : job->flow.why;
     return status;
 }

@@ -8,6 +8,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/verb.h"
+#include "base/sized.h"
 #include "http/client.h"
 #include "http/h2_session.h"
 #include "http/trace.h"
@@ -24,9 +25,8 @@ static tr_http_call_ask failed(tr_status status)
 bool tr__http_by_is_good(const tr_endpoint *by)
 {
     tr_endpoint copy = {.size = 0};
-    if (by->size > sizeof copy)
-        return false; /* the program was compiled with a newer header than this library */
-    memcpy(&copy, by, by->size ? by->size : sizeof copy);
+    if (!sized_read(&copy, sizeof copy, by, by->size ? by->size : sizeof copy))
+        return false; /* a member is set that this library does not have */
     bool has_stream = copy.framing || copy.frame_max || copy.output_max || copy.connect_ns ||
                       copy.idle_ns || copy.stall_ns || copy.linger_ns || copy.delays ||
                       copy.in_flight_max || copy.filters.filters[0] || copy.interleaves ||
@@ -182,23 +182,25 @@ static tr_status fill(struct tr_self *self, const char *url, const tr_http_call 
 }
 
 /* Asks the client of this worker. */
-static tr_http_call_ask begin(struct tr_self *self, const char *url, const tr_http_call *call,
+static tr_http_call_ask begin(struct tr_self *self, const char *url, const tr_http_call *given,
                               bool opens)
 {
     struct tr_http_call_ message;
     uint64_t client;
-    tr_status status = self && call ? TR_OK : TR_INVALID_ARGUMENT;
-    bool is_built =
-        tr__http_is_built() && (!call || call->version != TR_HTTP_VERSION_2 || tr__h2_is_built());
+    tr_http_call call = {.size = sizeof call};
+    bool is_good = self && given &&
+                   sized_read(&call, sizeof call, given, given->size ? given->size : sizeof call);
+    tr_status status = is_good ? TR_OK : TR_INVALID_ARGUMENT;
+    bool is_built = tr__http_is_built() && (call.version != TR_HTTP_VERSION_2 || tr__h2_is_built());
     if (status == TR_OK && !is_built)
         status = TR_NOT_SUPPORTED;
     if (status == TR_OK)
-        status = fill(self, url, call, opens, &message);
+        status = fill(self, url, &call, opens, &message);
     if (status == TR_OK)
         status = tr__http_client_of(self, &client);
     if (status != TR_OK)
         return failed(status);
-    tr_time within_ns = call->within_ns ? call->within_ns : TR_HTTP_CALL_NS;
+    tr_time within_ns = call.within_ns ? call.within_ns : TR_HTTP_CALL_NS;
     return (tr_http_call_ask){
         .any = tr_self_ask(
             self, tr_ref_from_bits(client), &tr_type_tr_http_call_, &message, within_ns)};

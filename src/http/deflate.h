@@ -8,8 +8,8 @@
  *     tr__inflate_message(state, bytes, message_max, &out);  serves all connections of a worker
  *     tr__deflate_free(state);
  *
- * zlib keeps 264 KiB for a stream that deflates and 40 KiB for one that inflates. They are made at
- * first use.
+ * zlib keeps 264 KiB for a stream that deflates and 40 KiB for one that inflates. A stream is made
+ * at its first use.
  */
 #ifndef HTTP_DEFLATE_H
 #define HTTP_DEFLATE_H

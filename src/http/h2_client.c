@@ -75,7 +75,7 @@ static void fail(struct h2_client *client, uint32_t code, const char *why)
 }
 
 /* Call after frames were read or written. Ends the connection if it cannot continue. */
-static void look(struct h2_client *client)
+static void client_check(struct h2_client *client)
 {
     struct h2_session *session = &client->base;
     if (session->is_over || session->channel->state != CHANNEL_OPEN)
@@ -103,7 +103,7 @@ void tr__h2_client_flush(struct h2_client *client)
     if (problem < 0)
         cut(client, problem);
     else
-        look(client);
+        client_check(client);
 }
 
 /* ---- Times. ---- */

@@ -199,7 +199,7 @@ static void look_at_time(struct h2_session *session)
 
 /* Call after frames were read or written. Ends the connection if it cannot continue; otherwise sets
  * its deadline. */
-static void look(struct h2_session *session)
+static void session_check(struct h2_session *session)
 {
     if (session->is_over || session->channel->state != CHANNEL_OPEN)
         return;
@@ -232,7 +232,7 @@ void tr__h2_flush(struct h2_session *session)
     if (problem < 0)
         cut(session, problem);
     else
-        look(session);
+        session_check(session);
 }
 
 void tr__h2_on_drained(struct channel *channel)

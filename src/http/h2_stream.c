@@ -120,7 +120,7 @@ static void consume(struct h2_stream *stream)
 }
 
 /* Sends 100 Continue, if the client waits for it and no byte of the body has come. */
-static void tell(struct http_request *request, struct h2_stream *stream)
+static void continue_send(struct http_request *request, struct h2_stream *stream)
 {
     const nghttp2_nv field = {(uint8_t *)":status", (uint8_t *)"100", 7, 3, NGHTTP2_NV_FLAG_NONE};
     if (request->is_told)
@@ -146,7 +146,7 @@ bool tr__h2_body_read(struct http_request *request, tr_bytes *bytes)
         }
         if (is_lost)
             tr__http_body_fail(request, 400, "the body ended before its length");
-        tell(request, stream);
+        continue_send(request, stream);
         tr_status status = wait_for(stream, request->self, request->site->options.body_ns);
         if (status == TR_TIMEOUT)
             tr__http_body_fail(request, 408, "the body took too long");

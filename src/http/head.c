@@ -208,8 +208,8 @@ size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_byte
 static int read_status_line(const char *line, size_t size, struct http_answer_head *answer)
 {
     struct http_head *head = &answer->head;
-    /* If the reason is missing, the space before it may be missing too: many servers do this, and
-     * it is not ambiguous. */
+    /* If the reason phrase is missing, the space before it may be missing too. Many servers leave
+     * it out, and the line is not ambiguous. */
     bool has_form = size >= 12 && memcmp(line, "HTTP/1.", 7) == 0 && line[8] == ' ' &&
                     (size == 12 || line[12] == ' ') && line[7] >= '0' && line[7] <= '9';
     head->why = "the first line is no status line";

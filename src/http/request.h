@@ -42,7 +42,7 @@ struct http_request {
     const char *parts[TR_HTTP_PARTS_MAX]; /* decoded parts of the path; NULL: not used yet */
     const char *form; /* the whole body, as tr_http_form uses it; NULL: not read yet */
     size_t form_size; /* its bytes */
-    /* state of tr_http_next_part; see http/form.c; NULL: not begun */
+    /* state of tr_http_next_part; see http/form.c; NULL: not started */
     struct http_form *multipart;
     /* result of tr_http_request_id; NULL: the request has no id */
     const char *id;

@@ -6,6 +6,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
+#include "base/sized.h"
 #include "http/access_log.h"
 #include "http/answer.h"
 #include "http/body.h"
@@ -52,20 +53,34 @@ static bool offers_h2(const char *alpn)
     return false;
 }
 
+/* Reads the options as the program has them. Returns false if one of them is unknown here. */
+static bool options_read(const tr_endpoint *endpoint, tr_http_options *options)
+{
+    *options = (tr_http_options){.size = sizeof *options};
+    return !endpoint->http ||
+           sized_read(options, sizeof *options, endpoint->http, endpoint->http_size);
+}
+
 static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoint,
                                   const tr_behavior *behavior)
 {
     struct http_site *site = NULL;
     const tr_handler *row;
     const char *why;
+    tr_http_options options;
     if (!tr__http_is_built())
         return TR_NOT_SUPPORTED;
+    if (!options_read(&endpoint->options, &options)) {
+        tr_log_error(
+            self, "cannot listen: an option of HTTP is not known to this version of the library");
+        return TR_INVALID_ARGUMENT;
+    }
     if (!tr__h2_is_built() && offers_h2(endpoint->options.alpn)) {
         tr_log_error(self, "cannot listen: .alpn has h2, and HTTP/2 was not built");
         return TR_NOT_SUPPORTED;
     }
-    tr_status status = tr__http_site_new(
-        &self->worker->system->source, endpoint->options.http, behavior, &site, &row, &why);
+    tr_status status =
+        tr__http_site_new(&self->worker->system->source, &options, behavior, &site, &row, &why);
     /* not needed any more, because the site has a copy of the options */
     endpoint->options.http = NULL;
     endpoint->site = site;
@@ -253,8 +268,8 @@ static tr_next call_row(struct http_request *request, const tr_handler *row, voi
 
 /* Finds the route of a request. If the request asks for a WebSocket, prefers a route of
  * TR_WEBSOCKET. */
-static const struct http_route *find(struct http_request *request, const struct http_route **other,
-                                     char *allow)
+static const struct http_route *route_find(struct http_request *request,
+                                           const struct http_route **other, char *allow)
 {
     const struct http_site *site = request->site;
     const struct http_route *route = NULL;
@@ -320,7 +335,7 @@ static tr_next route(struct http_request *request, void *state)
         tr__http_answer_error(request, 500, "the server has failed", NULL);
         return TR_SAME;
     }
-    request->route = find(request, &other, allow);
+    request->route = route_find(request, &other, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;
     if (!request->route && answer_openapi(request))
         return TR_SAME;
@@ -494,7 +509,7 @@ static tr_status reply(struct tr_self *self, const tr_type *type, const void *me
     return TR_OK;
 }
 
-static void refuse(struct tr_self *self, int code, const char *text)
+static void request_refuse(struct tr_self *self, int code, const char *text)
 {
     struct http_request *request = tr__http_request_of(self);
     if (!request || request->phase != ANSWER_NONE)
@@ -532,16 +547,16 @@ static tr_next forward(struct tr_self *self, tr_ref to)
     }
     const tr_error *error = tr_self_ask_error(self, ask);
     if (status == TR_REFUSED) {
-        refuse(self, error ? error->code : 422, error ? error->text : "");
+        request_refuse(self, error ? error->code : 422, error ? error->text : "");
         return TR_SAME;
     }
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         if (failures[i].status == status) {
-            refuse(self, failures[i].code, failures[i].text);
+            request_refuse(self, failures[i].code, failures[i].text);
             return TR_SAME;
         }
     }
-    refuse(self, 502, "the server has failed");
+    request_refuse(self, 502, "the server has failed");
     return TR_SAME;
 }
 
@@ -568,14 +583,15 @@ const struct tr_protocol tr__http_protocol = {
     .turn_handler = &tr__h2_handler,
     .on_turn_done = tr__h2_on_turn_done,
     .reply = reply,
-    .refuse = refuse,
+    .refuse = request_refuse,
     .forward = forward,
     .later = tr__http_later,
 };
 
-const tr_endpoint *tr_http_endpoint(tr_endpoint *endpoint)
+const tr_endpoint *tr_http_endpoint_sized(tr_endpoint *endpoint, size_t http_size)
 {
     const char *address = endpoint->address;
+    endpoint->http_size = http_size;
     endpoint->protocol = &tr__http_protocol;
     bool has_h2 = tr__h2_is_built() && !(endpoint->http && endpoint->http->has_no_http2);
     if (endpoint->kind == TR_ENDPOINT_TLS && !endpoint->alpn && has_h2)

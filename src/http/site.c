@@ -75,7 +75,7 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
 {
     tr_http_options *options = &site->options;
     if (from)
-        memcpy(options, from, from->size ? from->size : sizeof *options);
+        *options = *from;
     if (options->ws_ping_ns < 0 || options->ws_message_max > TR_PAYLOAD_MAX)
         return false;
     if (options->head_ns < 0 || options->body_ns < 0 || options->keep_ns < 0 ||
@@ -180,15 +180,13 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
     size_t size = sizeof(struct http_site) + behavior->handler_count * sizeof(struct http_route);
     *row = NULL;
     *why = "the behavior was compiled for another version of the library";
-    if (behavior->handler_size != sizeof(tr_handler) ||
-        (options && options->size > sizeof *options))
+    if (behavior->handler_size != sizeof(tr_handler))
         return TR_INVALID_ARGUMENT;
-    tr_http_options given = {0};
-    if (options)
-        memcpy(&given, options, options->size ? options->size : sizeof given);
-    origins = origins_size(given.origins);
-    server = text_size(given.server);
-    title = text_size(given.openapi);
+    if (options) {
+        origins = origins_size(options->origins);
+        server = text_size(options->server);
+        title = text_size(options->openapi);
+    }
     struct http_site *site = source_resize(source, NULL, size + origins + server + title);
     if (!site)
         return TR_NO_MEMORY;
@@ -201,10 +199,10 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
         return TR_INVALID_ARGUMENT;
     }
     if (server)
-        site->server = memcpy((char *)site + size + origins, given.server, server);
+        site->server = memcpy((char *)site + size + origins, options->server, server);
     site->options.openapi =
-        title ? memcpy((char *)site + size + origins + server, given.openapi, title) : NULL;
-    site->options.origins = origins ? origins_copy(given.origins, (char *)site + size) : NULL;
+        title ? memcpy((char *)site + size + origins + server, options->openapi, title) : NULL;
+    site->options.origins = origins ? origins_copy(options->origins, (char *)site + size) : NULL;
     site->options.server = site->server;
     *made = site;
     return TR_OK;

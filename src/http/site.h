@@ -35,7 +35,7 @@ struct http_site {
 };
 
 /**
- * Makes the site of a behavior. Fails with TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option
+ * Makes the site of a behavior. `options` has all members of this library; NULL: the defaults. Fails with TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option
  * or a row is invalid: *why is the error text, and *row the row.
  */
 TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "actor/cell/verb.h"
+#include "base/sized.h"
 #include "http/answer.h"
 #include "http/client_call.h"
 #include "http/client_verbs.h"
@@ -290,21 +291,24 @@ static tr_status connect_as(struct tr_self *self, struct ws_job *job, tr_time wi
 }
 
 tr_status tr_self_ws_try_connect(tr_self *self, tr_channel *channel, const char *url,
-                                 const tr_ws_call *call)
+                                 const tr_ws_call *given)
 {
     TURN_VERB(self);
-    if (!self || !channel || !url || !call_is_good(call))
+    tr_ws_call call;
+    if (!self || !channel || !url || !given ||
+        !sized_read(&call, sizeof call, given, given->size ? given->size : sizeof call) ||
+        !call_is_good(&call))
         return TR_INVALID_ARGUMENT;
-    if (!tr__http_is_built() || (call->compresses && !tr__deflate_is_built()))
+    if (!tr__http_is_built() || (call.compresses && !tr__deflate_is_built()))
         return TR_NOT_SUPPORTED;
-    tr_time within_ns = call->within_ns ? call->within_ns : TR_CONNECT_NS;
+    tr_time within_ns = call.within_ns ? call.within_ns : TR_CONNECT_NS;
     struct ws_job *job = tr_try_scratch(self, sizeof *job);
     if (!job)
         return TR_NO_MEMORY;
-    job_init(job, self, call, timer_deadline(clock_bound(&self->worker->clock), within_ns));
+    job_init(job, self, &call, timer_deadline(clock_bound(&self->worker->clock), within_ns));
     tr_status status = tr__http_url_read(url, &job->url);
     if (status == TR_OK &&
-        (!job->url.is_websocket || (!job->url.is_tls && has_tls_options(call->by))))
+        (!job->url.is_websocket || (!job->url.is_tls && has_tls_options(call.by))))
         status = TR_INVALID_ARGUMENT;
     return status == TR_OK ? connect_as(self, job, within_ns, channel) : status;
 }

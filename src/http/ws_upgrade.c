@@ -27,7 +27,7 @@ bool tr__ws_is_upgrade(struct http_request *request)
 }
 
 /* Refuses a handshake. Returns false. */
-static bool refuse(struct http_request *request, int status, const char *text)
+static bool handshake_refuse(struct http_request *request, int status, const char *text)
 {
     tr__http_answer_error(request, status, text, NULL);
     return false;
@@ -38,17 +38,17 @@ bool tr__ws_check(struct http_request *request)
     const struct http_head *head = &request->head;
     tr_bytes host = {head->host, head->host_size};
     if (head->is_http_10 || !tr__ws_list_has(header(request, "connection"), "upgrade"))
-        return refuse(request, 400, "Connection: Upgrade is missing");
+        return handshake_refuse(request, 400, "Connection: Upgrade is missing");
     if (!request->body_is_over)
-        return refuse(request, 400, "a handshake of WebSocket has no body");
+        return handshake_refuse(request, 400, "a handshake of WebSocket has no body");
     if (!tr__ws_version_is_valid(header(request, "sec-websocket-version"))) {
         tr_http_set(request->self, "sec-websocket-version", WS_VERSION);
-        return refuse(request, 426, "this version of WebSocket is not served");
+        return handshake_refuse(request, 426, "this version of WebSocket is not served");
     }
     if (!tr__ws_key_is_valid(header(request, "sec-websocket-key")))
-        return refuse(request, 400, "Sec-WebSocket-Key is not the base64 of 16 bytes");
+        return handshake_refuse(request, 400, "Sec-WebSocket-Key is not the base64 of 16 bytes");
     if (!tr__ws_origin_is_allowed(header(request, "origin"), host, request->site->options.origins))
-        return refuse(request, 403, "pages of this origin may not connect");
+        return handshake_refuse(request, 403, "pages of this origin may not connect");
     return true;
 }
 
@@ -60,11 +60,11 @@ bool tr__ws_answer_upgrade(struct http_request *request)
         !tr__http_site_find(request->site, METHOD_WEBSOCKET, request->path, &other, allow))
         return false;
     if (request->stream) {
-        (void)refuse(request, 400, "WebSockets are served over HTTP/1.1");
+        (void)handshake_refuse(request, 400, "WebSockets are served over HTTP/1.1");
         return true;
     }
     tr_http_set(request->self, "upgrade", "websocket");
-    (void)refuse(request, 426, "only WebSockets are served here");
+    (void)handshake_refuse(request, 426, "only WebSockets are served here");
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "net/write.h"
 
 /* Finds a WebSocket to which this turn may write. */
-static tr_status find(struct tr_self *self, tr_channel handle, struct channel **found)
+static tr_status websocket_find(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__writable(self, handle, found);
     if (status != TR_OK)
@@ -22,7 +22,7 @@ tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_
 {
     TURN_VERB(self);
     struct channel *found;
-    tr_status status = find(self, channel, &found);
+    tr_status status = websocket_find(self, channel, &found);
     if (status != TR_OK)
         return status;
     if (bytes.size > TR_PAYLOAD_MAX || (is_text && !tr__ws_text_is_valid(bytes)))
@@ -60,7 +60,7 @@ void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words)
     struct channel *found;
     if (code < 0 || !tr__ws_code_is_valid((unsigned)code))
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_ws_close: %d is no code of a close", code);
-    if (find(self, channel, &found) != TR_OK)
+    if (websocket_find(self, channel, &found) != TR_OK)
         return;
     tr_bytes reason = words ? (tr_bytes){words, strlen(words)} : (tr_bytes){"", 0};
     (void)tr__ws_write_last(found, (unsigned)code, reason);

@@ -29,8 +29,9 @@ enum {
     CHUNK_SIZE_FIRST = 512,
     CHUNK_SIZE_MAX = 16 * 1024,
     /*
-     * Size classes: four strides that are 16 apart, then two for each doubling. So a power of two fits with its header
-     * of 8 bytes.
+     * Size classes: four strides that are 16 apart, then two for each doubling. For each power of
+     * two there is a stride that is larger by 16, so that a block of that size and its header of 8
+     * bytes fit.
      */
     CLASSES_LINEAR = 4,
     CLASS_COUNT = 14,
@@ -464,7 +465,8 @@ static bool is_in_chunk(struct heap *heap, const void *memory)
 }
 
 /*
- * Returns the bytes that would be the header of a block at `memory`. They may be inside another block, poisoned or not.
+ * Returns the bytes that would be the header of a block at `memory`. The bytes may be inside
+ * another block, poisoned or not.
  */
 POISON_IGNORED static struct header header_peek(const void *memory)
 {

@@ -28,7 +28,7 @@ extern const struct filter tr__chain_filter;
 /** Makes a chain without filters. NULL: out of memory. The source must outlive it. */
 TR_MUST_CHECK struct chain *tr__chain_new(const struct memory_source *source);
 /**
- * Adds a filter next to the framing. The filter has not begun. If there are too many filters,
+ * Adds a filter next to the framing. The filter has not started. If there are too many filters,
  * returns TR_LIMIT, and the caller still owns the state.
  */
 TR_MUST_CHECK tr_status tr__chain_add(struct chain *chain, const struct filter *table, void *state);

@@ -69,7 +69,7 @@ enum channel_flag {
     CHANNEL_FINISHED = 1 << 5, /* the end of the output was sent */
     CHANNEL_ACCEPTED = 1 << 6, /* accepted by a listener; the actor of the channel is a session */
     CHANNEL_HANDED_OVER = 1 << 7, /* handed over by another actor */
-    /* made by tr_dial, and the turn that connects has not begun yet */
+    /* made by tr_dial, and the turn that connects has not started yet */
     CHANNEL_DIALED = 1 << 8,
     CHANNEL_OPENS = 1 << 9, /* the actor must still get tr_opened */
     /* the actor is to get tr_drained when the output has capacity again */
@@ -129,8 +129,9 @@ struct channel_input {
 struct channel_output {
     struct out_page *first;
     struct out_page *last;
-    size_t size; /* number of bytes in all pages */
-    size_t held; /* number of these bytes that wait for a commit; see net/held.h */
+    size_t size;   /* number of bytes in all pages */
+    size_t memory; /* sum of out_page.memory */
+    size_t held;   /* number of these bytes that wait for a commit; see net/held.h */
     /* number of bytes that follow held bytes and are not held themselves; they are sent when
      * nothing is held */
     size_t behind;
@@ -239,6 +240,8 @@ struct channel {
     union {
         uint32_t drop_left; /* bytes that a lingering channel still reads and drops */
         uint32_t next_free; /* in a free slot: number of the next free slot; 0: none */
+        /* in all other states: bytes of the channel in budget.channel_bytes; see net/charge.h */
+        uint32_t charged;
     };
     /* The next members are for net/glance.h. */
     bool is_secure;         /* bytes that are sent and received pass TLS */

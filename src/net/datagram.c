@@ -135,8 +135,8 @@ static tr_status receive_many(struct channel *channel, struct datagrams *batch)
     return status;
 }
 
-/* Receives the datagrams that have come. Returns false if there are none, or if memory is missing;
- * then the loop tries again soon. */
+/* Receives the datagrams that have come. Returns false if there are none, or if they could not be
+ * received, because memory is missing for example. In the second case the loop tries again soon. */
 static bool receive(struct channel *channel)
 {
     struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/dial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "actor/cell/system.h"
@@ -306,14 +307,20 @@ static tr_status shake(struct tr_self *self, struct channel *channel)
 
 /* ---- Dialing from start to end. ---- */
 
-/* Reads the files that TLS needs. */
+/* The size of a text that says why TLS has failed: that of tr_error.text. */
+enum { WHY_SIZE = 240 };
+
+/* Reads the files that TLS needs. If they cannot be used, the text of the channel says why. */
 static tr_status prepare(struct tr_self *self, struct channel *channel)
 {
-    char why[240] = "";
+    char why[WHY_SIZE] = "";
     if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
         return TR_OK;
     tr_status status = tr__secure_prepare_client(self, channel->endpoint, why, sizeof why);
-    if (status == TR_TLS_FAILED)
+    if (status != TR_TLS_FAILED)
+        return status;
+    tr__channel_set_text(channel, why);
+    if (!channel_has(channel, CHANNEL_WAITS_OPEN)) /* otherwise the verb that waits reports it */
         tr_log_error(self, "cannot connect to %s: %s", channel->endpoint->options.address, why);
     return status;
 }
@@ -390,10 +397,12 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
     return status;
 }
 
-tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel)
+/* Connects and waits. After TR_TLS_FAILED `why` has the reason, if there was memory for it. */
+static tr_status connect_wait(struct tr_self *self, const tr_endpoint *to, tr_channel *channel,
+                              char why[static WHY_SIZE])
 {
-    TURN_VERB(self);
     struct channel *made;
+    why[0] = '\0';
     if (!self || !channel)
         return TR_INVALID_ARGUMENT;
     tr_status status = turn_may_park(self);
@@ -408,6 +417,8 @@ tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *chann
         return status == TR_OK ? TR_CANCELLED : status;
     made->flags &= ~(uint32_t)CHANNEL_WAITS_OPEN;
     if (status != TR_OK) {
+        if (status == TR_TLS_FAILED && made->rare->text)
+            (void)snprintf(why, WHY_SIZE, "%s", made->rare->text);
         tr__channel_free(made);
         return status;
     }
@@ -416,17 +427,28 @@ tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *chann
     return TR_OK;
 }
 
+tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel)
+{
+    TURN_VERB(self);
+    char why[WHY_SIZE];
+    tr_status status = connect_wait(self, to, channel, why);
+    if (why[0])
+        tr_log_warn(self, "cannot connect to %s: %s", to->address, why);
+    return status;
+}
+
 tr_channel tr_connect(tr_self *self, const tr_endpoint *to)
 {
     TURN_VERB(self);
     tr_channel channel = {0};
-    tr_status status = tr_try_connect(self, to, &channel);
+    char why[WHY_SIZE];
+    tr_status status = connect_wait(self, to, &channel, why);
     if (status != TR_OK)
         tr_crash(self,
                  status,
                  "cannot connect to %s: %s",
                  to && to->address ? to->address : "nowhere",
-                 tr_status_text(status));
+                 why[0] ? why : tr_status_text(status));
     return channel;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/sized.h"
 #include "net/protocol.h"
 #include "net/tls_context.h"
 #include "net/user_filter.h"
@@ -129,12 +130,10 @@ static void fill_in(tr_endpoint *options)
 tr_status tr__endpoint_new(const struct memory_source *source, const tr_endpoint *from,
                            enum endpoint_role role, struct endpoint **made)
 {
-    if (!from || from->size > sizeof *from)
-        return TR_INVALID_ARGUMENT;
-    tr_endpoint options = {.size = sizeof options};
-    memcpy(&options, from, from->size ? from->size : sizeof options);
-    options.size = sizeof options;
-    if (!is_valid(&options, role))
+    tr_endpoint options;
+    if (!from ||
+        !sized_read(&options, sizeof options, from, from->size ? from->size : sizeof options) ||
+        !is_valid(&options, role))
         return TR_INVALID_ARGUMENT;
     size_t size = 0;
     for (size_t i = 0; i < STRINGS; i++)

@@ -5,7 +5,7 @@
  *
  * A filter is a table of functions and a state for each channel. It has no socket and no clock: it
  * gets the bytes that came, and appends to two buffers. `in` is read by the framing, or by the next
- * filter; `out` is sent to the other side. So a filter is tested without a network.
+ * filter; `out` is sent to the other side. So a test of a filter needs bytes only, and no network.
  *
  * The owner of the channel calls all functions, one at a time.
  */
@@ -59,6 +59,8 @@ struct filter {
      * unknown.
      */
     const char *(*text)(const void *state);
+    /** Returns the bytes of the state and of its buffers, for budgets. NULL: they do not count. */
+    size_t (*bytes)(const void *state);
     void (*free)(void *state);
 };
 

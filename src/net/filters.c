@@ -46,7 +46,7 @@ static struct chain *chain_of(struct channel *channel)
     return chain;
 }
 
-/* Adds a filter of the program, which has not begun, next to the framing. */
+/* Adds a filter of the program, which has not started, next to the framing. */
 static tr_status user_put(struct channel *channel, const tr_filter *table)
 {
     struct chain *chain = chain_of(channel);

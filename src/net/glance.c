@@ -5,7 +5,7 @@
 
 /* Not instrumented by ThreadSanitizer, which does not know that this race is allowed
  * (net/glance.h). Not inlined, so that each member is read once. */
-__attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_glance look(
+__attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_glance glance_read(
     const struct channel *channel)
 {
     return (struct channel_glance){.fd = channel->fd,
@@ -23,7 +23,7 @@ bool tr__channel_glance(struct tr_system *system, uint32_t slot, struct channel_
     uint64_t bits = channel ? channel_bits(channel) : 0;
     if (!(uint32_t)bits)
         return false;
-    *glance = look(channel);
+    *glance = glance_read(channel);
     glance->bits = bits;
     glance->owner = atom64_load(&channel->owner, ATOM_RELAXED);
     return channel_bits(channel) == bits && glance->state != CHANNEL_FREE;

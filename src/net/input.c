@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/area.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/filter.h"
@@ -258,6 +259,7 @@ static tr_status fill(struct channel *channel, size_t more)
         channel->flags |= CHANNEL_INPUT_OVER;
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     }
+    channel_charge(channel);
     return status;
 }
 
@@ -422,8 +424,8 @@ static bool finds_end(const struct cutter *cutter)
 
 /* Looks for a piece in the unread bytes. Returns TR_OK, TR_WOULD_BLOCK, TR_BAD_DATA or
  * TR_TOO_LARGE. */
-static tr_status look(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
-                      tr_bytes *piece)
+static tr_status piece_find(struct tr_self *self, struct channel *channel,
+                            const struct cutter *cutter, tr_bytes *piece)
 {
     struct channel_input *input = &channel->work->input;
     tr_bytes bytes = net_buffer_bytes(&input->buffer);
@@ -475,7 +477,7 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
     for (;;) {
         tr_status status = TR_WOULD_BLOCK;
         if (net_buffer_size(&channel->work->input.buffer))
-            status = look(self, channel, cutter, piece);
+            status = piece_find(self, channel, cutter, piece);
         if (status != TR_WOULD_BLOCK)
             return status;
         if (channel_has(channel, CHANNEL_INPUT_OVER))
@@ -571,6 +573,7 @@ void tr__input_settle(struct channel *channel)
         /* if there is no memory, the bytes stay in the area */
         (void)tr__input_leave_area(channel, 0);
     work_rest(channel);
+    channel_charge(channel);
 }
 
 void tr__input_drop(struct channel *channel)

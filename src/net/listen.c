@@ -4,6 +4,7 @@
 
 #include "actor/cell/verb.h"
 #include "actor/life/spawn.h"
+#include "base/sized.h"
 #include "net/channel.h"
 #include "net/endpoint.h"
 #include "net/listener.h"
@@ -100,10 +101,13 @@ static tr_status listener_spawn(struct tr_self *self, struct listener_shared *sh
     return status == TR_INIT_FAILED && error.status != TR_OK ? error.status : status;
 }
 
-tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
+tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *given, uint64_t *ref_bits)
 {
     TURN_VERB(self);
-    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits || !args->at)
+    tr_listen_args read;
+    const tr_listen_args *args = &read;
+    if (!self || !given || !sized_read(&read, sizeof read, given, given->size) || !read.behavior ||
+        !ref_bits || !read.at)
         return TR_INVALID_ARGUMENT;
     if (!tr__cell_may_have_channels(self->cell) || args->behavior->options.has_no_channels)
         return TR_NOT_A_CHANNEL_ACTOR;

@@ -4,9 +4,9 @@
  *
  * A process has two or three channels, on one worker. `main` is for its input and output. The
  * program knows the process by this channel, and gets tr_process_ended instead of tr_closed from
- * it. `errors`, if it exists, is for its error output. `exit` waits for the end of the process. It
- * belongs to no actor and is in net_worker.lingering, so that it outlives the actor. In all of them
- * channel_rare.process leads to the record of the process.
+ * it. `errors`, if it exists, is for its error output. `exit` waits for the end of the process.
+ * That channel belongs to no actor and is in net_worker.lingering, so that it outlives the actor.
+ * In all of them channel_rare.process leads to the record of the process.
  *
  * Rules:
  * 1. A process that has not ended has an exit channel, by which alone it is reaped.

@@ -7,6 +7,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/blocking.h"
+#include "base/sized.h"
 #include "net/deadline.h"
 #include "net/process.h"
 #include "net/rare.h"
@@ -245,11 +246,11 @@ tr_status tr_try_process_start(tr_self *self, const tr_process *process, tr_chan
     const char *unused;
     why = why ? why : &unused;
     *why = "";
-    tr_process options = {.size = sizeof options};
-    if (!process || !channel || process->size > sizeof options)
-        return TR_INVALID_ARGUMENT;
-    memcpy(&options, process, process->size ? process->size : sizeof options);
-    if (!is_valid(&options) || has_idle_options(&options))
+    tr_process options;
+    if (!process || !channel ||
+        !sized_read(
+            &options, sizeof options, process, process->size ? process->size : sizeof options) ||
+        !is_valid(&options) || has_idle_options(&options))
         return TR_INVALID_ARGUMENT;
     tr_status status = may_start(self);
     if (status != TR_OK)

@@ -13,7 +13,7 @@
  *     1. A record is in the list of its channel from tr__protocol_turn_queue until
  *        tr_protocol.on_turn_done.
  *     2. The end of the channel, tr_closed, comes when none of its turns is left.
- *     3. If a channel is freed or its actor ends, turns that have not begun never begin. Owner
+ *     3. If a channel is freed or its actor ends, turns that have not started never begin. Owner
  *        only.
  */
 #ifndef NET_PROTOCOL_TURN_H
@@ -60,9 +60,9 @@ static inline struct protocol_turn *protocol_turn_of(const struct envelope *enve
  * actor begins no more turns.
  */
 TR_MUST_CHECK tr_status tr__protocol_turn_queue(struct protocol_turn *turn);
-/** Cancels a turn that has not begun. */
+/** Cancels a turn that has not started. */
 void tr__protocol_turn_forget(struct protocol_turn *turn);
-/** Cancels all turns of a channel that have not begun. */
+/** Cancels all turns of a channel that have not started. */
 void tr__protocol_turns_forget(struct channel *channel);
 /**
  * Ends the record of a turn that has ended. Takes ownership of the envelope. The protocol may free

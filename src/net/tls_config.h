@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The options of an endpoint for TLS, checked and copied. The copy outlives the endpoint, so that
- * certificates can be read again. It does not change after tr__tls_config_new.
+ * certificates can be read again. The copy does not change after tr__tls_config_new.
  */
 #ifndef NET_TLS_CONFIG_H
 #define NET_TLS_CONFIG_H

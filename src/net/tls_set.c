@@ -143,8 +143,10 @@ static bool configure_server(SSL_CTX *context, struct tls_worker *worker)
                 (config->verify == TR_VERIFY_REQUIRED ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
             NULL);
     }
-    /* A ticket says that its client was verified. This id depends on the authorities, so that a
-     * ticket is refused after they have changed. */
+    /*
+     * A ticket says that its client was verified. The id that is set here depends on the
+     * authorities, so that a ticket is refused after they have changed.
+     */
     return SSL_CTX_set_session_id_context(
                context, set->authorities.digest, sizeof set->authorities.digest) == 1 &&
            tr__tls_tickets_use(set->tickets, context);

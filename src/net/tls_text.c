@@ -10,7 +10,7 @@ struct text {
     const char *text;
 };
 
-static const char *find(const struct text *texts, size_t count, int reason)
+static const char *text_of(const struct text *texts, size_t count, int reason)
 {
     for (size_t i = 0; i < count; i++) {
         if (texts[i].reason == reason)
@@ -18,7 +18,7 @@ static const char *find(const struct text *texts, size_t count, int reason)
     }
     return NULL;
 }
-#define FIND(texts, reason) find(texts, sizeof texts / sizeof texts[0], reason)
+#define FIND(texts, reason) text_of(texts, sizeof texts / sizeof texts[0], reason)
 
 /* Texts for the results of verifying a certificate. */
 static const struct text verify_texts[] = {

@@ -7,8 +7,9 @@
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "observe/actors.h"
+#include "observe/audit.h"
 #include "wire/json_write.h"
 
 enum {
@@ -18,25 +19,6 @@ enum {
     ASK_LONGEST_MS = 60000,
     REPLY_SHOWN_MAX = 128 * 1024
 };
-
-void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status)
-{
-    const char *what = request->message ? request->message : request->kind;
-    tr__log(visitor->observer->system,
-            TR_LEVEL_INFO,
-            request->path,
-            "control: %.20s%s%.64s%s%.256s%s by user %u%s%s: %s",
-            request->verb,
-            what ? " " : "",
-            what ? what : "",
-            request->key ? " \"" : "",
-            request->key ? request->key : "",
-            request->key ? "\"" : "",
-            (unsigned)visitor->uid,
-            visitor->via[0] ? ", " : "",
-            visitor->via,
-            tr_status_name(status));
-}
 
 /* Ends a verb that changes something: answers the client, and leaves a line in the log. */
 static void finish(struct visitor *visitor, const struct control_request *request, tr_status status)
@@ -275,6 +257,20 @@ bool tr__ask_continue(struct visitor *visitor)
                            error->text);
     }
     return true;
+}
+
+void tr__ask_leave(struct visitor *visitor)
+{
+    tr_client *client = visitor->observer->client;
+    const char *result = "sent, and not answered yet";
+    struct audit audit;
+    const void *reply;
+    if (tr_client_is_answered(client, visitor->asked))
+        result = tr_status_name(tr_client_try_await(client, visitor->asked, &reply));
+    else
+        (void)tr_client_ask_cancel(client, visitor->asked);
+    tr__audit_of(&audit, visitor, visitor->request);
+    tr__audit_write(visitor->observer->system, &audit, true, result);
 }
 
 /* ---- The log. ---- */

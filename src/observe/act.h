@@ -10,9 +10,6 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 void tr__verb_ask(struct visitor *visitor, const struct control_request *request);
 void tr__verb_log(struct visitor *visitor, const struct control_request *request);
 
-/** Writes a line to the log: what was changed, by whom and with what result. */
-void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status);
-
 /**
  * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request has no
  * time-out, refuses the request at once and names the turn in which the worker is stuck.
@@ -24,5 +21,7 @@ void tr__ask_begin(struct visitor *visitor, const struct control_request *reques
  * output.
  */
 bool tr__ask_continue(struct visitor *visitor);
+/** Ends an ask whose client has gone: cancels it, and leaves a line in the log. */
+void tr__ask_leave(struct visitor *visitor);
 
 #endif

@@ -185,8 +185,14 @@ static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
         }
         line->live++;
         line->queued += glance.queued;
-        if (glance.queued > line->queued_most)
+        line->queued_bytes += glance.queued_bytes;
+        line->bytes += sizeof *glance.cell + glance.behavior->state_size + glance.queued_bytes;
+        line->suspended += glance.life == LIFE_SUSPENDED;
+        line->stopping += glance.life == LIFE_STOPPING;
+        if (glance.queued > line->queued_most) {
             line->queued_most = glance.queued;
+            line->fullest = tr_ref_from_bits(glance.ref);
+        }
     }
     return has_all;
 }

@@ -38,7 +38,7 @@ TR_MUST_CHECK tr_status tr__control_start(tr_system *system, const struct schema
                                           char why[CONTROL_WHY_SIZE]);
 /** Returns the path of the socket. */
 const char *tr__control_path(const struct control *control);
-/** Ends the thread, and frees its memory. Its system must still exist. NULL is allowed. */
+/** Ends the thread, and frees its memory. The system must still exist. NULL is allowed. */
 void tr__control_stop(struct control *control);
 
 #endif

@@ -53,9 +53,12 @@ static void machine_look(struct visitor *visitor)
     tr__process_limits(&limits);
     int workers = tr_system_workers(visitor->observer->system);
     bool is_short = limits.files_max < 1024 || limits.files_used * 10 > limits.files_max * 8;
+    const char *advice = limits.files_max < limits.files_hard
+                             ? "raise the soft limit: tr_app_main does it, or setrlimit"
+                             : "raise the hard limit: LimitNOFILE= of systemd, or ulimit -H -n";
     finding(visitor,
             "descriptors",
-            is_short ? "raise the limit: ulimit -n, or LimitNOFILE= of systemd" : NULL,
+            is_short ? advice : NULL,
             "%" PRIu64 " of %" PRIu64 " descriptors are in use",
             limits.files_used,
             limits.files_max);
@@ -240,8 +243,10 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
         tr_time since_ns =
             tr__observer_grows(visitor->observer, info.actor, &since_queued, &most_queued);
         tr_time for_ns = since_ns ? tr__observer_now(visitor->observer) - since_ns : 0;
-        /* A mailbox that is full from time to time is not growing. It grows if it is fuller than
-         * ever. */
+        /*
+         * A mailbox that is full from time to time is not growing. A mailbox grows if it is fuller
+         * than ever.
+         */
         bool grows = for_ns >= GROWN_NS && info.queued >= since_queued + GROWN &&
                      info.queued > since_queued + since_queued / 5 &&
                      info.queued >= most_queued - most_queued / 10;

@@ -11,6 +11,7 @@
 #include "durable/shapes.h"
 #include "observe/act.h"
 #include "observe/actors.h"
+#include "observe/audit.h"
 #include "observe/durables.h"
 #include "observe/merge.h"
 #include "store/batch.h"
@@ -31,6 +32,9 @@ struct change {
     struct store_batch *batch;
     struct store_sql *sql;
     tr_status status;
+    struct tr_system *system;
+    struct audit audit;
+    bool is_answered;
     /* Both the store's thread and the thread of the socket use this record. The one that is done
      * with it last frees it. */
     atom32 state;
@@ -43,7 +47,8 @@ struct change *tr__change_begin(struct visitor *visitor, const struct control_re
     struct change *change = source_resize(stored->source, NULL, sizeof *change);
     tr_status status = change ? TR_OK : TR_NO_MEMORY;
     if (status == TR_OK) {
-        *change = (struct change){.source = *stored->source};
+        *change = (struct change){.source = *stored->source, .system = stored->host->system};
+        tr__audit_of(&change->audit, visitor, request);
         atom32_init(&change->state, CHANGE_PENDING);
         status = tr__store_enter_alone(stored->host->store, kind, key, &change->entry);
     }
@@ -79,6 +84,12 @@ void tr__change_drop(struct change *change)
     source_resize(&source, change, 0);
 }
 
+/* The client has gone before the answer. Writes the line of the log that the answer would have left. */
+static void left_audit(const struct change *change)
+{
+    tr__audit_write(change->system, &change->audit, true, tr_status_name(change->status));
+}
+
 /* Notes that the batch is on disk, or has failed. On the store's thread. */
 static void on_change_done(void *context, struct store_batch *batch, tr_status status)
 {
@@ -93,8 +104,10 @@ static void on_change_done(void *context, struct store_batch *batch, tr_status s
     change->status = status;
     /* pairs with change_free, change_step */
     if (!atom32_compare_exchange(
-            &change->state, &expected, CHANGE_DONE, ATOM_ACQ_REL, ATOM_ACQUIRE))
+            &change->state, &expected, CHANGE_DONE, ATOM_ACQ_REL, ATOM_ACQUIRE)) {
+        left_audit(change);
         source_resize(&source, change, 0);
+    }
 }
 
 static void change_free(struct visitor *visitor, void *work)
@@ -102,15 +115,19 @@ static void change_free(struct visitor *visitor, void *work)
     struct change *change = work;
     uint32_t expected = CHANGE_PENDING;
     /* pairs with on_change_done */
-    if (!atom32_compare_exchange(
+    if (atom32_compare_exchange(
             &change->state, &expected, CHANGE_ABANDONED, ATOM_ACQ_REL, ATOM_ACQUIRE))
-        source_resize(visitor->observer->source, change, 0);
+        return;
+    if (!change->is_answered)
+        left_audit(change);
+    source_resize(visitor->observer->source, change, 0);
 }
 
-static void change_answer(struct visitor *visitor, tr_status status)
+static void change_answer(struct visitor *visitor, struct change *change, tr_status status)
 {
     const struct control_request *request = visitor->request;
-    tr__audit(visitor, request, status);
+    change->is_answered = true;
+    tr__audit_write(change->system, &change->audit, false, tr_status_name(status));
     if (status == TR_STALE) {
         tr__visitor_refuse(visitor,
                            request->id,
@@ -136,7 +153,7 @@ static bool change_step(struct visitor *visitor)
     struct change *change = visitor->work;
     if (atom32_load(&change->state, ATOM_ACQUIRE) != CHANGE_DONE) /* pairs with on_change_done */
         return false;
-    change_answer(visitor, change->status);
+    change_answer(visitor, change, change->status);
     return true;
 }
 
@@ -153,7 +170,7 @@ void tr__change_submit(struct visitor *visitor, struct change *change, struct st
     if (sql)
         tr__pages_stored(&sql->pages, 1);
     tr__store_sql_free(sql);
-    change_answer(visitor, status);
+    change_answer(visitor, change, status);
     tr__change_drop(change);
 }
 
@@ -273,7 +290,7 @@ void tr__verb_durable_set(struct visitor *visitor, const struct control_request 
 static bool actor_exists(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const struct durable_kind *kind, tr_bytes key)
 {
-    tr_status status = tr_client_durable_exists(visitor->observer->client, kind->declared, key);
+    tr_status status = tr_client_durable_exists(visitor->observer->client, kind->origin, key);
     if (status == TR_OK || tr__stored_is_awake(stored, request->kind, key))
         return true;
     tr__stored_refuse(visitor, request, status);
@@ -293,7 +310,7 @@ void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *
     tr_bytes bytes = request_key_bytes(&key);
     if (!kind || !actor_exists(visitor, request, &stored, kind, bytes))
         return;
-    tr_status status = tr_client_try_durable(client, kind->declared, bytes, &bits);
+    tr_status status = tr_client_try_durable(client, kind->origin, bytes, &bits);
     if (status != TR_OK) {
         tr__audit(visitor, request, status);
         tr__stored_refuse(visitor, request, status);
@@ -401,8 +418,7 @@ void tr__verb_wake(struct visitor *visitor, const struct control_request *reques
     tr_bytes bytes = request_key_bytes(&key);
     if (!kind || !actor_exists(visitor, request, &stored, kind, bytes))
         return;
-    tr_status status =
-        tr_client_try_durable(visitor->observer->client, kind->declared, bytes, &bits);
+    tr_status status = tr_client_try_durable(visitor->observer->client, kind->origin, bytes, &bits);
     if (status == TR_OK)
         (void)tr__observer_find(visitor->observer, tr_ref_from_bits(bits), &info);
     order_end(visitor, request, status, info.path);

@@ -6,7 +6,7 @@
 #include <troupe/wire.h>
 
 #include "durable/shapes.h"
-#include "observe/act.h"
+#include "observe/audit.h"
 #include "observe/durable_change.h"
 #include "observe/durables.h"
 #include "observe/export_rows.h"
@@ -332,12 +332,15 @@ static void import_run(struct visitor *visitor, const struct control_request *re
     char why[MERGE_WHY_SIZE] = "";
     struct store_batch *batch;
     const char *fault = import_check(stored, import);
+    struct control_request named = *request; /* the line of the log names the actor */
+    named.kind = import->line->kind;
+    named.key = import->line->key;
     if (fault) {
-        import_refuse(visitor, request, TR_BAD_DATA, fault);
+        import_refuse(visitor, &named, TR_BAD_DATA, fault);
         return;
     }
     struct change *change = tr__change_begin(
-        visitor, request, stored, import->line->kind, request_key_bytes(&import->key), &batch);
+        visitor, &named, stored, named.kind, request_key_bytes(&import->key), &batch);
     if (!change)
         return;
     tr_status status = import_may(stored, import, request->writes, batch, why);
@@ -349,7 +352,7 @@ static void import_run(struct visitor *visitor, const struct control_request *re
         tr__change_submit(visitor, change, NULL);
         return;
     }
-    import_refuse(visitor, request, status, why[0] ? why : tr_status_text(status));
+    import_refuse(visitor, &named, status, why[0] ? why : tr_status_text(status));
     tr__change_drop(change);
 }
 

@@ -52,6 +52,11 @@ void tr__stored_refuse(struct visitor *visitor, const struct control_request *re
                            "the store has no %.64s \"%.256s\"",
                            request->kind ? request->kind : "",
                            request->key ? request->key : "");
+    else if (status == TR_STORE_BUSY)
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           status,
+                           "the log of the store is full, and commits go before this: try again");
     else
         tr__visitor_refuse(visitor, request->id, status, "the store: %s", tr_status_text(status));
 }

@@ -10,7 +10,7 @@
 /* bytes of the rows of one actor at most; an actor with more needs a backup */
 enum { EXPORT_BYTES_MAX = 2 * 1024 * 1024 };
 
-/** A row. It depends on its list which members are used. */
+/** A row. Which members are used depends on the list. */
 TR_MESSAGE(tr_export_row, (bytes, key), (str, name), (u64, number), (i64, due), (u32, version),
            (bytes, value));
 TR_MESSAGE(tr_export_rows, (list(message(tr_export_row)), kv),

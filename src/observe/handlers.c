@@ -120,15 +120,22 @@ uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned
     return figures->longest_ns;
 }
 
-static void figures_write(struct json_line *line, const struct handler_figures *figures)
+void tr__handlers_add(struct handler_figures *sum, const struct handler_figures *figures)
 {
-    const tr_handler *handler = figures->handler;
-    tr__json_open(line, NULL, '{');
-    tr__json_string(line, "behavior", figures->behavior->name);
-    tr__json_string(line, "handler", handler->name);
-    tr__json_string(line, "message", handler->type ? handler->type->name : NULL);
+    sum->handled += figures->handled;
+    sum->samples += figures->samples;
+    sum->weight += figures->weight;
+    sum->waited += figures->waited;
+    sum->sum_ns += figures->sum_ns;
+    if (figures->longest_ns > sum->longest_ns)
+        sum->longest_ns = figures->longest_ns;
+    for (size_t i = 0; i < SAMPLE_BUCKETS; i++)
+        sum->buckets[i] += figures->buckets[i];
+}
+
+void tr__handlers_times(struct json_line *line, const struct handler_figures *figures)
+{
     tr__json_unsigned(line, "handled_about", figures->handled);
-    tr__json_unsigned(line, "failed", figures->failed);
     tr__json_unsigned(line, "sampled", figures->samples);
     tr__json_unsigned(line, "waits", figures->waited);
     tr__json_unsigned(line, "mean_ns", figures->weight ? figures->sum_ns / figures->weight : 0);
@@ -139,6 +146,17 @@ static void figures_write(struct json_line *line, const struct handler_figures *
     for (size_t i = 0; i < SAMPLE_BUCKETS; i++)
         tr__json_unsigned(line, NULL, figures->buckets[i]);
     tr__json_close(line, ']');
+}
+
+static void figures_write(struct json_line *line, const struct handler_figures *figures)
+{
+    const tr_handler *handler = figures->handler;
+    tr__json_open(line, NULL, '{');
+    tr__json_string(line, "behavior", figures->behavior->name);
+    tr__json_string(line, "handler", handler->name);
+    tr__json_string(line, "message", handler->type ? handler->type->name : NULL);
+    tr__json_unsigned(line, "failed", figures->failed);
+    tr__handlers_times(line, figures);
     tr__json_close(line, '}');
 }
 
@@ -166,12 +184,17 @@ static int64_t since_ms(const struct visitor *visitor)
     return since_ns ? (tr__observer_now(visitor->observer) - since_ns) / TR_MILLISECOND : 0;
 }
 
-void tr__verb_handlers(struct visitor *visitor, const struct control_request *request)
+void tr__handlers_scale(struct visitor *visitor)
 {
-    tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "first_ns", SAMPLE_FIRST_NS);
     tr__json_unsigned(&visitor->output, "factor", SAMPLE_FACTOR);
     tr__json_signed(&visitor->output, "since_ms", since_ms(visitor));
+}
+
+void tr__verb_handlers(struct visitor *visitor, const struct control_request *request)
+{
+    tr__visitor_begin(visitor, request->id, false);
+    tr__handlers_scale(visitor);
     tr__handlers_write(visitor, SHOWN);
     tr__visitor_end(visitor);
 }

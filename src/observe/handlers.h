@@ -34,6 +34,13 @@ size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, 
 /** Returns an upper bound for the times of `percent` of the sampled turns: the end of a bucket. */
 uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent);
 
+/** Adds the times and the estimated messages of a handler to those of its behavior. */
+void tr__handlers_add(struct handler_figures *sum, const struct handler_figures *figures);
+/** Writes members with the estimated number of messages, the times and the histogram. */
+void tr__handlers_times(struct json_line *line, const struct handler_figures *figures);
+/** Writes members with the limits of the buckets of histograms, and the time since which turns are timed. */
+void tr__handlers_scale(struct visitor *visitor);
+
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request);
 /** Writes the member "handlers" with at most `max` handlers. */
 void tr__handlers_write(struct visitor *visitor, size_t max);

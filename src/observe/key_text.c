@@ -18,9 +18,14 @@ static int digit_of(char c)
 
 size_t tr__key_read(const char *text, unsigned char key[TR_KEY_MAX])
 {
+    return tr__key_text_read(text, key, TR_KEY_MAX);
+}
+
+size_t tr__key_text_read(const char *text, unsigned char *key, size_t max)
+{
     size_t size = 0;
     for (; text && *text; text++) {
-        if (size == TR_KEY_MAX)
+        if (size == max)
             return 0;
         if (*text != '%') {
             key[size++] = (unsigned char)*text;

@@ -17,6 +17,8 @@
  * long, or if a '%' has no two digits after it.
  */
 size_t tr__key_read(const char *text, unsigned char key[TR_KEY_MAX]);
+/** As tr__key_read, for keys of up to `max` bytes. */
+size_t tr__key_text_read(const char *text, unsigned char *key, size_t max);
 /**
  * Writes the text of a key, cut to `size`. Three bytes for each byte of the key, and one more, are
  * always enough.

@@ -9,7 +9,10 @@
 #include "observe/past.h"
 #include "observe/trace.h"
 
-enum { LINES_DEFAULT = 200, LINES_LARGEST = 400 };
+enum {
+    LINES_DEFAULT = 200, /* if the request names neither a limit nor the last line that it has */
+    LINES_STEP = 16      /* lines that are written in one step */
+};
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
@@ -70,37 +73,66 @@ static void record_write(struct visitor *visitor, const struct log_record *recor
     tr__json_string(line, "text", record->text);
 }
 
-void tr__verb_log_tail(struct visitor *visitor, const struct control_request *request)
+/* Lines that are not written yet. */
+struct tail {
+    uint64_t total;
+    uint64_t missed; /* lines that are newer than those the client has, and were not looked at */
+    size_t left;
+    uint64_t numbers[LOG_KEPT_MAX]; /* the oldest line is the last one */
+};
+
+static void tail_free(struct visitor *visitor, void *work)
 {
-    struct tr_system *system = visitor->observer->system;
-    uint64_t numbers[LINES_LARGEST];
-    struct wanted wanted;
+    source_resize(visitor->observer->source, work, 0);
+}
+
+static bool tail_step(struct visitor *visitor)
+{
+    struct tail *tail = visitor->work;
     struct log_record record;
-    size_t limit = request->limit ? request->limit : LINES_DEFAULT;
-    limit = limit < LINES_LARGEST ? limit : LINES_LARGEST;
-    if (!wanted_read(visitor, request, &wanted))
-        return;
-    uint64_t total = tr__log_kept_total(system);
-    uint64_t at = total;
-    size_t count = 0;
-    /* Read from the newest line to older ones, until there are enough lines or no older ones are
-     * kept. */
-    for (; at > request->after && count < limit && tr__log_kept_read(system, at, &record); at--) {
-        if (is_wanted(&wanted, &record))
-            numbers[count++] = at;
-    }
-    uint64_t oldest = total > LOG_KEPT_MAX ? total - LOG_KEPT_MAX : 0;
-    while (count-- > 0) {
-        if (!tr__log_kept_read(system, numbers[count], &record))
+    for (size_t i = 0; i < LINES_STEP && tail->left; i++) {
+        if (!tr__log_kept_read(visitor->observer->system, tail->numbers[--tail->left], &record)) {
+            tail->missed++; /* newer lines have replaced it meanwhile */
             continue;
-        tr__visitor_begin(visitor, request->id, true);
+        }
+        tr__visitor_begin(visitor, visitor->request->id, true);
         record_write(visitor, &record);
         tr__visitor_end(visitor);
     }
-    tr__visitor_begin(visitor, request->id, false);
-    tr__json_unsigned(&visitor->output, "last", total);
-    tr__json_unsigned(
-        &visitor->output, "missed", oldest > request->after ? oldest - request->after : 0);
-    tr__json_unsigned(&visitor->output, "total", total);
+    if (tail->left)
+        return false;
+    tr__visitor_begin(visitor, visitor->request->id, false);
+    tr__json_unsigned(&visitor->output, "last", tail->total);
+    tr__json_unsigned(&visitor->output, "missed", tail->missed);
+    tr__json_unsigned(&visitor->output, "total", tail->total);
     tr__visitor_end(visitor);
+    return true;
+}
+
+void tr__verb_log_tail(struct visitor *visitor, const struct control_request *request)
+{
+    struct tr_system *system = visitor->observer->system;
+    struct wanted wanted;
+    struct log_record record;
+    size_t limit = request->limit ? request->limit : request->after ? LOG_KEPT_MAX : LINES_DEFAULT;
+    limit = limit < LOG_KEPT_MAX ? limit : LOG_KEPT_MAX;
+    if (!wanted_read(visitor, request, &wanted))
+        return;
+    struct tail *tail = source_resize(visitor->observer->source, NULL, sizeof *tail);
+    if (!tail) {
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the lines");
+        return;
+    }
+    tail->total = tr__log_kept_total(system);
+    tail->left = 0;
+    uint64_t at = tail->total;
+    /* Read from the newest line to older ones, until there are enough lines or no older ones are
+     * kept. */
+    for (; at > request->after && tail->left < limit && tr__log_kept_read(system, at, &record);
+         at--) {
+        if (is_wanted(&wanted, &record))
+            tail->numbers[tail->left++] = at;
+    }
+    tail->missed = at > request->after ? at - request->after : 0;
+    tr__visitor_steps(visitor, JOB_STEPS, tail_step, tail, tail_free);
 }

@@ -107,7 +107,7 @@ static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_by
     return TR_NOT_PERMITTED;
 }
 
-/* Copies the fields that the JSON contains from `changed` to `mixed`. */
+/* Copies those fields of `changed` to `mixed` that are members of the JSON. */
 static tr_status fields_mix(struct merge *merge, const void *changed, void *mixed)
 {
     tr_bytes at = merge->json;

@@ -225,7 +225,7 @@ static void histogram_write(struct json_line *text, const struct handler_figures
                     seen);
 }
 
-/* Whether an earlier handler has the same names, in another file. It would be the same series, so
+/* Whether an earlier handler has the same names, in another file. Both would be the same series, so
  * the second handler is left out. */
 static bool is_repeated(const struct handler_figures *figures, size_t at)
 {

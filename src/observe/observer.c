@@ -183,7 +183,7 @@ static void letters_note(struct observer *observer, uint64_t letters)
 
 /* Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are
  * empty. Sets *found_ns to the time at which the mailboxes were found. */
-static tr_time look(struct observer *observer, tr_time *found_ns)
+static tr_time fullest_age(struct observer *observer, tr_time *found_ns)
 {
     struct {
         tr_actor_info infos[OBSERVER_LOOKED_AT];
@@ -217,8 +217,10 @@ static bool has_moved(struct observer *observer, const tr_counters *counters)
 int tr__observer_look(struct observer *observer)
 {
     /* A look may take one part in SHARE of this thread's time. This matters only for very many
-     * actors. Waiting for a worker that does not answer does not count. */
+     * actors. Waiting for a worker that does not answer does not count. On a busy machine a look
+     * seems long, since this thread gets no processor: looks are at most APART_MOST apart. */
     enum { SHARE = 200 };
+    static const tr_time APART_MOST = 20 * TR_SECOND;
     struct tr_system *system = observer->system;
     tr_time now_ns = tr__observer_now(observer);
     if (now_ns >= observer->look_ns) {
@@ -229,13 +231,14 @@ int tr__observer_look(struct observer *observer)
         letters_note(observer, counters.dead_letters);
         if (has_moved(observer, &counters)) {
             tr__population_look(&observer->population, system, now_ns);
-            tr_time age_ns = counters.queued ? look(observer, &found_ns) : -1;
+            tr_time age_ns = counters.queued ? fullest_age(observer, &found_ns) : -1;
             uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
             atom64_store(&system->samples.oldest_ns, oldest_ns, ATOM_RELAXED);
             atom64_store(&system->samples.is_looked_at, 1, ATOM_RELAXED);
         }
-        tr_time took_ns = found_ns - now_ns;
-        observer->look_ns = now_ns + (took_ns * SHARE > TR_SECOND ? took_ns * SHARE : TR_SECOND);
+        tr_time apart_ns = (found_ns - now_ns) * SHARE;
+        apart_ns = apart_ns < TR_SECOND ? TR_SECOND : apart_ns > APART_MOST ? APART_MOST : apart_ns;
+        observer->look_ns = now_ns + apart_ns;
     }
     if (observer->is_dozing)
         return -1;

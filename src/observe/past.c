@@ -4,18 +4,15 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/mail/dead_letter.h"
 #include "observe/act.h"
 #include "observe/actors.h"
 #include "wire/type.h"
 
-enum { RECORDS_DEFAULT = 20, RECORDS_LARGEST = 200 };
-
-/* Returns how many records to read: the newest ones with numbers above `after`. */
-static size_t records_wanted(const struct control_request *request)
-{
-    uint32_t limit = request->limit ? request->limit : RECORDS_DEFAULT;
-    return limit < RECORDS_LARGEST ? limit : RECORDS_LARGEST;
-}
+enum {
+    RECORDS_DEFAULT = 20, /* if the request names neither a limit nor the last record that it has */
+    RECORDS_STEP = 16     /* records that are written in one step */
+};
 
 /* Whether a record is about the actor of the request. Returns true if the request names no
  * actor. */
@@ -51,35 +48,6 @@ static void letter_write(struct visitor *visitor, uint64_t number,
     tr__json_string(line, "text", record->message[0] ? record->message : NULL);
 }
 
-static void end_write(struct visitor *visitor, uint64_t id, uint64_t total)
-{
-    tr__visitor_begin(visitor, id, false);
-    tr__json_unsigned(&visitor->output, "total", total);
-    tr__visitor_end(visitor);
-}
-
-void tr__verb_dead_letters(struct visitor *visitor, const struct control_request *request)
-{
-    struct tr_system *system = visitor->observer->system;
-    size_t wanted = records_wanted(request);
-    tr_dead_letter_record *records = source_resize(&system->source, NULL, wanted * sizeof *records);
-    if (!records) {
-        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the records");
-        return;
-    }
-    size_t count;
-    uint64_t total = tr_system_dead_letters(system, records, wanted, &count);
-    for (size_t i = count; i-- > 0;) { /* write the oldest record first */
-        if (total - i <= request->after || !is_of(request, records[i].to_path))
-            continue;
-        tr__visitor_begin(visitor, request->id, true);
-        letter_write(visitor, total - i, &records[i]);
-        tr__visitor_end(visitor);
-    }
-    source_resize(&system->source, records, 0);
-    end_write(visitor, request->id, total);
-}
-
 static void failure_write(struct visitor *visitor, uint64_t number, const tr_failure_record *record)
 {
     struct json_line *line = &visitor->output;
@@ -95,26 +63,104 @@ static void failure_write(struct visitor *visitor, uint64_t number, const tr_fai
     tr__json_unsigned(line, "incarnation", record->incarnation);
 }
 
-void tr__verb_failures(struct visitor *visitor, const struct control_request *request)
+/* ---- Lists. ---- */
+
+/* A copy of the last dead letters, or of the last failures, of which some are not written yet. */
+struct past {
+    tr_dead_letter_record *letters; /* NULL: these are failures */
+    tr_failure_record *failures;
+    size_t left; /* how many are not written yet; the oldest is the last one */
+    uint64_t total;
+    uint64_t missed; /* records that are newer than those the client has, and not in the copy */
+};
+
+static void past_free(struct visitor *visitor, void *work)
 {
-    struct tr_system *system = visitor->observer->system;
-    size_t wanted = records_wanted(request);
-    tr_failure_record *records = source_resize(&system->source, NULL, wanted * sizeof *records);
-    if (!records) {
-        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the records");
-        return;
-    }
-    size_t count;
-    uint64_t total = tr_system_failures(system, records, wanted, &count);
-    for (size_t i = count; i-- > 0;) {
-        if (total - i <= request->after || !is_of(request, records[i].path))
+    struct past *past = work;
+    const struct memory_source *source = visitor->observer->source;
+    source_resize(source, past->letters, 0);
+    source_resize(source, past->failures, 0);
+    source_resize(source, past, 0);
+}
+
+static bool past_step(struct visitor *visitor)
+{
+    struct past *past = visitor->work;
+    const struct control_request *request = visitor->request;
+    for (size_t i = 0; i < RECORDS_STEP && past->left; i++) {
+        size_t at = --past->left;
+        const char *path = past->letters ? past->letters[at].to_path : past->failures[at].path;
+        if (!is_of(request, path))
             continue;
         tr__visitor_begin(visitor, request->id, true);
-        failure_write(visitor, total - i, &records[i]);
+        if (past->letters)
+            letter_write(visitor, past->total - at, &past->letters[at]);
+        else
+            failure_write(visitor, past->total - at, &past->failures[at]);
         tr__visitor_end(visitor);
     }
-    source_resize(&system->source, records, 0);
-    end_write(visitor, request->id, total);
+    if (past->left)
+        return false;
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_unsigned(&visitor->output, "total", past->total);
+    tr__json_unsigned(&visitor->output, "missed", past->missed);
+    tr__visitor_end(visitor);
+    return true;
+}
+
+/* Copies the last records, at most `max` of them. Returns false if memory ran out. */
+static bool past_copy(struct past *past, struct tr_system *system, bool is_letters, size_t max)
+{
+    size_t size = is_letters ? sizeof *past->letters : sizeof *past->failures;
+    void *records = max ? source_resize(&system->source, NULL, max * size) : NULL;
+    if (!records)
+        return !max;
+    if (is_letters) {
+        past->letters = records;
+        past->total = tr__dead_letters_copy(system, records, max, &past->left);
+    } else {
+        past->failures = records;
+        past->total = tr_system_failures(system, records, max, &past->left);
+    }
+    return true;
+}
+
+/* Lists records above the number `after` of the request: all that are kept, or as many as it wants,
+ * the newest ones. */
+static void past_list(struct visitor *visitor, const struct control_request *request,
+                      bool is_letters)
+{
+    struct tr_system *system = visitor->observer->system;
+    struct past *past = source_resize(&system->source, NULL, sizeof *past);
+    size_t kept = is_letters ? TR_DEAD_LETTERS_MAX : TR_FAILURES_KEPT;
+    size_t limit = request->limit ? request->limit : request->after ? kept : RECORDS_DEFAULT;
+    if (past) {
+        *past = (struct past){.total = is_letters ? tr__dead_letters_copy(system, NULL, 0, NULL)
+                                                  : tr_system_failures(system, NULL, 0, NULL)};
+        /* A follower that asks again and again mostly asks for nothing. */
+        bool has_news = past->total > request->after;
+        if (past_copy(past, system, is_letters, !has_news ? 0 : limit < kept ? limit : kept)) {
+            uint64_t older = past->total - past->left;
+            if (older > request->after)
+                past->missed = older - request->after;
+            else if (past->left)
+                past->left -= (size_t)(request->after - older);
+            tr__visitor_steps(visitor, JOB_STEPS, past_step, past, past_free);
+            return;
+        }
+    }
+    source_resize(&system->source, past, 0);
+    tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the records");
+}
+
+void tr__verb_dead_letters(struct visitor *visitor, const struct control_request *request)
+{
+    past_list(visitor, request, true);
+}
+
+void tr__verb_failures(struct visitor *visitor, const struct control_request *request)
+{
+    past_list(visitor, request, false);
 }
 
 /* ---- Sending a dead letter again. ---- */
@@ -143,7 +189,7 @@ void tr__verb_replay(struct visitor *visitor, const struct control_request *requ
         source_resize(&system->source, NULL, TR_DEAD_LETTERS_MAX * sizeof *records);
     size_t count = 0;
     uint64_t total =
-        records ? tr_system_dead_letters(system, records, TR_DEAD_LETTERS_MAX, &count) : 0;
+        records ? tr__dead_letters_copy(system, records, TR_DEAD_LETTERS_MAX, &count) : 0;
     if (!request->after || request->after > total || total - request->after >= count) {
         tr__visitor_refuse(visitor,
                            request->id,

@@ -33,7 +33,9 @@ static const tr_field request_fields[] = {FIELD("id", id, U64),
                                           FIELD("more", more, BOOL),
                                           FIELD("reads_only", reads_only, BOOL),
                                           FIELD("direct", is_direct, BOOL),
+                                          FIELD("from", from, STR),
                                           FIELD("failing", failing, BOOL),
+                                          FIELD("follow", follows, BOOL),
                                           FIELD("progress", progress, BOOL)};
 
 const tr_type tr__control_request_type = {

@@ -26,6 +26,7 @@ struct control_request {
     const char *key;    /* key of a durable actor, or the beginning of keys; bytes may be %xx */
     const char *text;   /* a statement of SQL, or a path of files */
     const char *causal; /* a causal id, in hexadecimal digits */
+    const char *from;   /* "from": where a page of a list begins: the key behind which */
     uint32_t limit;
     uint32_t queued;     /* least number of queued messages */
     uint32_t timeout_ms; /* time-out of an ask */
@@ -38,6 +39,7 @@ struct control_request {
     bool reads_only;     /* of "session": no request that changes something is allowed later */
     bool is_direct;      /* "direct": only children */
     bool failing;        /* only turns that fail are recorded */
+    bool follows;        /* "follow": slow turns are followed */
     bool progress;       /* the client wants a line each second that says how far a job is */
 };
 

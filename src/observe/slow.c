@@ -5,12 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actor/cell/follow.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "observe/handlers.h"
 #include "observe/past.h"
+#include "observe/trace.h"
 
-enum { SLOW_SHOWN = 64 };
+enum {
+    SLOW_SHOWN = 64,
+    TRIALS = 256 /* causal ids that may be followed until the next request */
+};
 
 static int compare_took(const void *a, const void *b)
 {
@@ -75,6 +80,10 @@ static void row_write(struct visitor *visitor, const struct slow_row *row)
     tr__json_unsigned(line, "worker", row->worker);
     tr__json_signed(line, "took_ns", turn->took_ns);
     tr__json_string(line, "causal", turn->causal ? causal : NULL);
+    tr__json_bool(line,
+                  "followed",
+                  turn->record &&
+                      turn->record >= tr__follow_oldest(visitor->observer->system, row->worker));
 }
 
 void tr__verb_slow(struct visitor *visitor, const struct control_request *request)
@@ -82,10 +91,13 @@ void tr__verb_slow(struct visitor *visitor, const struct control_request *reques
     struct tr_system *system = visitor->observer->system;
     const struct memory_source *source = visitor->observer->source;
     struct slow_row *rows = source_resize(source, NULL, tr__slow_max(system) * sizeof *rows);
-    if (!rows) {
+    if (!rows || (request->follows && tr__trace_join(visitor) != TR_OK)) {
+        source_resize(source, rows, 0);
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
+    if (request->follows)
+        tr__follow_trials_allow(&system->follow, TRIALS);
     size_t limit = request->limit && request->limit < SLOW_SHOWN ? request->limit : SLOW_SHOWN;
     size_t count = tr__slow_collect(system, rows);
     for (size_t i = 0; i < count && i < limit; i++) {

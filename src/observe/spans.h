@@ -8,7 +8,7 @@
  * after it has ended. Rules:
  *   1. A span is in one list: `open`, `ended` or `unused`.
  *   2. There are SPANS_MAX. If all are in use, the oldest one is dropped and counted.
- *   3. SPANS_SENDS_MAX messages whose turn has not begun are kept. A new one replaces the oldest. A
+ *   3. SPANS_SENDS_MAX messages whose turn has not started are kept. A new one replaces the oldest. A
  *      turn whose message was replaced has no parent.
  */
 #ifndef OBSERVE_SPANS_H

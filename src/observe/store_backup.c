@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
-#include "observe/act.h"
+#include "observe/audit.h"
 #include "observe/durables.h"
 #include "os/atomic.h"
 #include "os/thread.h"
@@ -29,8 +29,7 @@ struct backup {
     tr_error error;
     char path[512]; /* directory of the copy; "": the store is compacted */
     bool is_audited;
-    uint32_t uid; /* user id of the client, who may have gone */
-    char via[VISITOR_VIA_MAX];
+    struct audit audit;
 };
 
 static bool on_step(void *context, const struct store_backup_progress *progress)
@@ -65,20 +64,6 @@ static void backup_free(struct visitor *visitor, void *work)
     observer->left = backup;
 }
 
-/* The client of a backup has gone. Writes the result to the log. */
-static void left_audit(const struct observer *observer, const struct backup *backup)
-{
-    tr__log(observer->system,
-            TR_LEVEL_INFO,
-            NULL,
-            "control: store %s by user %u%s%s, who has gone: %s",
-            backup->path[0] ? "backup" : "compact",
-            (unsigned)backup->uid,
-            backup->via[0] ? ", " : "",
-            backup->via,
-            tr_status_name(backup->status));
-}
-
 void tr__backups_collect(struct observer *observer, bool waits)
 {
     struct backup **at = &observer->left;
@@ -91,7 +76,7 @@ void tr__backups_collect(struct observer *observer, bool waits)
         *at = backup->next;
         backup->platform->thread_join(backup->platform, backup->thread);
         if (!backup->is_audited)
-            left_audit(observer, backup);
+            tr__audit_write(observer->system, &backup->audit, true, tr_status_name(backup->status));
         source_resize(observer->source, backup, 0);
     }
 }
@@ -115,7 +100,8 @@ static bool backup_step(struct visitor *visitor)
         atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
     if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* pairs with backup_main */
         return false;
-    tr__audit(visitor, request, backup->status);
+    tr__audit_write(
+        visitor->observer->system, &backup->audit, false, tr_status_name(backup->status));
     backup->is_audited = true;
     if (backup->status != TR_OK) {
         tr__visitor_refuse(visitor,
@@ -149,9 +135,8 @@ static void backup_start(struct visitor *visitor, const struct control_request *
         return;
     }
     *backup = (struct backup){.platform = stored->source->platform,
-                              .store = tr__store_of(stored->reader),
-                              .uid = visitor->uid};
-    memcpy(backup->via, visitor->via, sizeof backup->via);
+                              .store = tr__store_of(stored->reader)};
+    tr__audit_of(&backup->audit, visitor, request);
     memcpy(backup->path, path, strlen(path) + 1);
     const tr_platform *platform = backup->platform;
     tr_status status =

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
-#include "observe/act.h"
+#include "observe/audit.h"
 #include "observe/durable_change.h"
 #include "observe/durables.h"
 #include "observe/export_rows.h"

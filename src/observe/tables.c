@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "observe/act.h"
+#include "observe/audit.h"
 #include "observe/durable_change.h"
 #include "observe/durables.h"
 #include "observe/key_text.h"

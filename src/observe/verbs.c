@@ -7,11 +7,13 @@
 #include "actor/verbs/why_ask.h"
 #include "observe/act.h"
 #include "observe/asks.h"
+#include "observe/behaviors.h"
 #include "observe/channels.h"
 #include "observe/doctor.h"
 #include "observe/durable_change.h"
 #include "observe/durable_events.h"
 #include "observe/durable_export.h"
+#include "observe/durable_rows.h"
 #include "observe/durables.h"
 #include "observe/flame.h"
 #include "observe/flow.h"
@@ -38,8 +40,7 @@ enum {
     LIST_LARGEST = 1000000,
     LIST_STEP = 16, /* actors that are read in one step */
     TOP_ROWS = 20,
-    TOP_AGED = 5, /* rows of `top` for which the worker is asked for the oldest message */
-    BEHAVIORS_SHOWN = 256
+    TOP_AGED = 5 /* rows of `top` for which the worker is asked for the oldest message */
 };
 
 static int64_t milliseconds(tr_time ns)
@@ -120,7 +121,23 @@ bool tr__list_continue(struct visitor *visitor)
     return true;
 }
 
-static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
+bool tr__age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report)
+{
+    struct observer *observer = visitor->observer;
+    tr_worker_info running;
+    tr_time before_ns = tr__observer_now(observer);
+    if (tr__observer_is_stuck(observer, info->worker, &running)) {
+        tr_time age_ns = tr__observer_age_stuck(observer, info->actor, running.since_ns);
+        tr__json_signed(&visitor->output, "at_least_ms", milliseconds(age_ns));
+        return true;
+    }
+    if (tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
+        return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
+    tr_time age_ns = tr__observer_age(observer, info->actor, report->oldest_mark);
+    tr__json_string(&visitor->output, "oldest", report->oldest);
+    tr__json_signed(&visitor->output, "at_least_ms", milliseconds(age_ns));
+    return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
+}
 
 /* Lists the fullest mailboxes. For a page of an inspector also writes the age of the oldest message
  * in the first few. */
@@ -143,7 +160,7 @@ static void list_sorted(struct visitor *visitor, const struct control_request *r
         tr__visitor_begin(visitor, request->id, true);
         actor_write(&visitor->output, &found->infos[i]);
         if (is_aged && i < AGED)
-            is_aged = age_write(visitor, &found->infos[i], &found->report);
+            is_aged = tr__age_write(visitor, &found->infos[i], &found->report);
         tr__visitor_end(visitor);
     }
     source_resize(source, found, 0);
@@ -276,8 +293,10 @@ static void verb_show(struct visitor *visitor, const struct control_request *req
     source_resize(source, report, 0);
 }
 
-static void why_write(struct json_line *line, const tr_why_report *report)
+static void why_write(struct visitor *visitor, const tr_why_report *report)
 {
+    struct json_line *line = &visitor->output;
+    tr_actor_info who;
     tr__json_string(line, "path", report->path);
     tr__json_string(line, "state", report->state);
     tr__json_bool(line, "told_to_stop", report->is_told_to_stop);
@@ -291,6 +310,8 @@ static void why_write(struct json_line *line, const tr_why_report *report)
         tr__json_string(line, "kind", tr_why_name(reason->kind));
         tr__json_unsigned(line, "holds", reason->holds);
         tr__json_ref(line, "who", reason->who);
+        if (tr__observer_find(visitor->observer, reason->who, &who))
+            tr__json_string(line, "who_path", who.path);
         tr__json_signed(line, "for_ms", reason->age_ns < 0 ? -1 : milliseconds(reason->age_ns));
         tr__json_string(line, "where", reason->where);
         tr__json_string(line, "text", reason->text);
@@ -319,7 +340,7 @@ static void verb_why(struct visitor *visitor, const struct control_request *requ
     if (status == TR_OK) {
         tr_why_print(report, text, sizeof text);
         tr__visitor_begin(visitor, request->id, false);
-        why_write(&visitor->output, report);
+        why_write(visitor, report);
         tr__json_string(&visitor->output, "text", text);
         tr__visitor_end(visitor);
     } else {
@@ -386,59 +407,7 @@ static void verb_info(struct visitor *visitor, const struct control_request *req
     tr__visitor_end(visitor);
 }
 
-static void verb_behaviors(struct visitor *visitor, const struct control_request *request)
-{
-    struct tr_system *system = visitor->observer->system;
-    struct json_line *line = &visitor->output;
-    size_t size = BEHAVIORS_SHOWN * sizeof(tr_behavior_info);
-    tr_behavior_info *infos = source_resize(&system->source, NULL, size);
-    size_t count = 0;
-    tr_status status =
-        infos ? tr_system_behaviors(system, infos, BEHAVIORS_SHOWN, &count) : TR_NO_MEMORY;
-    if (status != TR_OK && status != TR_LIMIT) {
-        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
-    } else {
-        tr__visitor_begin(visitor, request->id, false);
-        tr__json_bool(line, "more", status == TR_LIMIT || count == BEHAVIORS_SHOWN);
-        tr__json_open(line, "behaviors", '[');
-        for (size_t i = 0; i < count; i++) {
-            tr__json_open(line, NULL, '{');
-            tr__json_string(line, "behavior", infos[i].behavior);
-            tr__json_string(line, "file", infos[i].file);
-            tr__json_unsigned(line, "line", infos[i].line);
-            tr__json_unsigned(line, "live", infos[i].live);
-            tr__json_unsigned(line, "queued", infos[i].queued);
-            tr__json_unsigned(line, "queued_most", infos[i].queued_most);
-            tr__json_unsigned(line, "failures", infos[i].failures);
-            tr__json_close(line, '}');
-        }
-        tr__json_close(line, ']');
-        tr__visitor_end(visitor);
-    }
-    source_resize(&system->source, infos, 0);
-}
-
 /* ---- The verb top: an overview of everything. ---- */
-
-/* Writes the age of the oldest message of an actor, unless its worker is stuck. Returns false if
- * the worker took long to answer. */
-static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report)
-{
-    struct observer *observer = visitor->observer;
-    tr_worker_info running;
-    tr_time before_ns = tr__observer_now(observer);
-    if (tr__observer_is_stuck(observer, info->worker, &running)) {
-        tr_time age_ns = tr__observer_age_stuck(observer, info->actor, running.since_ns);
-        tr__json_signed(&visitor->output, "at_least_ms", milliseconds(age_ns));
-        return true;
-    }
-    if (tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
-        return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
-    tr_time age_ns = tr__observer_age(observer, info->actor, report->oldest_mark);
-    tr__json_string(&visitor->output, "oldest", report->oldest);
-    tr__json_signed(&visitor->output, "at_least_ms", milliseconds(age_ns));
-    return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
-}
 
 static void deepest_write(struct visitor *visitor)
 {
@@ -456,7 +425,7 @@ static void deepest_write(struct visitor *visitor)
         tr__json_open(line, NULL, '{');
         actor_write(line, &found->infos[i]);
         if (i < TOP_AGED && is_quick)
-            is_quick = age_write(visitor, &found->infos[i], &found->report);
+            is_quick = tr__age_write(visitor, &found->infos[i], &found->report);
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');
@@ -495,7 +464,7 @@ const struct verb tr__verbs[] = {
     {"messages", tr__verb_messages, false, false},
     {"samples", tr__verb_samples, false, false},
     {"top", verb_top, false, false},
-    {"behaviors", verb_behaviors, false, false},
+    {"behaviors", tr__verb_behaviors, false, false},
     {"handlers", tr__verb_handlers, false, false},
     {"slow", tr__verb_slow, false, false},
     {"flow", tr__verb_flow, false, false},
@@ -518,6 +487,8 @@ const struct verb tr__verbs[] = {
     {"durable ls", tr__verb_durable_ls, false, true},
     {"durable get", tr__verb_durable_get, false, true},
     {"durable events", tr__verb_durable_events, false, true},
+    {"durable kv", tr__verb_durable_kv, false, true},
+    {"durable queue", tr__verb_durable_queue, false, true},
     {"durable set", tr__verb_durable_set, true, false},
     {"durable rm", tr__verb_durable_rm, true, false},
     {"durable export", tr__verb_durable_export, false, true},

@@ -19,6 +19,12 @@ extern const size_t tr__verb_count;
 /** Continues a list. Returns true if it has ended. */
 bool tr__list_continue(struct visitor *visitor);
 
+/**
+ * Writes the type and the age of the oldest message of an actor, or only the age if its worker is
+ * stuck. Returns false if the worker took long to answer: then ask no further one.
+ */
+bool tr__age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
+
 /** Writes members that describe what a worker does at present. */
 void tr__running_write(struct json_line *line, const tr_worker_info *info);
 

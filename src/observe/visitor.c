@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <troupe/ask.h>
 
 #include "actor/cell/system.h"
 #include "observe/act.h"
@@ -119,7 +118,7 @@ static void job_end(struct visitor *visitor)
 void tr__visitor_close(struct visitor *visitor)
 {
     if (visitor->job == JOB_ASK)
-        (void)tr_client_ask_cancel(visitor->observer->client, visitor->asked);
+        tr__ask_leave(visitor);
     job_end(visitor);
     tr__trace_leave(visitor);
     tr__page_leave(visitor);

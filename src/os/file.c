@@ -50,7 +50,8 @@ static void cut_last_part(char *path)
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size == 0)
-        /* The path is not empty, because its directory was made. So there is space for '.'. */
+        /* Nothing is left: the path had no directory. It had at least one character, so there is
+         * space for '.'. */
         path[size++] = '.';
     path[size] = '\0';
 }

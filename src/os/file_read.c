@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static tr_status refuse(int error, const char **why)
+static tr_status read_refuse(int error, const char **why)
 {
     const char *text = strerrordesc_np(error);
     *why = text ? text : "unknown error";
@@ -36,7 +36,7 @@ tr_status tr__real_file_size(const tr_platform *platform, int fd, uint64_t *size
     (void)platform;
     struct stat found;
     if (fstat(fd, &found) != 0)
-        return refuse(errno, why);
+        return read_refuse(errno, why);
     if (!S_ISREG(found.st_mode)) {
         *why = "not a regular file";
         return TR_INVALID_ARGUMENT;
@@ -51,7 +51,7 @@ tr_status tr__real_file_open(const tr_platform *platform, const char *path, int 
     /* O_NONBLOCK: a FIFO or a device would otherwise wait in open. */
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (opened < 0)
-        return refuse(errno, why);
+        return read_refuse(errno, why);
     tr_status status = tr__real_file_size(platform, opened, size, why);
     if (status == TR_OK)
         *fd = opened;
@@ -69,7 +69,7 @@ tr_status tr__real_file_read(const tr_platform *platform, int fd, uint64_t offse
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            (void)refuse(errno, why);
+            (void)read_refuse(errno, why);
             return TR_FILE_FAILED;
         }
         if (got == 0) {

@@ -16,8 +16,8 @@
 
 enum { BACKLOG = 16, EVENTS_MAX = 64 };
 
-static tr_status refuse(char *why, size_t size, tr_status status, const char *path,
-                        const char *reason)
+static tr_status listen_refuse(char *why, size_t size, tr_status status, const char *path,
+                               const char *reason)
 {
     snprintf(why, size, "cannot listen at the control socket %s: %s", path, reason);
     return status;
@@ -56,18 +56,18 @@ tr_status tr__local_listen(const char *path, int *fd, char *why, size_t why_size
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) > LOCAL_PATH_MAX)
-        return refuse(why, why_size, TR_LIMIT, path, "the path has more than 107 bytes");
+        return listen_refuse(why, why_size, TR_LIMIT, path, "the path has more than 107 bytes");
     memcpy(address.sun_path, path, strlen(path) + 1);
     int made = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made < 0)
-        return refuse(why, why_size, TR_LIMIT, path, strerror(errno));
+        return listen_refuse(why, why_size, TR_LIMIT, path, strerror(errno));
     int error = bind_to(made, &address);
     if (!error && listen(made, BACKLOG) != 0)
         error = errno;
     if (error) {
         (void)close(made);
         tr_status status = tr__socket_status(error);
-        return refuse(why, why_size, status, path, strerror(error));
+        return listen_refuse(why, why_size, status, path, strerror(error));
     }
     *fd = made;
     return TR_OK;
@@ -155,7 +155,7 @@ void tr__local_bell_ring(int bell)
 {
     uint64_t one = 1;
     ssize_t written = write(bell, &one, sizeof one);
-    (void)written; /* a write fails if the counter is full, and then it is readable anyway */
+    (void)written; /* a write fails if the counter is full; the bell is readable then, too */
 }
 
 int tr__local_process(void)

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static tr_status refuse(tr_status status, const char *path, const char *reason, char *why,
-                        size_t why_size)
+static tr_status pid_file_refuse(tr_status status, const char *path, const char *reason, char *why,
+                                 size_t why_size)
 {
     (void)snprintf(why, why_size, "cannot use the pid file %.100s: %s", path, reason);
     return status;
@@ -51,16 +51,16 @@ tr_status tr__pid_file_open(const char *path, int *fd, char *why, size_t why_siz
     int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     int made = open_locked(path);
     if (made < 0 && errno == EWOULDBLOCK)
-        return refuse(
+        return pid_file_refuse(
             TR_ADDRESS_IN_USE, path, "a process that runs has it; end that one", why, why_size);
     if (made < 0)
-        return refuse(TR_NOT_PERMITTED, path, strerror(errno), why, why_size);
+        return pid_file_refuse(TR_NOT_PERMITTED, path, strerror(errno), why, why_size);
     if (fstat(made, &opened) != 0 || !S_ISREG(opened.st_mode)) {
         (void)close(made);
-        return refuse(TR_NOT_SUPPORTED, path, "it is no regular file", why, why_size);
+        return pid_file_refuse(TR_NOT_SUPPORTED, path, "it is no regular file", why, why_size);
     }
     if (ftruncate(made, 0) != 0 || write(made, text, (size_t)length) != length) {
-        tr_status status = refuse(TR_NOT_PERMITTED, path, strerror(errno), why, why_size);
+        tr_status status = pid_file_refuse(TR_NOT_PERMITTED, path, strerror(errno), why, why_size);
         (void)close(made);
         return status;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Files that are copied: reading and writing at an offset, making and removing.
+ * Files of which copies are made, such as backups: making and removing them, reading and writing at
+ * an offset.
  *
  * A function that fails writes to `error`, like the functions of os/file.h. TR_STORE_FULL,
  * TR_STORE_FAILED. Any thread; waits for the disk.

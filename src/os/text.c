@@ -106,7 +106,8 @@ tr_status tr__text_map(void)
     if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
         return TR_NOT_SUPPORTED;
     /*
-     * The object that has the allocator. If the allocator is part of the program, it cannot be told from the program.
+     * The object that has the allocator. If the allocator is part of the program, the allocator cannot be
+     * distinguished from the program.
      */
     const struct text_range *heap = range_of((uintptr_t)malloc);
     const struct text_range *library = range_of((uintptr_t)abort);

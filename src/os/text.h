@@ -22,7 +22,7 @@ enum text_owner {
 
 /**
  * Reads where all loaded objects are. Objects that are loaded later count as the application's.
- * TR_NOT_SUPPORTED: the code of the runtime or of the C library cannot be told from the
+ * TR_NOT_SUPPORTED: the code of the runtime or of the C library cannot be distinguished from the
  * application's. One thread at a time.
  */
 TR_MUST_CHECK tr_status tr__text_map(void);

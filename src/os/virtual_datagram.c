@@ -64,7 +64,7 @@ static bool box_takes(const struct post_box *box, const struct datagram *datagra
 }
 
 /* Notifies a connected sender that nobody took its datagram. */
-static void refuse(struct virtual_net *net, const struct datagram *datagram)
+static void datagram_refuse(struct virtual_net *net, const struct datagram *datagram)
 {
     struct post_box *sender = box_find(net, &datagram->from);
     if (!sender || !sender->is_connected ||
@@ -88,7 +88,7 @@ static void on_datagram(struct virtual_net *net, struct virtual_transit *transit
         return;
     }
     if (!box)
-        refuse(net, datagram);
+        datagram_refuse(net, datagram);
     else if (!box->is_cut && box_takes(box, datagram))
         box->lost++;
     tr__virtual_net_free(net, datagram);

@@ -84,7 +84,9 @@ struct virtual_place {
 
 enum virtual_kind { VIRTUAL_LISTENER, VIRTUAL_STREAM, VIRTUAL_DATAGRAM };
 
-/** The members that all sockets have. It is the first member of the struct of each kind. */
+/**
+ * The members that all sockets have. This struct is the first member of the struct of each kind.
+ */
 struct virtual_socket {
     struct virtual_net *net;
     struct virtual_socket *next; /* the next socket in its bucket */
@@ -118,7 +120,7 @@ struct virtual_net {
     bool is_settling;
     int last_fd;
     uint16_t last_port;
-    size_t open_count;                               /* descriptors of the system */
+    size_t open_count;                               /* how many descriptors the system has open */
     uint64_t trace;                                  /* a hash of all that has happened */
     struct virtual_socket *buckets[VIRTUAL_BUCKETS]; /* by descriptor */
 };

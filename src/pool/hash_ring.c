@@ -18,7 +18,10 @@ static size_t put_number(char *text, uint32_t number)
     return count;
 }
 
-/* Returns the crc32 of "w3v", the common beginning of all points of a member. */
+/*
+ * Returns the crc32 of the text with which the names of all points of a member begin: the prefix,
+ * the number of the member, and 'v'. For the prefix 'w' and the member 3 that is "w3v".
+ */
 static uint32_t member_start(char prefix, uint32_t member)
 {
     char text[16] = {prefix};

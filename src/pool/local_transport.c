@@ -3,7 +3,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "base/assert.h"
 #include "wire/type.h"
 #include "actor/mail/group_pick.h"

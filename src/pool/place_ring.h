@@ -15,7 +15,7 @@
 
 /** Maximum number of places of a ring. */
 #define PLACES_MAX 256
-static_assert(PLACES_MAX >= TR_WORKERS_MAX, "a ring has room for all workers");
+static_assert(PLACES_MAX >= TR_WORKERS_MAX, "all workers fit into a ring");
 static_assert(PLACES_MAX >= TR_NODES_MAX, "and for all nodes");
 
 struct place_ring {

@@ -40,10 +40,12 @@ static tr_status pool_spawn(struct tr_system *system, const struct pooled_spawne
     return tr__pooled_spawn(system, spawner, &placed, ref_bits);
 }
 
-tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
+tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *given, uint64_t *ref_bits)
 {
     TURN_VERB(self);
-    if (!self || !args || !ref_bits || args->size != sizeof *args)
+    tr_spawn_args copy;
+    const tr_spawn_args *args = spawn_args_read(given, &copy);
+    if (!self || !args || !ref_bits)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled) {
         tr__error_set(args->error, TR_CANCELLED, self->cell->identity, "the turn was cancelled");
@@ -60,25 +62,27 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     TR_ASSERT(self); /* without a turn there is nothing to end */
-    if (!args || args->size != sizeof *args)
-        tr_crash(self,
-                 TR_INVALID_ARGUMENT,
-                 "pool spawn: invalid arguments: NULL, or of another version of the library");
-    tr_spawn_args with_error = *args;
+    tr_spawn_args with_error;
+    if (!spawn_args_copy(args, &with_error))
+        tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: " SPAWN_ARGS_FAULT);
     with_error.error = &error;
     tr_status status = tr_self_try_pool_spawn(self, &with_error, &bits);
     if (status != TR_OK)
         tr_crash(self,
                  status,
                  "cannot spawn %s in the pool: %.200s",
-                 tr__behavior_name(args->behavior),
+                 tr__behavior_name(with_error.behavior),
                  error.text);
     return tr_ref_from_bits(bits);
 }
 
-tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
+tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *given,
+                                   uint64_t *ref_bits)
 {
-    if (!client || !args || !ref_bits || args->size != sizeof *args)
+    CLIENT_VERB(client);
+    tr_spawn_args copy;
+    const tr_spawn_args *args = spawn_args_read(given, &copy);
+    if (!client || !args || !ref_bits)
         return TR_INVALID_ARGUMENT;
     const struct pooled_spawner spawner = {.reader = &client->reader,
                                            .client = client->cell->identity,
@@ -97,6 +101,7 @@ tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char 
 
 tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name)
 {
+    CLIENT_VERB(client);
     if (!client || !name)
         return TR_NOBODY;
     return tr_ref_from_bits(tr__pooled_find(client->system, &client->reader, behavior, name));

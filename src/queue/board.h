@@ -47,7 +47,10 @@ ATOM_INLINE void board_init(struct board *board)
     atom64_init(&board->state, 0);
 }
 
-/** Returns the number of the stay in a state. */
+/**
+ * Returns which stay of a tenant a state belongs to: the high bits of the state, a multiple of
+ * BOARD_STAY.
+ */
 ATOM_INLINE uint64_t board_stay_of(uint64_t state)
 {
     return state & ~(BOARD_STAY - 1);

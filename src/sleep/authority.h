@@ -10,7 +10,9 @@
  * again what was not acknowledged.
  *
  * Both ends are plain structs without memory or clocks of their own. In one process the host passes a note from one to
- * the other by a call; in a cluster a connection does. A generation has at most NOTES_MAX notes in each direction,
+ * the other by a call, and takes the receipt at once; in a cluster a connection does. So tr__note_resend and
+ * tr__authority_lost are for the cluster, which is not built yet. The host calls the first when a note was not
+ * acknowledged in time, which only tests bring about, and nobody but a test calls the second. A generation has at most NOTES_MAX notes in each direction,
  * because each kind is sent once.
  *
  * docs/design/sleep-machine.md says why the two ends are separate even in one process.
@@ -122,8 +124,8 @@ static inline uint32_t note_pending(const struct note_end *end)
 const struct note *tr__note_pending_at(const struct note_end *end, uint32_t i);
 
 /**
- * Returns whether all pending notes must be sent again now, and if so sets the next time. A connection that was
- * restored sends them at once, without this call.
+ * For the cluster. Returns whether all pending notes must be sent again now, and if so sets the next time. A connection
+ * that was restored sends them at once, without this call.
  */
 bool tr__note_resend(struct note_end *end, tr_time now);
 
@@ -176,7 +178,7 @@ void tr__authority_receive(struct authority *authority, const struct note *note,
                            struct authority_answer *answer);
 
 /**
- * Ends the present generation because the node of the actor is gone. Notes that still arrive from that generation are
+ * For the cluster. Ends the present generation because the node of the actor is gone. Notes that still arrive from that generation are
  * old.
  */
 void tr__authority_lost(struct authority *authority, struct authority_answer *answer);

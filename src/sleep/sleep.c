@@ -155,7 +155,7 @@ static uint32_t hook_step(struct sleep_machine *machine, enum sleep_reason reaso
     if (!(destroys ? machine->options.has_on_destroy : machine->options.has_on_sleep))
         return 0;
     struct wake_lock *wake_lock = hook_of(machine, reason);
-    wake_lock->what = destroys ? "on_destroy, not begun" : "on_sleep, not begun";
+    wake_lock->what = destroys ? "on_destroy, not started" : "on_sleep, not started";
     tr__wake_locks_add(&machine->wake_locks, wake_lock, COUNTER_HOOKS, now);
     return destroys ? BIT(RUN_ON_DESTROY) : BIT(RUN_ON_SLEEP);
 }
@@ -405,7 +405,7 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
     }
     timer_disarm(machine);
     machine->is_overdue = true;
-    /* Skip a hook that has not begun. The warning names the wake lock of that hook. */
+    /* Skip a hook that has not started. The warning names the wake lock of that hook. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
     machine->agenda |= DEADLINE_STEPS;
 }

@@ -181,7 +181,7 @@ void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
  * Asks for sleep() or destroy() on behalf of the actor. This only sends an intent, once in a generation.
  *
  * TR_STARTING: Loading. TR_STOPPING: the stop has begun, or destroy() was asked for before. If sleep() was asked for
- * before and the stop has not begun, returns TR_OK and does nothing. destroy() is still allowed in the grace of a
+ * before and the stop has not started, returns TR_OK and does nothing. destroy() is still allowed in the grace of a
  * sleep.
  */
 TR_MUST_CHECK tr_status tr__sleep_ask(struct sleep_machine *machine, enum sleep_reason reason,

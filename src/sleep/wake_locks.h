@@ -49,7 +49,7 @@ static inline bool wake_lock_is_raised(const struct wake_lock *wake_lock)
 
 void tr__wake_locks_init(struct wake_locks *wake_locks);
 
-/** Adds a wake lock, which must not be raised. It is borrowed until it is removed. */
+/** Adds a wake lock, which must not be raised. The wake lock is borrowed until it is removed. */
 void tr__wake_locks_add(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                         enum sleep_counter counter, tr_time now);
 

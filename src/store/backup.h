@@ -25,7 +25,7 @@ struct store_backup_progress {
 };
 /**
  * Called on the thread of the backup, at most once for each STORE_BACKUP_STEP bytes. Returns false to stop the backup
- * with TR_CANCELLED.
+ * with TR_CANCELLED. Must not wait for a commit of this store: in the last steps commits may wait for the backup.
  */
 typedef bool store_backup_step(void *context, const struct store_backup_progress *progress);
 

@@ -115,6 +115,7 @@ struct store {
     atom32 is_hold_wanted;    /* by a backup */
     tr_parker *hold_parker;   /* parker of the thread that makes the backup */
     atom32 is_shrink_wanted;  /* `shrink` is set */
+    atom32 is_log_full;       /* a group waits by rule 4; read by readers that are held */
     atom32 has_backup;        /* a backup or a compaction runs */
     atom64 tidy_page_ns;      /* how long one page took in the last pass */
     atom64 checkpoints;       /* passes of the tidying thread since the start */
@@ -133,6 +134,7 @@ struct store {
 struct store_reader {
     struct store *store;
     struct store_view *view;
+    bool is_held;
 };
 
 #endif

@@ -36,9 +36,9 @@ bool tr__store_entry_is_current(const struct store_entry *entry);
 struct store_generation tr__store_entry_generation(const struct store_entry *entry);
 
 /**
- * Gives an entry back; the caller must not use it after that. Its submitted batches are still
- * committed. Its other batches can only be freed. Any thread, but not while another thread is in
- * on_ready or on_done of this entry.
+ * Gives an entry back; the caller must not use it after that. The submitted batches of the entry
+ * are still committed. Its other batches can only be freed. Any thread, but not while another
+ * thread is in on_ready or on_done of this entry.
  */
 void tr__store_leave(struct store_entry *entry);
 

@@ -40,12 +40,48 @@ void tr__store_reader_free(struct store_reader *reader)
 tr_status tr__store_reader_hold(struct store_reader *reader)
 {
     tr_status status = tr__store_status(reader->store);
-    return status ? status : reader->store->driver->view_hold(reader->view, true);
+    if (status == TR_OK)
+        status = reader->store->driver->view_hold(reader->view, true);
+    reader->is_held = status == TR_OK;
+    return status;
 }
 
 void tr__store_reader_release(struct store_reader *reader)
 {
+    reader->is_held = false;
     (void)reader->store->driver->view_hold(reader->view, false);
+}
+
+/* Whether commits wait until this reader is released; see rule 4 of store/tidy.h. */
+static bool is_in_the_way(const struct store_reader *reader)
+{
+    return reader->is_held && atom32_load(&reader->store->is_log_full, ATOM_RELAXED);
+}
+
+static tr_status reader_status(const struct store_reader *reader)
+{
+    tr_status status = tr__store_status(reader->store);
+    return status == TR_OK && is_in_the_way(reader) ? TR_STORE_BUSY : status;
+}
+
+/* A visitor of a list, which ends if the reader is in the way. */
+struct visitor {
+    const struct store_reader *reader;
+    store_visit *visit;
+    void *context;
+    bool is_ended;
+};
+
+static bool visit_on(void *context, const struct store_row *row)
+{
+    struct visitor *visitor = context;
+    visitor->is_ended = is_in_the_way(visitor->reader);
+    return !visitor->is_ended && visitor->visit(visitor->context, row);
+}
+
+static tr_status visited(const struct visitor *visitor, tr_status status)
+{
+    return status == TR_OK && visitor->is_ended ? TR_STORE_BUSY : status;
 }
 
 struct name {
@@ -59,7 +95,7 @@ static tr_status read_begin(const struct store_reader *reader, const char *kind,
     name->size = tr__store_name(kind, key, name->bytes);
     if (name->size == 0)
         return TR_INVALID_ARGUMENT;
-    return tr__store_status(reader->store);
+    return reader_status(reader);
 }
 
 static tr_bytes bytes_of(const struct name *name)
@@ -157,7 +193,9 @@ tr_status tr__store_list_kv(struct store_reader *reader, const char *kind, tr_by
         if (end.size > 0 && (bounds.to.size == 0 || bytes_compare(end, bounds.to) < 0))
             bounds.to = end;
     }
-    return reader->store->driver->list_kv(reader->view, bytes_of(&name), &bounds, visit, context);
+    struct visitor on = {reader, visit, context, false};
+    status = reader->store->driver->list_kv(reader->view, bytes_of(&name), &bounds, visit_on, &on);
+    return visited(&on, status);
 }
 
 tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind, tr_bytes key,
@@ -165,9 +203,10 @@ tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind, t
 {
     struct name name;
     tr_status status = read_begin(reader, kind, key, &name);
-    return status
-               ? status
-               : reader->store->driver->list_alarms(reader->view, bytes_of(&name), visit, context);
+    struct visitor on = {reader, visit, context, false};
+    if (status == TR_OK)
+        status = reader->store->driver->list_alarms(reader->view, bytes_of(&name), visit_on, &on);
+    return visited(&on, status);
 }
 
 tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr_bytes key,
@@ -180,8 +219,10 @@ tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr
         return status;
     if (queue && (!*queue || strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX))
         return TR_INVALID_ARGUMENT;
-    return reader->store->driver->list_queue(
-        reader->view, bytes_of(&name), queue, from, limit, visit, context);
+    struct visitor on = {reader, visit, context, false};
+    status = reader->store->driver->list_queue(
+        reader->view, bytes_of(&name), queue, from, limit, visit_on, &on);
+    return visited(&on, status);
 }
 
 tr_status tr__store_list_events(struct store_reader *reader, const char *kind, tr_bytes key,
@@ -190,14 +231,16 @@ tr_status tr__store_list_events(struct store_reader *reader, const char *kind, t
 {
     struct name name;
     tr_status status = read_begin(reader, kind, key, &name);
-    return status ? status
-                  : reader->store->driver->list_events(
-                        reader->view, bytes_of(&name), from, to, limit, visit, context);
+    struct visitor on = {reader, visit, context, false};
+    if (status == TR_OK)
+        status = reader->store->driver->list_events(
+            reader->view, bytes_of(&name), from, to, limit, visit_on, &on);
+    return visited(&on, status);
 }
 
 tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit, void *context)
 {
-    tr_status status = tr__store_status(reader->store);
+    tr_status status = reader_status(reader);
     return status ? status : reader->store->driver->list_shapes(reader->view, visit, context);
 }
 
@@ -219,9 +262,11 @@ tr_status tr__store_list_requests(struct store_reader *reader, const char *kind,
 {
     struct name name;
     tr_status status = read_begin(reader, kind, key, &name);
-    return status ? status
-                  : reader->store->driver->list_requests(
-                        reader->view, bytes_of(&name), from, is_last, limit, visit, context);
+    struct visitor on = {reader, visit, context, false};
+    if (status == TR_OK)
+        status = reader->store->driver->list_requests(
+            reader->view, bytes_of(&name), from, is_last, limit, visit_on, &on);
+    return visited(&on, status);
 }
 
 /* A visitor of names that passes the key of each name to another visitor. */
@@ -245,7 +290,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
 {
     unsigned char from[STORE_NAME_MAX + 1];
     unsigned char to[STORE_NAME_MAX];
-    tr_status status = tr__store_status(reader->store);
+    tr_status status = reader_status(reader);
     size_t kind_size = kind ? strnlen(kind, TR_NAME_MAX + 1) + 1 : 0;
     if (status)
         return status;
@@ -295,7 +340,7 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
     /* begin at 1, because names that begin with 0 belong to the store itself */
     unsigned char from[TR_NAME_MAX + 1] = {1};
     size_t size = after ? strnlen(after, TR_NAME_MAX + 1) : 0;
-    tr_status status = tr__store_status(reader->store);
+    tr_status status = reader_status(reader);
     if (status)
         return status;
     if (size > TR_NAME_MAX)
@@ -318,7 +363,7 @@ tr_status tr__store_list_due(struct store_reader *reader, const struct store_ala
                              tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                              void *context)
 {
-    tr_status status = tr__store_status(reader->store);
+    tr_status status = reader_status(reader);
     return status ? status
                   : reader->store->driver->list_due(
                         reader->view, after, until_wall_ns, limit, visit, context);
@@ -327,7 +372,7 @@ tr_status tr__store_list_due(struct store_reader *reader, const struct store_ala
 tr_status tr__store_list_queued(struct store_reader *reader, int64_t after, const char *behind,
                                 size_t limit, store_visit_queued *visit, void *context)
 {
-    tr_status status = tr__store_status(reader->store);
+    tr_status status = reader_status(reader);
     return status ? status
                   : reader->store->driver->list_queued(
                         reader->view, after, behind, limit, visit, context);

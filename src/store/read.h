@@ -20,8 +20,10 @@ void tr__store_reader_free(struct store_reader *reader);
 
 /**
  * Lets all following calls of this reader see the same state of the store, until
- * tr__store_reader_release. Meanwhile the log of the store grows, so hold a reader only for
- * milliseconds. Fails with TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
+ * tr__store_reader_release. Meanwhile the log of the store cannot start over, so hold a reader only
+ * for milliseconds, and release it if a call gives TR_STORE_BUSY: the log is full, and commits wait
+ * for the release. Only a reader that is held gets this. Fails with TR_NO_MEMORY, TR_STORE_FAILED,
+ * TR_STORE_BUSY.
  */
 TR_MUST_CHECK tr_status tr__store_reader_hold(struct store_reader *reader);
 void tr__store_reader_release(struct store_reader *reader);
@@ -117,10 +119,11 @@ TR_MUST_CHECK tr_status tr__store_list_requests(struct store_reader *reader, con
                                                 size_t limit, store_visit *visit, void *context);
 
 /**
- * Lists the keys of a kind that begin with `prefix` and come after `after` (no bytes: from the
- * first on) in the order of their bytes; at most `limit` of them (0: no limit). Actors that are
- * marked to be destroyed, or whose version has the bit STORE_VERSION_HALF, are left out. A row has
- * `key`. The results are not checked against seals, and only an index is read.
+ * Lists keys of a kind, in the order of their bytes: those that begin with `prefix` and come after
+ * `after`. No bytes in `after`: from the first key on. Lists at most `limit` keys; 0: no limit.
+ * Leaves out actors that are marked to be destroyed, or whose version has the bit
+ * STORE_VERSION_HALF. A row has `key`. Reads an index only, so the seals of the actors are not
+ * checked.
  */
 TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const char *kind,
                                             tr_bytes prefix, tr_bytes after, size_t limit,

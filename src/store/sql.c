@@ -52,6 +52,8 @@ tr_status tr__store_sql_run(struct store_sql *sql, struct store_reader *reader,
     call->id = 0;
     call->error[0] = '\0';
     tr_status status = tr__store_status(reader->store);
+    /* commits wait for a reader that is held while the log is full; see rule 4 of store/tidy.h */
+    call->ends = reader->is_held ? &reader->store->is_log_full : NULL;
     if (status == TR_OK)
         status = sql->driver->sql_run(sql, reader->view, call);
     if (status != TR_OK && !call->error[0])

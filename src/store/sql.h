@@ -21,6 +21,7 @@
 
 #include <troupe/sql.h>
 
+#include "os/atomic.h"
 #include "store/pages.h"
 
 /**
@@ -69,6 +70,8 @@ struct store_sql_call {
     void *context; /* of both */
     /* the statement may only read: one that would change the tables fails with TR_NOT_PERMITTED */
     bool is_reading;
+    /* Set by tr__store_sql_run: when this becomes true, the statement ends with TR_STORE_BUSY. NULL: never. */
+    const atom32 *ends;
     /* The results. */
     size_t columns;
     uint64_t changes;

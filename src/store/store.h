@@ -27,7 +27,8 @@
  * 3. After a batch that failed, all later batches of the same entry are stale, because they assume
  *    that the failed one is on disk. The owner must enter the name again.
  * 4. A generation is (epoch, counter). The epoch is incremented and synced when the store is
- *    opened. So entering writes nothing, and later generations are always greater.
+ *    opened; the counter is in memory. So entering writes nothing, and a later generation is always
+ *    greater, also in the next process.
  * 5. A store that could not sync has failed, because it is not known what is on disk. Every call
  *    returns TR_STORE_FAILED until the store is opened again, by this or another process.
  */

@@ -61,7 +61,8 @@ static void await_pass(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
     atom32_store(&store->is_writer_waiting, 1, ATOM_SEQ_CST); /* pairs with tr__tidy_give */
-    if (atom32_load(&store->tidy_turn, ATOM_SEQ_CST) != TIDY_FREE)
+    if (atom32_load(&store->tidy_turn, ATOM_SEQ_CST) != TIDY_FREE &&
+        !atom32_load(&store->is_shrink_wanted, ATOM_SEQ_CST))
         platform->park(platform, store->writer_parker, deadline_ns);
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
@@ -102,13 +103,22 @@ static tr_time wait_until(const struct store *store, const struct store_log *log
     return is_tried ? now_ns + TIDY_READER_NS : now_ns;
 }
 
-tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why)
+/* Compacts the store, if a thread that has the turn waits for that. Returns whether it did. */
+static bool shrink_meanwhile(struct store *store)
+{
+    uint64_t since_ns = atom64_load(&store->writing_ns, ATOM_RELAXED);
+    if (!tr__tidy_shrink(store))
+        return false;
+    atom64_store(&store->writing_ns, since_ns, ATOM_RELAXED);
+    return true;
+}
+
+/* Rules 2 to 4. Sets is_log_full if the group waits by rule 4, and does not clear it. */
+static tr_status wait_for_log(struct store *store, size_t pages, struct store_why *why)
 {
     const tr_platform *platform = store->platform;
     struct store_log log;
     tr_time deadline_ns = 0;
-    if (store->is_threadless)
-        return TR_OK;
     for (;;) {
         bool is_busy = is_tidying(store);
         store->driver->look(store->session, &log);
@@ -130,11 +140,28 @@ tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *w
             deadline_ns = wait_until(store, &log, is_full, is_tried, now_ns);
         if (now_ns >= deadline_ns)
             return TR_OK;
-        if (is_tried)
+        if (is_full)
+            atom32_store(&store->is_log_full, 1, ATOM_RELAXED);
+        if (shrink_meanwhile(store))
+            continue;
+        bool is_long = is_full && deadline_ns - now_ns < TIDY_WAIT_NS - TIDY_READER_NS;
+        if (is_tried && is_long) /* a reader that is held prevents the restart */
+            platform->park(platform, store->writer_parker, now_ns + TIDY_READER_NS);
+        else if (is_tried)
             platform->yield(platform); /* a reader prevents the restart, for some microseconds */
         else
             await_pass(store, deadline_ns);
     }
+}
+
+tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why)
+{
+    if (store->is_threadless)
+        return TR_OK;
+    tr_status status = wait_for_log(store, pages, why);
+    if (atom32_load(&store->is_log_full, ATOM_RELAXED))
+        atom32_store(&store->is_log_full, 0, ATOM_RELAXED);
+    return status;
 }
 
 tr_status tr__tidy_after(struct store *store, struct store_why *why)
@@ -265,9 +292,10 @@ tr_status tr__store_order_shrink(struct store *store, const atom32 *is_cancelled
     store->shrink = &shrink;
     bool was_idle = store->is_writer_idle;
     store->is_writer_idle = false;
-    atom32_store(&store->is_shrink_wanted, 1, ATOM_RELEASE); /* pairs with tr__tidy_shrink */
+    /* pairs with tr__tidy_shrink, await_pass */
+    atom32_store(&store->is_shrink_wanted, 1, ATOM_SEQ_CST);
     lock_give(&store->lock);
-    if (was_idle)
+    if (was_idle || atom32_load(&store->is_writer_waiting, ATOM_SEQ_CST))
         platform->wake(platform, store->writer_parker);
     while (!atom32_load(&shrink.is_done, ATOM_ACQUIRE)) /* pairs with tr__tidy_shrink */
         platform->park(platform, store->hold_parker, TR_NEVER);

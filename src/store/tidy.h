@@ -13,15 +13,17 @@
  * 2. From TIDY_DUE times log.soon pages on the log should restart. If the rest is small
  *    (TIDY_REST_PART), the committing thread writes it between two groups, and the log restarts.
  *    Otherwise there is another pass, which is shorter than the previous one. From TIDY_LATE times
- *    log.soon on a larger rest is small enough (TIDY_REST_PART_LATE). So few commits wait for a
- *    restart, and they wait only as long as a hundred pages take.
+ *    log.soon on a larger rest is small enough (TIDY_REST_PART_LATE). Because the rest is small,
+ *    few commits wait for a restart, and they wait only as long as a hundred pages take.
  * 3. If the log reaches TIDY_HIGH times log.soon, the committing thread waits before each group, at
  *    most TIDY_SLICE_NS. The time is chosen so that commits add half as many pages as the tidying
  *    thread writes. Groups are smaller then, and batches that destroy wait. So passes become
  *    shorter, until rule 2 applies.
- * 4. A group that could make the log longer than log.max waits until the log can restart, at most
- *    TIDY_WAIT_NS. Readers do not prevent the restart for that long, unless the disk does not
- *    respond.
+ * 4. A group that could make the log longer than log.max waits until the log can restart. What
+ *    prevents the restart ends soon: a pass; the hold of a backup, which copies no more than the
+ *    log and a few pages meanwhile; a reader, which makes one read; a reader that is held, whose
+ *    next read gives TR_STORE_BUSY while a group waits (is_log_full). If the disk does not respond
+ *    for TIDY_WAIT_NS the group is committed nevertheless.
  * 5. If nothing was committed for TIDY_IDLE_NS, a log whose file is longer than log.soon pages is
  *    truncated.
  * 6. Only one thread makes a checkpoint at a time: the one that has the turn (enum tidy_turn). A
@@ -37,7 +39,7 @@
 /** Longest wait of one group that slows commits down (rule 3). */
 #define TIDY_SLICE_NS (10 * TR_MILLISECOND)
 /** Longest wait of a group for the log to restart. */
-#define TIDY_WAIT_NS (1 * TR_SECOND)
+#define TIDY_WAIT_NS (1 * TR_MINUTE)
 /**
  * How long a group waits for a reader that prevents the restart of the log. Later groups try again.
  */

@@ -127,7 +127,9 @@ struct keys_walk tr__keys_walk(const struct timer_keys *keys);
 struct timer_entry *tr__keys_walk_next(struct timer_keys *keys, struct timer_pool *pool,
                                        struct keys_walk *walk);
 
-/** Removes and frees the entry that the walk returned last. Its node must not be armed. */
+/**
+ * Removes and frees the entry that the walk returned last. The node of the entry must not be armed.
+ */
 void tr__keys_walk_remove(struct timer_keys *keys, struct timer_pool *pool, struct keys_walk *walk);
 
 #endif

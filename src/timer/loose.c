@@ -3,9 +3,9 @@
  * Rules:
  * 1. A slab is in the list `open` if it has a record to take: a fresh one, or one that came back.
  * 2. The generation of a record is above the generation of every number that was given before for
- *    its place in the pool. It is incremented when the timer is removed. A slab that is freed
- *    passes its highest generation to the next slab at its place. A run has no number and leaves
- *    the generation unchanged.
+ *    its place in the pool. The generation is incremented when the timer is removed. A slab that is
+ *    freed passes its highest generation to the next slab at its place. A run has no number and
+ *    leaves the generation unchanged.
  * 3. A record or a place whose generations are used up is not used again. That wastes 40 bytes
  *    after 16 million timers.
  * 4. TIMER_LOOSE is set in records that are timers, not in runs and not in free records.

@@ -107,7 +107,7 @@ struct timer_entry *tr__loose_after(const struct loose_pool *pool, const struct 
 /** Returns the number of a timer. */
 uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entry *entry);
 
-/** Removes and frees a timer of this list. Its node must not be armed. Never fails. */
+/** Removes and frees a timer of this list. The node of the timer must not be armed. Never fails. */
 void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct timer_entry *entry);
 
 static inline union loose_record *loose_record_at(const struct loose_pool *pool, uint32_t number)

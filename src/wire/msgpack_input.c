@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Faults of MessagePack, and values that are skipped. */
+/** Reading MessagePack: texts of what is wrong with an input, and skipping values. */
 #include "wire/msgpack_input.h"
 
 #include <inttypes.h>

@@ -168,7 +168,7 @@ static tr_next stop(void)
 
 TR_BEHAVIOR(stopping_setup, void, TR_SETUP(stop));
 
-TEST(a_root_that_fails_is_status_1, "")
+TEST(a_root_that_fails_is_status_1, "S-08")
 {
     ck_assert_int_eq(RUN(failing_setup), 1);
     broken_starts = 0;

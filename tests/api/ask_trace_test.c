@@ -192,7 +192,7 @@ TEST(a_timeout_never_names_the_line_of_an_earlier_wait, "A-03")
         ck_assert_int_eq(tr_try_await(stage.client, dozes, NULL), TR_TIMEOUT);
         snprintf(place, sizeof place, "on_doze waits at ask_trace_test.c:%d", doze_line);
         HAS(tr_ask_error(stage.client, dozes)->text, place);
-        /* The first waits for room, and the second, which is later there, for the first. */
+        /* The first waits for capacity, and the second, which is later there, for the first. */
         push_ask pushes[2];
         pushes[1] =
             tr_ask_within(stage.client, TR_SECOND, whom, push, .delay_ns = 100 * TR_MILLISECOND);

@@ -295,7 +295,7 @@ TEST(out_of_memory_a_batch_is_smaller_and_nothing_is_lost, "D-04", "U-02")
     }
 }
 
-/* ---- Answers that wait for room. ---- */
+/* ---- Answers that wait for capacity. ---- */
 
 TR_MESSAGE(start, (ref, shelf), (u32, count));
 TR_ACTOR(slow, start, was_put);

@@ -228,7 +228,7 @@ static void play_kill(struct stage *stage)
     ck_assert(status == TR_OK || status == TR_STOPPED || status == TR_FAILED);
 }
 
-TEST(an_actor_that_ends_takes_back_what_has_not_begun, "B-10", "Y-02")
+TEST(an_actor_that_ends_takes_back_what_has_not_started, "B-10", "Y-02")
 {
     stage_play(play_kill);
 }
@@ -387,7 +387,7 @@ TEST(beyond_the_limit_they_wait_in_order, "B-10")
     theatre_close(&theatre);
     /* They are taken in order. A thread that has taken one may be slow to begin it, however many the
        others begin meanwhile; but whatever begins, all before it were taken, so at most those of the
-       other threads have not begun. */
+       other threads have not started. */
     for (uint64_t i = 0; i < COUNT; i++)
         ck_assert_uint_lt(begun[i], i + THREADS);
 }
@@ -526,7 +526,7 @@ TEST(a_storm_of_jobs_and_ends, "B-10", "Y-02")
 }
 
 SUITE("api blocking", a_turn_waits_for_the_function, a_barrier_keeps_others_out,
-      a_poison_pill_waits_for_it, an_actor_that_ends_takes_back_what_has_not_begun,
+      a_poison_pill_waits_for_it, an_actor_that_ends_takes_back_what_has_not_started,
       many_wait_at_once, without_memory_the_function_never_begins, the_same_seed_plays_the_same,
       bad_arguments_are_statuses, others_run_while_a_function_blocks,
       beyond_the_limit_they_wait_in_order, one_thread_keeps_the_order,

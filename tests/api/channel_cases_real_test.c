@@ -322,7 +322,120 @@ TEST(a_byte_and_the_end_of_its_time_come_together, "C-05", "CH-13")
     ck_assert_int_ge(atomic_load(&ends[-TR_TIMEOUT]), answered);
 }
 
-SUITE("cases of channels on real sockets",
+/* ---- Events of a channel that has ended. ---- */
+
+enum { TOKENS_MAX = 64 };
+static uint64_t tokens[TOKENS_MAX]; /* of all watches, the newest last; written by the worker */
+static atomic_int token_count;
+static atomic_int receives;      /* how often the kernel was asked for bytes */
+static _Atomic uint64_t planted; /* the token of the event that the next poll has; 0: none */
+static sem_t is_planted;
+
+static void token_note(uint64_t token)
+{
+    int count = atomic_load(&token_count);
+    ck_assert_int_lt(count, TOKENS_MAX);
+    tokens[count] = token;
+    atomic_store(&token_count, count + 1);
+}
+
+static tr_status noted_watch(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token)
+{
+    token_note(token);
+    return tr_platform_real()->io_watch(platform, parker, fd, token);
+}
+
+static tr_status noted_watch_input(const tr_platform *platform, tr_parker *parker, int fd,
+                                   uint64_t token)
+{
+    token_note(token);
+    return tr_platform_real()->io_watch_input(platform, parker, fd, token);
+}
+
+static tr_status counted_receive(const tr_platform *platform, int fd, void *to, size_t size,
+                                 size_t *received)
+{
+    atomic_fetch_add(&receives, 1);
+    return tr_platform_real()->socket_receive(platform, fd, to, size, received);
+}
+
+static size_t planted_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
+                           size_t max)
+{
+    uint64_t token = atomic_exchange(&planted, 0);
+    if (!token)
+        return tr_platform_real()->io_poll(platform, parker, events, max);
+    events[0] = (tr_io_event){.token = token, .what = TR_IO_IN | TR_IO_OUT | TR_IO_END};
+    sem_post(&is_planted);
+    return 1 + tr_platform_real()->io_poll(platform, parker, events + 1, max - 1);
+}
+
+static uint64_t nothing(tr_self *self, uint64_t argument)
+{
+    (void)self;
+    return argument;
+}
+
+/* Has a poll of the worker give this event. Returns how many receives the event has led to. */
+static int plant(uint64_t token)
+{
+    int before = atomic_load(&receives);
+    atomic_store(&planted, token);
+    (void)GO(nothing); /* wakes the worker, which polls before it sleeps again */
+    await_one(&is_planted);
+    (void)GO(nothing); /* the event was handled before this turn */
+    return atomic_load(&receives) - before;
+}
+
+LISTEN(listen_planted, brief, TR_TCP("127.0.0.1:0"))
+
+static void echo_byte(int fd)
+{
+    char byte = 'x';
+    send_all(fd, &byte, 1);
+    ck_assert_int_eq(recv(fd, &byte, 1, 0), 1);
+}
+
+/*
+ * The slot of a channel that has ended belongs to the next connection. An event with the old token, as the kernel may have
+ * kept one, does not reach it: nobody looks at the socket. An event with its own token does.
+ */
+TEST(an_event_of_an_ended_channel_reaches_nobody, "C-12", "CH-14")
+{
+    tr_platform platform = *tr_platform_real();
+    platform.io_watch = noted_watch;
+    platform.io_watch_input = noted_watch_input;
+    platform.io_poll = planted_poll;
+    platform.socket_receive = counted_receive;
+    tr_system_options options = {.size = sizeof options, .workers = 1, .platform = &platform};
+    ck_assert_int_eq(sem_init(&has_come, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&is_planted, 0, 0), 0);
+    real_open_with(&options);
+    uint64_t port = GO(listen_planted);
+    for (int i = 0; i < 10; i++) {
+        int fd = dial_port(port);
+        echo_byte(fd);
+        close(fd);
+        await_one(&has_come);
+        (void)GO(nothing);
+    }
+    int fd = dial_port(port);
+    echo_byte(fd);
+    int newest = atomic_load(&token_count) - 1;
+    int stale = newest - 1;
+    while (stale >= 0 && (uint32_t)tokens[stale] != (uint32_t)tokens[newest])
+        stale--;
+    ck_assert_msg(stale >= 0, "no slot was taken again");
+    ck_assert_uint_ne(tokens[stale], tokens[newest]);
+    ck_assert_int_eq(plant(tokens[stale]), 0);
+    ck_assert_int_eq(plant(tokens[newest]), 1);
+    echo_byte(fd);
+    close(fd);
+    await_one(&has_come);
+    real_close();
+}
+
+SUITE("cases of channels on real sockets", an_event_of_an_ended_channel_reaches_nobody,
       a_writer_that_is_full_is_told_once_and_all_comes_in_order,
       a_reader_that_never_reads_is_cut_off_and_takes_no_memory,
       the_end_of_an_owner_is_that_of_its_channel, sessions_are_spread_within_one_of_each_other,

@@ -272,6 +272,49 @@ TEST(nothing_is_read_for_a_suspended_session, "C-04")
     kits_each(play_suspend);
 }
 
+static tr_ref writer;
+
+static tr_next on_opened_writer(tr_self *self)
+{
+    writer = tr_me(self);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(writing, void, TR_ON(tr_opened, on_opened_writer),
+            TR_ON(tr_received, on_received_much));
+ONCE(listen_writing, listener = tr_listen(self, writing, TR_TCP(SERVER)))
+ONCE(suspend_writer, tr_suspend(self, writer))
+ONCE(resume_writer, tr_resume(self, writer))
+
+/* The other side can take a small part. The rest is sent as it reads, although the session is suspended by then. */
+static void play_suspended_output(void)
+{
+    static const tr_kit_network narrow = {.window = 1000, .delay_ns = MS};
+    tr_kit_set_network(kit, &narrow);
+    HOST(host, listen_writing);
+    tr_kit_peer *peer = peer_new();
+    peer_send(peer, "go");
+    tr_kit_advance(kit, MS); /* the session has written */
+    host_run(suspend_writer);
+    peer_send(peer, "go"); /* not read while the session is suspended */
+    size_t got = 0;
+    tr_bytes bytes;
+    while ((bytes = tr_kit_receive(peer, TR_SECOND)).size)
+        got += bytes.size;
+    ck_assert_uint_eq(got, 20000);
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_OK);
+    host_run(resume_writer);
+    while ((bytes = tr_kit_receive(peer, TR_SECOND)).size)
+        got += bytes.size;
+    ck_assert_uint_eq(got, 40000);
+    tr_kit_close(peer);
+}
+
+TEST(output_of_a_suspended_session_continues_to_be_sent, "C-04")
+{
+    kits_each(play_suspended_output);
+}
+
 static tr_next on_received_fail(tr_self *self, const struct tr_received *message)
 {
     say("%.*s", (int)message->bytes.size, (const char *)message->bytes.data);
@@ -298,4 +341,5 @@ TEST(a_session_is_not_restarted, "C-02", "C-09")
 
 SUITE("sessions", a_session_that_fails_harms_no_other, a_listener_that_stops_ends_its_sessions,
       a_listener_that_is_killed_loses_no_descriptor, a_shutdown_sends_what_was_written,
-      nothing_is_read_for_a_suspended_session, a_session_is_not_restarted)
+      nothing_is_read_for_a_suspended_session, output_of_a_suspended_session_continues_to_be_sent,
+      a_session_is_not_restarted)

@@ -464,7 +464,66 @@ TEST(an_actor_without_a_handler_has_no_turn_for_an_opened_channel, "C-01")
     kit_close();
 }
 
-SUITE("channels", bytes_come_back_in_order_whatever_the_network,
+/* ---- Readiness for nothing. ---- */
+
+static tr_next on_opened_lines(tr_self *self, const struct tr_opened *message)
+{
+    tr_bytes line;
+    while (tr_read_line(self, message->channel, &line))
+        tr_print(self, message->channel, "%zu:%s\n", line.size, (const char *)line.data);
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(diligent, void, TR_ON(tr_opened, on_opened_lines));
+LISTEN(listen_diligent, diligent, .delays = false)
+
+enum { WRONG_LINES = 8, WRONG_CALLS_MAX = 24 };
+
+/*
+ * Bytes are announced, but the nth receive finds none (0: the first receive after each of the segments). They come with the
+ * next ones, once and in order, for a handler and for a turn that reads; and the end is found.
+ */
+static void play_wrong_events(turn *listen, uint64_t nth)
+{
+    char expected[400] = "", got[400] = "";
+    kit_open(1, 1);
+    HOST(host, listen);
+    tr_kit_peer *peer = peer_new();
+    tr_kit_fail_network(kit, "receive", nth, TR_WOULD_BLOCK);
+    for (int i = 0; i < WRONG_LINES; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "line %d\n", i);
+        snprintf(expected + strlen(expected), 32, "6:line %d\n", i);
+        for (int half = 0; half < 2; half++) {
+            if (!nth)
+                tr_kit_fail_network(kit, "receive", 1, TR_WOULD_BLOCK);
+            tr_kit_send(peer, (tr_bytes){line + 3 * half, half ? 4 : 3});
+            tr_kit_settle(kit);
+        }
+        strcat(got, tr_kit_receive_text(peer, 0));
+    }
+    tr_kit_fail_network(kit, "receive", 0, TR_WOULD_BLOCK);
+    tr_kit_send(peer, TR_BYTES("end\n"));
+    strcat(expected, "3:end\n");
+    strcat(got, tr_kit_receive_text(peer, TR_SECOND));
+    ck_assert_msg(strcmp(got, expected) == 0, "receive %d: %s", (int)nth, got);
+    tr_kit_finish(peer);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
+    tr_kit_close(peer);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+    kit_close();
+}
+
+TEST(readiness_for_nothing_does_no_harm, "C-04", "CH-15")
+{
+    for (uint64_t nth = 0; nth <= WRONG_CALLS_MAX; nth++) {
+        play_wrong_events(listen_lines, nth);
+        play_wrong_events(listen_diligent, nth);
+    }
+}
+
+SUITE("channels", readiness_for_nothing_does_no_harm, bytes_come_back_in_order_whatever_the_network,
       lines_are_cut_and_connections_reset_at_every_byte,
       a_piece_that_is_too_large_ends_its_channel_alone, the_last_line_comes_without_its_end,
       a_channel_ends_once_with_its_reason_after_what_came,

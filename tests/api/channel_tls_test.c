@@ -169,6 +169,54 @@ TEST(an_end_before_the_handshake_comes_after_what_was_written, "C-15", "C-09")
     }
 }
 
+/* ---- Budgets. ---- */
+
+enum { BUDGET = 64 * 1024 };
+
+TR_BEHAVIOR_DECLARE(frugal);
+TR_BEHAVIOR(frugal, void, TR_ON(tr_opened, on_opened), TR_ON(tr_received, on_line),
+            TR_OPTIONS(.budget_bytes = BUDGET));
+
+static tr_next listen_frugally(tr_self *self)
+{
+    listener = tr_listen(
+        self,
+        frugal,
+        TR_TLS(SERVER, .certificate = server_pem, .key = server_key, .framing = TR_LINES));
+    return TR_SAME;
+}
+
+static size_t half_size;
+static tr_next send_half(tr_self *self)
+{
+    static char half[2 * BUDGET];
+    tr_bytes line;
+    memset(half, 'x', sizeof half);
+    tr_channel channel =
+        tr_connect(self, TR_TLS(SERVER, .trusts = authority, .server_name = "shop.example"));
+    tr_status status = tr_write(self, channel, (tr_bytes){half, half_size});
+    if (status == TR_OK)
+        status = tr_try_read(self, channel, &line);
+    say("client %s", tr_status_name(status));
+    return TR_SAME;
+}
+
+/* What has come through TLS and was not read counts as without TLS. */
+TEST(a_session_with_tls_has_its_budget, "C-15", "O-06")
+{
+    prepare(1, false);
+    HOST(host, listen_frugally);
+    half_size = BUDGET / 4;
+    host_run(send_half);
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("opened - -");
+    half_size = 2 * BUDGET;
+    host_run(send_half);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_ptr_nonnull(strstr(said(), "client TR_RESET"));
+    end();
+}
+
 /* ---- Many handshakes at once. ---- */
 
 #define PLAIN "127.0.0.1:7001"
@@ -393,9 +441,203 @@ TEST(a_client_that_is_killed_while_its_files_are_read_leaves_nothing, "C-15", "C
     }
 }
 
-SUITE("channels with TLS", lines_go_through_tls,
-      an_end_before_the_handshake_comes_after_what_was_written, both_sides_show_certificates,
-      a_client_does_not_talk_to_another_name, plain_text_to_a_port_of_tls_is_told,
-      files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running,
-      a_file_is_sent_through_tls, many_handshakes_let_others_through,
+/* ---- Why a handshake has failed. ---- */
+
+static const char *trusted;
+static FILE *log_file;
+static int log_saved;
+
+/* From now on the log goes into a file. */
+static void log_begin(void)
+{
+    log_file = tmpfile();
+    log_saved = dup(STDERR_FILENO);
+    ck_assert_ptr_nonnull(log_file);
+    ck_assert_int_ge(dup2(fileno(log_file), STDERR_FILENO), 0);
+}
+
+/* Returns the log since log_begin. */
+static const char *log_end(void)
+{
+    static char text[4096];
+    (void)fflush(stderr);
+    ck_assert_int_ge(dup2(log_saved, STDERR_FILENO), 0);
+    (void)close(log_saved);
+    rewind(log_file);
+    text[fread(text, 1, sizeof text - 1, log_file)] = '\0';
+    (void)fclose(log_file);
+    return text;
+}
+
+#define SHOP TR_TLS(SERVER, .trusts = trusted, .server_name = "shop.example", .framing = TR_LINES)
+
+static tr_next on_wary_closed(const struct tr_closed *message)
+{
+    say("dial %s %s", tr_status_name(message->status), message->text ? message->text : "-");
+    return TR_SAME;
+}
+
+TR_ACTOR(wary, run);
+TR_BEHAVIOR(wary, void, TR_ON(run, on_run), TR_ON(tr_closed, on_wary_closed));
+
+static tr_next wary_try(tr_self *self)
+{
+    tr_channel channel;
+    say("try %s", tr_status_name(tr_try_connect(self, SHOP, &channel)));
+    return TR_SAME;
+}
+
+static tr_next wary_dial(tr_self *self)
+{
+    (void)tr_dial(self, SHOP);
+    return TR_SAME;
+}
+
+static tr_next wary_connect(tr_self *self)
+{
+    (void)tr_connect(self, SHOP);
+    say("connected");
+    return TR_SAME;
+}
+
+static wary_ref wary;
+
+/* Connects in one of three ways. Returns the log. */
+static const char *wary_run(turn *how)
+{
+    log_begin();
+    TELL_RUN(test, wary, how);
+    tr_kit_advance(kit, TR_SECOND);
+    return log_end();
+}
+
+/* A client refuses a listener with such a certificate. Whatever verb it has used, it says why. */
+static void play_refusal(const char *certificate, const char *trusts, const char *why)
+{
+    char expected[200], line[200];
+    char trusts_path[128];
+    ck_assert_int_eq(unsetenv("TROUPE_KIT_LOG"), 0); /* warnings are logged */
+    prepare(1, false);
+    snprintf(expected, sizeof expected, "%s.pem", certificate);
+    snprintf(server_pem, sizeof server_pem, "%s", certificate_path(&at, expected));
+    snprintf(expected, sizeof expected, "%s.key", certificate);
+    snprintf(server_key, sizeof server_key, "%s", certificate_path(&at, expected));
+    snprintf(trusts_path, sizeof trusts_path, "%s", certificate_path(&at, trusts));
+    trusted = trusts_path;
+    HOST(host, listen);
+    ck_assert_int_eq(tr_try_spawn(test, &wary, wary, NULL), TR_OK);
+    snprintf(line, sizeof line, "cannot connect to %s: %s", SERVER, why);
+
+    const char *log = wary_run(wary_try);
+    ck_assert_ptr_nonnull(strstr(said(), "try TR_TLS_FAILED"));
+    ck_assert_msg(strstr(log, "WARN") && strstr(log, line), "%s", log);
+    log = wary_run(wary_dial);
+    snprintf(expected, sizeof expected, "dial TR_TLS_FAILED %s", why);
+    const char *text = said();
+    ck_assert_msg(strstr(text, expected), "%s", text);
+    ck_assert_str_eq(log, ""); /* tr_closed has the reason */
+    log = wary_run(wary_connect);
+    ck_assert_ptr_null(strstr(said(), "connected"));
+    ck_assert_msg(strstr(log, "ERROR") && strstr(log, line), "%s", log);
+    ck_assert_ptr_null(strstr(log, "WARN"));
+    end();
+}
+
+TEST(a_client_says_why_it_refuses_a_certificate, "C-15", "CH-17")
+{
+    play_refusal("expired", "authority.pem", "certificate has expired");
+    play_refusal("early", "authority.pem", "certificate is not yet valid");
+    play_refusal("other", "authority.pem", "certificate has another name: expected shop.example");
+    play_refusal("shop", "stranger.pem", "unknown authority");
+    play_refusal("stranger", "authority.pem", "unknown authority: the certificate signs itself");
+}
+
+static void play_unusable(turn *how, const char *level)
+{
+    ck_assert_int_eq(unsetenv("TROUPE_KIT_LOG"), 0);
+    prepare(1, false);
+    trusted = "/no/such.pem";
+    ck_assert_int_eq(tr_try_spawn(test, &wary, wary, NULL), TR_OK);
+    const char *log = wary_run(how);
+    const char *line = strstr(log, "cannot connect to " SERVER ": ");
+    ck_assert_msg(line && strstr(log, level) && strstr(line, trusted), "%s", log);
+    ck_assert_msg(!strstr(line + 1, "cannot connect"), "%s", log); /* once */
+    const char *text = said();
+    ck_assert_msg(how != wary_dial ||
+                      (strstr(text, "dial TR_TLS_FAILED ") && strstr(text, trusted)),
+                  "%s",
+                  text);
+    end();
+}
+
+TEST(a_client_says_which_file_cannot_be_used, "C-15")
+{
+    play_unusable(wary_try, "WARN");
+    play_unusable(wary_dial, "ERROR");
+    play_unusable(wary_connect, "ERROR");
+}
+
+/* ---- Several names at one address. ---- */
+
+static char other_pem[128], other_key[128];
+
+static tr_next listen_hosts(tr_self *self)
+{
+    const tr_tls_host hosts[] = {
+        {.name = "other.example", .certificate = other_pem, .key = other_key}, {.name = NULL}};
+    listener = tr_listen(self,
+                         session,
+                         TR_TLS(SERVER,
+                                .certificate = server_pem,
+                                .key = server_key,
+                                .hosts = hosts,
+                                .framing = TR_LINES));
+    return TR_SAME;
+}
+
+static tr_next talk_to_shop(tr_self *self)
+{
+    return talk_as(
+        self,
+        TR_TLS(SERVER, .trusts = authority, .server_name = "shop.example", .framing = TR_LINES));
+}
+
+static tr_next talk_to_third(tr_self *self)
+{
+    return talk_as(
+        self,
+        TR_TLS(SERVER, .trusts = authority, .server_name = "third.example", .framing = TR_LINES));
+}
+
+/* Each of the two certificates is only good for its own name. */
+TEST(a_listener_shows_the_certificate_of_the_name, "C-15")
+{
+    prepare(1, false);
+    snprintf(other_pem, sizeof other_pem, "%s", certificate_path(&at, "other.pem"));
+    snprintf(other_key, sizeof other_key, "%s", certificate_path(&at, "other.key"));
+    HOST(host, listen_hosts);
+    turn *const known[] = {talk_to_shop, talk_to_other};
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 2; i++) {
+            host_run(known[i]);
+            tr_kit_advance(kit, TR_SECOND);
+            SAID("opened - -; client you said hello; closed TR_CLOSED -");
+        }
+        host_run(reload); /* the second round is with what was read again */
+        SAID("TR_OK");
+    }
+    host_run(talk_to_third); /* gets the certificate of the shop */
+    tr_kit_advance(kit, TR_SECOND);
+    const char *text = said();
+    ck_assert_msg(strstr(text, "client TR_TLS_FAILED"), "%s", text);
+    end();
+}
+
+SUITE("channels with TLS", a_client_says_why_it_refuses_a_certificate,
+      a_client_says_which_file_cannot_be_used, a_listener_shows_the_certificate_of_the_name,
+      lines_go_through_tls, an_end_before_the_handshake_comes_after_what_was_written,
+      both_sides_show_certificates, a_client_does_not_talk_to_another_name,
+      plain_text_to_a_port_of_tls_is_told, files_that_cannot_be_used_are_found_when_listening,
+      certificates_are_replaced_while_running, a_file_is_sent_through_tls,
+      a_session_with_tls_has_its_budget, many_handshakes_let_others_through,
       a_client_that_is_killed_while_its_files_are_read_leaves_nothing)

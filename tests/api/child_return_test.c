@@ -51,7 +51,7 @@ TEST(who_is_ended_after_a_failure_comes_back_too, "S-08", "SU-08")
     kits_each(play_end_of_failed);
 }
 
-/* On another worker there is a while in which it is known and has not begun. */
+/* On another worker there is a while in which it is known and has not started. */
 static void play_end_of_returning(void)
 {
     crew_open(&tr_behavior_plain_boss, &tr_behavior_permanent, 2);

@@ -144,7 +144,7 @@ TEST(what_cannot_be_sent_is_an_outcome_too, "A-01", "AK-03")
     ck_assert_int_eq(tr_ask_callback(client, seen, &seen[0], nobody, question, .n = 1), TR_OK);
     ck_assert_int_eq(tr_ask_callback_within(client, -1, seen, &seen[1], oracle, question, .n = 1),
                      TR_OK);
-    /* It does not wait for room. */
+    /* It does not wait for capacity. */
     ck_assert_int_eq(
         tr_ask_callback_within(client, TR_NEVER, seen, &seen[2], narrow, question, .n = 2), TR_OK);
     ck_assert_int_eq(tr_ask_callback(client, seen, &seen[3], narrow, question, .n = 3), TR_OK);

@@ -125,7 +125,7 @@ static void patient_play(void)
     ck_assert_int_eq(taken, 10);
     ck_assert_uint_eq(notes_total(), 10);
     notes_are_in_order();
-    for (uint64_t i = 10; i < 30; i++) /* a client waits for room, which runs the kit */
+    for (uint64_t i = 10; i < 30; i++) /* a client waits for capacity, which runs the kit */
         ck_assert_int_eq(tr_tell(test, group, told, .n = i), TR_OK);
     tr_kit_settle(kit);
     ck_assert_uint_eq(notes_total(), 30);

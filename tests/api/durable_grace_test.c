@@ -77,7 +77,7 @@ TEST(a_hook_that_a_barrier_lets_not_begin_is_skipped_and_named, "SL-05", "Z-08",
         tr_kit_advance(kit, 4 * TR_SECOND);
         ck_assert_int_eq(tr_actor_why(test, ref, &report), TR_OK);
         for (size_t i = 0; i < report.count; i++)
-            is_named |= strstr(report.reasons[i].text, "on_sleep, not begun") != NULL;
+            is_named |= strstr(report.reasons[i].text, "on_sleep, not started") != NULL;
         ck_assert(is_named);
         tr_kit_advance(kit, 2 * TR_SECOND);
         ck_assert(!things_is_awake(ref));

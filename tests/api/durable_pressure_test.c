@@ -66,7 +66,7 @@ TEST(those_idle_for_longest_sleep_when_there_is_too_much_memory, "Z-04")
     }
 }
 
-TEST(small_ones_are_within_the_same_limit, "")
+TEST(small_ones_are_within_the_same_limit, "Z-04")
 {
     things_begin_with((tr_kit_options){.seed = 1, .workers = 2, .awake_bytes_max = 10 * LARGE});
     fill(1);
@@ -74,7 +74,7 @@ TEST(small_ones_are_within_the_same_limit, "")
     things_end();
 }
 
-TEST(one_that_is_larger_than_the_limit_stays_while_it_is_alone, "")
+TEST(one_that_is_larger_than_the_limit_stays_while_it_is_alone, "Z-04")
 {
     things_begin_with((tr_kit_options){.seed = 1, .workers = 1, .awake_bytes_max = LARGE});
     thing_ref ref = things_of("k0");
@@ -89,7 +89,7 @@ TEST(one_that_is_larger_than_the_limit_stays_while_it_is_alone, "")
     things_end();
 }
 
-TEST(memory_that_was_given_back_counts_no_more, "")
+TEST(memory_that_was_given_back_counts_no_more, "Z-04")
 {
     things_begin_with((tr_kit_options){.seed = 1, .workers = 1, .awake_bytes_max = 10 * LARGE});
     for (int round = 0; round < 5; round++) {

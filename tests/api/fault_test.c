@@ -252,7 +252,7 @@ static tr_next box_parcel(tr_self *self)
 TR_BEHAVIOR(box, void, TR_ON(parcel, box_parcel, .is_barrier = true),
             TR_OPTIONS(.mailbox_max = 1, .overflow = TR_PARK));
 
-/* Waits for room; what a timer sends is handled meanwhile. */
+/* Waits for capacity; what a timer sends is handled meanwhile. */
 static tr_next waiter_reach(tr_self *self, const struct reach *reach)
 {
     take(self);

@@ -180,7 +180,7 @@ static void orders_open(void)
     notes_sent = notes_handled = 0;
     ck_assert_int_eq(tr_try_spawn_at(test, &soldier, any_worker(), soldier, NULL), TR_OK);
     ck_assert_int_eq(tr_try_spawn_at(test, &commander, any_worker(), commander, NULL), TR_OK);
-    tr_kit_settle(kit); /* one that has not begun cannot be suspended */
+    tr_kit_settle(kit); /* one that has not started cannot be suspended */
 }
 
 static void order(enum verb verb)

@@ -138,9 +138,17 @@ static void play_queued(void)
     ck_assert_uint_eq(found->live, 1);
     ck_assert_uint_eq(found->queued, 300);
     ck_assert_uint_eq(found->queued_most, 300);
+    ck_assert_uint_ge(found->queued_bytes, 300 * 64);
+    ck_assert_uint_eq(found->fullest.bits, tr_any(purse_).bits);
+    ck_assert_uint_eq(found->suspended, 1);
+    ck_assert_uint_eq(found->stopping, 0);
+    ck_assert_uint_gt(found->bytes, found->queued_bytes);
     ck_assert_int_eq(tr_resume(test, purse_), TR_OK);
     tr_kit_settle(kit);
     ck_assert_uint_eq(list((tr_actor_query){.queued_min = 1}, 64), 0);
+    ck_assert_int_eq(tr_system_behaviors(system_of_kit(), behaviors, 8, &count), TR_OK);
+    for (size_t i = 0; i < count; i++)
+        ck_assert(behaviors[i].queued || !behaviors[i].fullest.bits);
 }
 
 TEST(what_waits_in_a_mailbox_is_counted, "O-07")

@@ -197,7 +197,7 @@ TEST(what_a_blocking_call_has_taken_in_is_news, "P-04")
     end();
 }
 
-TEST(a_message_of_any_type_says_which_it_is, "")
+TEST(a_message_of_any_type_says_which_it_is, "M-05")
 {
     begin(NULL);
     tr_tell(writer, reader, other, .n = 1);

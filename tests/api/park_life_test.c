@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What happens to those who wait for room when the receiver ends, is Suspended, becomes another or
+ * What happens to those who wait for capacity when the receiver ends, is Suspended, becomes another or
  * has not even begun.
  */
 #include "support/parks.h"

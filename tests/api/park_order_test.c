@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Several turns of one actor that send to a mailbox with TR_PARK: what one of them is about to send while
- * it waits for room is not overtaken by what another sends later, by whatever way and on whatever worker.
+ * it waits for capacity is not overtaken by what another sends later, by whatever way and on whatever worker.
  *
  * Each call of tr_tell, tr_ask and tr_forward has a number in its receiver's book. A receiver sees them
  * in this order; those that were refused are left out.

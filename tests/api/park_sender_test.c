@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What happens to a sender that waits for room when it is killed, stopped or Suspended, or crashes.
+ * What happens to a sender that waits for capacity when it is killed, stopped or Suspended, or crashes.
  */
 #include "support/parks.h"
 

@@ -51,7 +51,7 @@ static uint32_t index_of(tr_self *self)
 
 /*
  * Sends to a few others. Turns of notices follow each other. That of a timer may begin while another
- * waits for room: what it sends comes behind what that one is about to send.
+ * waits for capacity: what it sends comes behind what that one is about to send.
  */
 static void pass(tr_self *self, uint32_t hops)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Senders that wait for room (TR_PARK): they are let in one after another, once each, at most five
+ * Senders that wait for capacity (TR_PARK): they are let in one after another, once each, at most five
  * seconds later; and where waiting would be in vain they hear so at once.
  */
 #include "support/parks.h"

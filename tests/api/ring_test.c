@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rings of actors that wait for each other, some for room and some, as barriers, for a reply; and
+ * Rings of actors that wait for each other, some for capacity and some, as barriers, for a reply; and
  * what is no ring. The clock stands still where one is to be found: it ends by itself, or not at all.
  */
 #include "support/parks.h"
@@ -67,7 +67,7 @@ static tr_next send_to_1(tr_self *self)
     return TR_SAME;
 }
 
-/* 0 waits for room at 1, whose mailbox has a barrier that asks 0, and so many items. */
+/* 0 waits for capacity at 1, whose mailbox has a barrier that asks 0, and so many items. */
 static void tie(turn *waits, int items)
 {
     SHUT(knots[1]);
@@ -131,7 +131,7 @@ TEST(a_ring_of_room_and_reply_is_broken_at_once, "MB-09", "AK-09")
 }
 
 /*
- * 1 has two turns that wait: one for room at 2, which is shut, the other for a reply of 0. Then 0
+ * 1 has two turns that wait: one for capacity at 2, which is shut, the other for a reply of 0. Then 0
  * waits for 1, and whichever of both came first, that is a ring.
  */
 static tr_next send_to_2(tr_self *self)

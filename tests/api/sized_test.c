@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Structs that the library reads and writes: programs that do not set their size, and programs that were
+ * Options, alarms, counters and records: programs that do not set their size, and programs that were
  * compiled for a version with fewer or with more members.
  */
 #include <stdlib.h>
@@ -222,57 +222,8 @@ TEST(counters_and_records_are_written_as_far_as_the_program_knows_them, "U-02")
     tr_kit_free(kit);
 }
 
-TEST(reports_of_another_version_are_refused, "U-02")
-{
-    static tr_shutdown_report report;
-    static tr_why_report why;
-    tr_kit *kit = tr_kit_new(NULL);
-    tr_system *system = tr_kit_system(kit);
-    tr_client *client = tr_kit_client(kit);
-    ck_assert_int_eq(tr_system_report_sized(system, &report, sizeof report - 8),
-                     TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr_system_report(system, &report), TR_INVALID_TRANSITION);
-    ck_assert_int_eq(tr_client_actor_why_sized(client, TR_NOBODY, &why, sizeof why + 8),
-                     TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr_self_actor_why_sized(NULL, TR_NOBODY, &why, sizeof why),
-                     TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr_actor_why(client, TR_NOBODY, &why), TR_OK);
-    tr_kit_free(kit);
-}
-
-/* They are compiled into programs, and the library writes them without knowing what the program has. */
-TEST(plain_values_keep_their_sizes, "")
-{
-    ck_assert_uint_eq(sizeof(tr_error), 648);
-    ck_assert_uint_eq(sizeof(tr_error_link), 16);
-    ck_assert_uint_eq(sizeof(tr_sql_result), 40);
-    ck_assert_uint_eq(sizeof(tr_sql_value), 48);
-    ck_assert_uint_eq(sizeof(tr_bytes), 16);
-    ck_assert_uint_eq(sizeof(tr_ref), 8);
-    ck_assert_uint_eq(sizeof(tr_next), 4);
-    ck_assert_uint_eq(sizeof(tr_usage), 32);
-    ck_assert_uint_eq(sizeof(tr_wire_error), 304);
-    ck_assert_uint_eq(sizeof(tr_node_error), 144);
-    ck_assert_uint_eq(sizeof(struct tr_http_form_part), 24);
-}
-
-/* One side makes the array, and the other one goes from row to row. */
-TEST(rows_of_arrays_keep_their_sizes, "")
-{
-    ck_assert_uint_eq(sizeof(tr_durable_key), 24);
-    ck_assert_uint_eq(sizeof(tr_flag), 80);
-    ck_assert_uint_eq(sizeof(tr_child_spec), 48);
-    ck_assert_uint_eq(sizeof(tr_supervision), 64);
-    ck_assert_uint_eq(sizeof(tr_tls_host), 24);
-    ck_assert_uint_eq(sizeof(tr_outgoing), 48);
-    ck_assert_uint_eq(sizeof(tr_queue_options), 32);
-    ck_assert_uint_eq(sizeof(tr_retry), 24);
-    ck_assert_uint_eq(sizeof(struct tr_http_field), 16);
-}
-
-SUITE("sized", plain_values_keep_their_sizes, rows_of_arrays_keep_their_sizes,
-      options_without_a_size_are_read_to_their_end, options_of_an_older_program_have_fewer_members,
+SUITE("sized", options_without_a_size_are_read_to_their_end,
+      options_of_an_older_program_have_fewer_members,
       options_of_a_newer_program_are_refused_if_they_say_something_unknown,
       alarms_of_older_and_newer_programs_are_read_as_far_as_both_know_them,
-      counters_and_records_are_written_as_far_as_the_program_knows_them,
-      reports_of_another_version_are_refused)
+      counters_and_records_are_written_as_far_as_the_program_knows_them)

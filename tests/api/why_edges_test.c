@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_actor_why where actors begin, where one cannot wait, without memory, and in words.
+ * tr_actor_why where actors begin, where one cannot wait, without memory, and as text.
  */
 #include "support/whys.h"
 
 #include <stdlib.h>
 
-/* ---- Not begun. ---- */
+/* ---- Not started. ---- */
 
 TR_ACTOR(parent, chat);
 TR_BEHAVIOR_DECLARE(born);
@@ -27,7 +27,7 @@ static tr_next set_up_born(tr_self *self)
 TR_BEHAVIOR(parent, void, TR_SETUP(set_up_parent), TR_ON(chat, on_chat));
 TR_BEHAVIOR(born, void, TR_SETUP(set_up_born));
 
-TEST(one_whose_set_up_runs_has_not_begun, "O-03")
+TEST(one_whose_set_up_runs_has_not_started, "O-03")
 {
     parent_ref parent;
     kit_open(1, 1);
@@ -35,8 +35,8 @@ TEST(one_whose_set_up_runs_has_not_begun, "O-03")
     ck_assert_int_eq(tr_try_spawn(test, &parent, parent, "parent"), TR_OK);
     tr_kit_settle(kit);
     ck_assert_int_eq(status, TR_OK);
-    ck_assert_str_eq(kinds(), "NOT_BEGUN+stop+mail+start");
-    WORDS(TR_WHY_NOT_BEGUN, "the set-up is running");
+    ck_assert_str_eq(kinds(), "NOT_STARTED+stop+mail+start");
+    WORDS(TR_WHY_NOT_STARTED, "the set-up is running");
     ck_assert_str_eq(report.state, "Starting");
     kit_close();
 }
@@ -78,6 +78,19 @@ TEST(arguments_are_looked_at, "O-03")
     ck_assert_str_eq(tr_why_name((tr_why_kind)-1), "?");
     ck_assert_str_eq(tr_why_name((tr_why_kind)1000), "?");
     kit_close();
+}
+
+TEST(each_kind_of_reason_has_a_name_of_its_own, "O-03")
+{
+    size_t prefix = strlen("TR_WHY_");
+    for (tr_why_kind kind = TR_WHY_IDLE; kind <= TR_WHY_LINGERS; kind++) {
+        const char *name = tr_why_name(kind);
+        ck_assert_msg(strncmp(name, "TR_WHY_", prefix) == 0 && name[prefix], "%u: %s", kind, name);
+        for (tr_why_kind other = TR_WHY_IDLE; other < kind; other++)
+            ck_assert_str_ne(name, tr_why_name(other));
+    }
+    ck_assert_str_eq(tr_why_name(TR_WHY_NO_ANSWER), "TR_WHY_NO_ANSWER");
+    ck_assert_str_eq(tr_why_name((tr_why_kind)(TR_WHY_LINGERS + 1)), "?");
 }
 
 static tr_next look_and_end(tr_self *self)
@@ -126,7 +139,7 @@ TEST(without_memory_it_says_so_and_loses_nothing, "O-03")
     }
 }
 
-/* ---- In words. ---- */
+/* ---- As text. ---- */
 
 TEST(a_report_reads_like_this, "O-03")
 {
@@ -163,7 +176,7 @@ TEST(a_report_reads_like_this, "O-03")
     kit_close();
 }
 
-SUITE("why, its edges", one_whose_set_up_runs_has_not_begun,
+SUITE("why, its edges", one_whose_set_up_runs_has_not_started,
       where_one_cannot_wait_only_what_is_near_is_told, arguments_are_looked_at,
-      an_answer_that_nobody_waits_for_is_no_dead_letter,
+      each_kind_of_reason_has_a_name_of_its_own, an_answer_that_nobody_waits_for_is_no_dead_letter,
       without_memory_it_says_so_and_loses_nothing, a_report_reads_like_this)

@@ -255,7 +255,7 @@ static void play_full(void)
     tr_tell(test, narrow, chat);
     ck_assert_int_eq(tr_tell(test, narrow, chat), TR_MAILBOX_FULL);
     tr_kit_settle(kit);
-    /* There is no room for a message, but this takes none. */
+    /* There is no capacity for a message, but this takes none. */
     WHY(narrow, "BARRIER+mail+room FULL+room");
     ck_assert_uint_eq(report.waiting, 3);
     ck_assert_uint_eq(report.waiting_max, 3);

@@ -41,13 +41,21 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   };
   await part('tree', '/tree', 'td', 'customer');
   await part('time', '/time', 'td', 'on_credit');
-  await part('mailboxes', '/mailboxes', '.panel', 'messages in mailboxes');
+  // Messages to accounts that are suspended wait in their mailboxes.
+  for (const key of [first, second, third]) {
+    await ask(socket, 'wake', { kind: 'account', key, may: true });
+    await ask(socket, 'suspend', { path: path(key), may: true });
+  }
+  await part('mailboxes', '/mailboxes', 'td .state', 'Suspended');
+  for (const key of [first, second, third]) await ask(socket, 'resume', { path: path(key), may: true });
   await part('flow', '/trace', 'svg.flow', 'auditor');
   await ask(socket, 'wake', { kind: 'account', key: first, may: true }); // it may sleep again by now
   await ask(socket, 'suspend', { path: path(first), may: true });
   await part('actor', `/tree${path(first)}`, '.who', 'Suspended');
   await ask(socket, 'resume', { path: path(first), may: true });
-  await part('trace', '/trace?path=/user/bank/auditor', '.hop', 'auditor');
+  // A payment: from a customer to an account, and from both to the books.
+  const [{ path: customer }] = (await ask(socket, 'ls', { behavior: 'customer', limit: 1 })).parts;
+  await part('trace', `/trace?path=${customer}`, '.hop', 'debited');
   await part('durable', `/durable/account/${first}`, '.json', 'cents');
   await part('connections', '/connections', 'td', 'stream');
   await part('failures', '/failures', 'td', 'the button');

@@ -118,7 +118,7 @@ static tr_next on_block(const struct block *message)
 }
 TR_BEHAVIOR(mill, void, TR_ON(grind, on_grind), TR_ON(block, on_block));
 
-TR_MESSAGE(letter, (str, to), (str, text));
+TR_MESSAGE(letter, (str, to), (str, text), (bytes, seal));
 TR_ACTOR(desk, letter);
 
 static tr_next on_letter(tr_self *self)
@@ -207,7 +207,8 @@ TR_MESSAGE(put_book, (str, title), (u32, pages));
 TR_MESSAGE(book, (str, title), (u32, pages));
 TR_MESSAGE(dust);
 TR_MESSAGE(swell, (u32, kib));
-TR_ACTOR(shelf, put_book, dust, swell);
+TR_MESSAGE(fill, (u32, count));
+TR_ACTOR(shelf, put_book, dust, swell, fill);
 
 static tr_next on_put_book(tr_self *self, struct shelf *state, const struct put_book *message)
 {
@@ -235,8 +236,19 @@ static tr_next on_swell(tr_self *self, struct shelf *state, const struct swell *
     state->label = label;
     return TR_SAME;
 }
+/* More keys and items than a page has. */
+static tr_next on_fill(tr_self *self, const struct fill *message)
+{
+    for (uint32_t i = 0; i < message->count; i++) {
+        char key[32];
+        int length = snprintf(key, sizeof key, "key-%04u", i);
+        tr_kv_put(self, (tr_bytes){key, (size_t)length}, TR_BYTES("<b>value</b>"));
+        tr_queue_push(self, "fills", fill, .count = i);
+    }
+    return TR_SAME;
+}
 TR_BEHAVIOR(shelf, struct shelf, TR_ON(put_book, on_put_book), TR_ON(dust, on_dust),
-            TR_ON(swell, on_swell));
+            TR_ON(swell, on_swell), TR_ON(fill, on_fill));
 TR_DURABLE(shelf, shelf, .idle_ns = TR_HOUR);
 
 TR_MESSAGE(book_in, (u64, cents));
@@ -307,6 +319,7 @@ static void stock(tr_self *self)
             self, tr_durable(self, shelf, key), put_book, .title = titles[i % 3], .pages = 100 + i);
     }
     tr_tell(self, tr_durable(self, shelf, "<b>x</b> \"'&"), put_book, .title = "Odd", .pages = 1);
+    tr_tell(self, tr_durable(self, shelf, "bytes\xff"), put_book, .title = "Bytes", .pages = 1);
     for (uint32_t i = 1; i <= 12; i++)
         tr_tell(self, tr_durable(self, ledger, "cash"), book_in, .cents = i * 100);
     tr_tell(self, tr_durable(self, order, "o-1"), place, .item = "lamp");
@@ -358,7 +371,16 @@ static tr_next on_tick(tr_self *self, struct shop *state)
     for (uint32_t i = 0; i < 50; i++)
         tr_tell(self, state->hall, deposit, .cents = 1, .note = "tick");
     tr_tell(self, state->mill, grind, .us = 3000);
-    tr_tell(self, state->desk, letter, .to = "<b>Anna</b>", .text = "tea at five");
+    tr_tell(self,
+            state->desk,
+            letter,
+            .to = "<b>Anna</b>",
+            .text = "tea at five",
+            .seal = TR_BYTES("\xff\x00\xfe"));
+    if (state->ticks == 0) {
+        printf("page %s\n", tr_app_inspector(self) ? tr_app_inspector(self) : "none");
+        (void)fflush(stdout);
+    }
     if (state->ticks % 50 == 10)
         tr_log_info(self, "%u ticks", (unsigned)state->ticks);
     if (state->ticks % 100 == 20) {

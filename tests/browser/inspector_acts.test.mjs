@@ -355,11 +355,11 @@ test('a_slow_turn_that_is_over_leads_to_what_is_known_of_it', 'IP-02', async sta
   const causal = '00000000000000ab';
   const { page } = await begin(stage, { tellers: 1, view: '/time', prepare: async page => {
     const lines = await intercept(page);
-    lines.answers = (verb, text) => (verb === 'slow' ? text.replace(/"causal":null/g, `"causal":"${causal}"`) : text);
+    lines.answers = (verb, text) => (verb === 'slow' ? text.replace(/"causal":(null|"[^"]*"),"followed":[a-z]+/g, `"causal":"${causal}","followed":false`) : text);
   } });
   const row = page.locator('tr', { hasText: 'on_grind' }).filter({ hasText: causal }).first();
   await row.waitFor();
-  await row.locator('a', { hasText: 'trace' }).click();
+  await row.locator('a', { hasText: 'no tree' }).click();
   await shows(page, 'h2', causal);
   await shows(page, 'td', 'grind');
   await shows(page, '.more', 'among the slowest of the last minute');

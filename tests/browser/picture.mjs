@@ -5,6 +5,7 @@ import * as zlib from 'node:zlib';
 const { deflateSync, inflateSync } = zlib;
 
 const COLORS = 128;
+const FREQUENT = 80; // of these colours are the most frequent ones; the others are those that are farthest from all chosen ones
 
 function chunks(png) {
   const found = {};
@@ -41,22 +42,28 @@ function unfilter(bytes, width, height, step) {
   return out;
 }
 
-// The most frequent colours, and for each colour the nearest of them.
+// Frequent and distant colours, and for each colour the nearest of them. A mark of a few pixels would get another colour if only
+// frequent ones were kept.
 function palette(colors) {
-  const best = [...colors].sort((a, b) => b[1] - a[1]).slice(0, COLORS).map(([color]) => color);
   const parts = color => [color >> 16, (color >> 8) & 255, color & 255];
-  const nearest = new Map();
-  for (const color of colors.keys()) {
-    const [r, g, b] = parts(color);
-    let [at, least] = [0, Infinity];
-    best.forEach((other, i) => {
-      const [x, y, z] = parts(other);
+  const best = [];
+  const near = new Map([...colors.keys()].map(color => [color, [0, Infinity]])); // the index of the nearest one, and how far it is
+  const choose = color => {
+    const [x, y, z] = parts(color);
+    for (const [other, found] of near) {
+      const [r, g, b] = parts(other);
       const far = (r - x) ** 2 + (g - y) ** 2 + (b - z) ** 2;
-      if (far < least) [at, least] = [i, far];
-    });
-    nearest.set(color, at);
+      if (far < found[1]) near.set(other, [best.length, far]);
+    }
+    best.push(color);
+  };
+  for (const [color] of [...colors].sort((a, b) => b[1] - a[1]).slice(0, FREQUENT)) choose(color);
+  while (best.length < COLORS) {
+    const [color, [, far]] = [...near].reduce((one, other) => (other[1][1] > one[1][1] ? other : one));
+    if (!far) break;
+    choose(color);
   }
-  return { bytes: Buffer.from(best.flatMap(parts)), nearest };
+  return { bytes: Buffer.from(best.flatMap(parts)), nearest: new Map([...near].map(([color, [at]]) => [color, at])) };
 }
 
 function chunk(type, data) {

@@ -44,6 +44,19 @@ test('the_bank_heals_before_the_eyes_of_its_visitor', 'H-02 K-09', async ({ star
   await shows('ben', '1012.34');
   await exact();
 
+  // Restarts follow at once, but the fourth failure in a minute is one too many: it rests, asleep, until its back-off is over.
+  let pause;
+  for (let failures = 2; failures <= 4; failures++) {
+    await page.click('#fail');
+    await until(page, count => Number(document.getElementById('failures').textContent) === count, failures);
+    await until(page, () => /^ben: .*; after \d+ ms it answers again/.test(document.getElementById('said').textContent));
+    pause = Number((await page.textContent('#said')).match(/after (\d+) ms/)[1]);
+  }
+  assert(pause >= 50, `it answered after ${pause} ms`);
+  assert.equal(await page.textContent('#restarts'), '3');
+  await shows('ben', '1012.34');
+  await exact();
+
   // The process is killed. The page connects again, to a process that has checked its books.
   const before = await page.textContent('#pid');
   await page.click('#kill');

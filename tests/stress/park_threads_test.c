@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Senders that wait for room, on real threads: actors of all workers and clients share mailboxes of a
+ * Senders that wait for capacity, on real threads: actors of all workers and clients share mailboxes of a
  * few messages. Nothing is lost, every sender's order holds, and nobody is left behind.
  */
 #include "support/test.h"
@@ -277,7 +277,7 @@ TEST(a_ring_over_threads_is_broken, "MB-09", "M-02")
         while (over < WORKERS && now() - begin_ns < 60 * TR_SECOND)
             sched_yield();
         ck_assert_uint_eq(over, WORKERS);
-        ck_assert_int_lt(now() - begin_ns, TR_PARK_NS); /* by a RING, not by a timeout */
+        ck_assert_int_lt(now() - begin_ns, TR_PARK_NS); /* by a CYCLE, not by a timeout */
         system_end();
     }
 }

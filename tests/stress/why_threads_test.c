@@ -137,13 +137,13 @@ TEST(a_worker_that_does_not_answer_is_the_reason, "O-03")
     end();
 }
 
-TEST(one_that_nobody_runs_has_not_begun, "O-03")
+TEST(one_that_nobody_runs_has_not_started, "O-03")
 {
     subject_ref subject;
     begin(1);
     ck_assert_int_eq(tr_try_spawn(client, &subject, subject, "subject"), TR_OK);
     ck_assert_int_eq(tr_actor_why(client, subject, &report), TR_OK);
-    const tr_reason *reason = the_reason(TR_WHY_NOT_BEGUN);
+    const tr_reason *reason = the_reason(TR_WHY_NOT_STARTED);
     ck_assert_uint_eq(reason->holds, TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP);
     tr_client_free(client);
     tr_system_free(system_);
@@ -278,5 +278,5 @@ TEST(a_crowd_is_asked_while_it_comes_and_goes, "O-03")
 }
 
 SUITE("why on threads", a_worker_that_does_not_answer_is_the_reason,
-      one_that_nobody_runs_has_not_begun, a_function_of_tr_blocking_holds_up_a_stop,
+      one_that_nobody_runs_has_not_started, a_function_of_tr_blocking_holds_up_a_stop,
       a_crowd_is_asked_while_it_comes_and_goes)

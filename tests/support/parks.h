@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * For tests of senders that wait for room: a sink with a small mailbox, and sources that send to it
+ * For tests of senders that wait for capacity: a sink with a small mailbox, and sources that send to it
  * from its own worker and from another. A sink that is Suspended takes nothing out of its mailbox,
  * so tests fill it and hold it shut as long as they like.
  */

@@ -98,6 +98,19 @@ class CheckHeaders(unittest.TestCase):
         self.passes("/** These are for bindings. Any thread. Does not wait. */\nint tr_a(void);\nint tr_b(void);\n")
         self.refused("/** Returns a. Any thread. Does not wait. */\nint tr_a(void);\nint tr_b(void);\n", "a.h:3: tr_b")
 
+    def test_a_struct_is_named_by_a_test_of_sizes(self):
+        for text in ("typedef struct tr_a {\n    int b;\n} tr_a;\n", "struct tr_a {\n    int b;\n};\n",
+                     "typedef union tr_a {\n    int b;\n} tr_a;\n", "TR_MESSAGE(tr_a, (u64, b));\n", "TR_MESSAGE(tr_a);\n"):
+            self.refused(text, "a.h:1: no test of tests/api/sized*_test.c names tr_a:")
+            with tempfile.TemporaryDirectory() as directory:
+                for name, content in (("include/troupe/detail/a.h", text), ("tests/api/sized_x_test.c", "PINNED(tr_a, 4)\n")):
+                    os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
+                    with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
+                        stream.write(content)
+                tool = os.path.join(ROOT, "tools/check-headers")
+                self.assertEqual(subprocess.run([tool, directory], check=False).returncode, 0)
+        self.passes("typedef struct tr_a tr_a;\nstruct tr_a_ {\n    int b;\n};\n")
+
     def test_a_macro_is_a_function_and_a_declaration_has_a_place(self):
         self.refused("/** Tells. */\n#define tr_tell(a, ...) \\\n    TR_TELL_(a, __VA_ARGS__)\n", "a.h:2: tr_tell")
         self.passes("/** Declares. At file scope. */\n#define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )\n#define TR_MAX 3\n")

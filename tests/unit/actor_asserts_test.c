@@ -4,20 +4,20 @@
  * was broken. Most are TR_ASSERT_SLOW, which debug builds run. In other builds the same call must end quietly,
  * because nothing of such an assertion is left there.
  */
-#include "support/test.h"
+#include "support/aborts.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <troupe/troupe.h>
-#include <unistd.h>
 
 #include "actor/system/worker.h"
+#include "actor/cell/client.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/extra.h"
+#include "actor/cell/turn_state.h"
+#include "actor/life/failure_record.h"
 #include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "actor/turn/park.h"
+#include "actor/verbs/client.h"
 #include "net/rare.h"
 #include "os/virtual.h"
 
@@ -76,51 +76,23 @@ static void world_free(struct world *world)
 
 /* ---- Breaking a promise in a process of its own. ---- */
 
-enum asserts { ALWAYS, IN_DEBUG_BUILDS };
+struct breach {
+    void (*commit)(struct world *world);
+    struct world world;
+};
 
-static bool fires(enum asserts asserts)
+static void breach_commit(void *context)
 {
-#ifdef TR_DEBUG
-    (void)asserts;
-    return true;
-#else
-    return asserts == ALWAYS;
-#endif
+    struct breach *breach = context;
+    breach->commit(&breach->world);
 }
 
-static void expect(void (*breach)(struct world *world), enum asserts asserts, const char *function,
+static void expect(void (*commit)(struct world *world), enum asserts asserts, const char *function,
                    const char *condition)
 {
-    struct world world = world_new();
-    int ends[2];
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        (void)dup2(ends[1], STDERR_FILENO);
-        (void)signal(SIGABRT, SIG_DFL); /* Check would take it for its own */
-        breach(&world);
-        _exit(0);
-    }
-    close(ends[1]);
-    char text[512] = {0};
-    size_t length = 0;
-    ssize_t count;
-    while ((count = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
-        length += (size_t)count;
-    close(ends[0]);
-    int status = 0;
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    if (fires(asserts)) {
-        ck_assert(WIFSIGNALED(status));
-        ck_assert_int_eq(WTERMSIG(status), SIGABRT);
-        char expected[256];
-        snprintf(expected, sizeof expected, " %s: assertion failed: %s\n", function, condition);
-        ck_assert_msg(strstr(text, expected), "not \"%s\" but \"%s\"", expected, text);
-    } else {
-        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "ended by \"%s\"", text);
-    }
-    world_free(&world);
+    struct breach breach = {commit, world_new()};
+    expect_assertion(breach_commit, &breach, asserts, function, condition);
+    world_free(&breach.world);
 }
 
 /* ---- Owner and thread. ---- */
@@ -166,6 +138,42 @@ static void touch_on_another_thread(struct world *world)
 TEST(an_actor_is_touched_by_the_thread_of_its_worker_only, "")
 {
     expect(touch_on_another_thread, IN_DEBUG_BUILDS, "tr__extra_of", "cell_is_mine(worker, cell)");
+}
+
+/* ---- Clients, which threads use one at a time. ---- */
+
+static void touch_a_client_of_another_thread(struct world *world)
+{
+    atom64_store(&world->client->use.thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    tr__client_announce(world->client, false);
+}
+
+TEST(a_client_is_touched_by_the_thread_that_uses_it_only, "")
+{
+    expect(touch_a_client_of_another_thread,
+           IN_DEBUG_BUILDS,
+           "tr__client_announce",
+           "client_is_mine(client)");
+}
+
+static void call_a_client_that_another_thread_uses(struct world *world)
+{
+    atom64_store(&world->client->use.thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    (void)tr_client_find(world->client, "/user");
+}
+
+TEST(two_threads_do_not_call_a_client_at_the_same_time, "")
+{
+    expect(call_a_client_that_another_thread_uses, IN_DEBUG_BUILDS, "client_begin", "user == id");
+}
+
+TEST(a_client_is_free_for_another_thread_after_each_call, "")
+{
+    struct world world = world_new();
+    (void)tr_receive_any(world.client, 0); /* calls other functions of the client */
+    ck_assert_uint_eq(atom64_load(&world.client->use.thread_id, ATOM_RELAXED), 0);
+    ck_assert_uint_eq(world.client->use.depth, 0);
+    world_free(&world);
 }
 
 /* ---- Channels, which belong to the owner of their actor. ---- */
@@ -284,12 +292,65 @@ TEST(a_turn_is_woken_only_while_it_waits, "")
     expect(wake_a_turn_that_runs, IN_DEBUG_BUILDS, "woken_push", "self->state == TURN_PARKED");
 }
 
+static void end_a_turn_that_is_stuck(struct world *world)
+{
+    struct tr_self *turn = world->worker->turns.message;
+    turn->state = TURN_STUCK;
+    turn_change(turn, TURN_ENDED);
+}
+
+TEST(a_turn_changes_along_legal_edges_only, "")
+{
+    expect(end_a_turn_that_is_stuck,
+           IN_DEBUG_BUILDS,
+           "turn_change",
+           "turn_may_become((enum turn_state)self->state, to)");
+}
+
+/* ---- Failures. ---- */
+
+static void restart_what_is_away(struct world *world)
+{
+    struct failure *failure = tr__failure_of(world->worker, world->cell);
+    failure_change(failure, FAILURE_AWAY);
+    failure_change(failure, FAILURE_TURNS);
+}
+
+TEST(a_failure_changes_along_legal_edges_only, "")
+{
+    expect(restart_what_is_away,
+           IN_DEBUG_BUILDS,
+           "failure_change",
+           "failure_may_become(failure->phase, to)");
+}
+
+/* Each phase can be reached from the first one, and each but AWAY leads back to it. */
+TEST(no_phase_of_a_failure_is_a_dead_end, "")
+{
+    for (enum failure_phase phase = FAILURE_PAST; phase < FAILURE_PHASE_COUNT; phase++) {
+        uint32_t reached = 1u << phase;
+        for (int round = 0; round < FAILURE_PHASE_COUNT; round++) {
+            for (int from = 0; from < FAILURE_PHASE_COUNT; from++)
+                reached |= reached >> from & 1 ? tr__failure_legal[from] : 0;
+        }
+        bool is_back = reached >> FAILURE_PAST & 1;
+        ck_assert_msg(is_back == (phase != FAILURE_AWAY), "%d", (int)phase);
+        ck_assert_msg(phase != FAILURE_PAST || reached == (1u << FAILURE_PHASE_COUNT) - 1,
+                      "a phase cannot be reached");
+    }
+}
+
 SUITE("actor asserts", an_actor_is_touched_by_its_owner_only,
       an_actor_that_moves_is_touched_by_nobody, a_worker_is_used_by_its_thread_only,
       an_actor_is_touched_by_the_thread_of_its_worker_only,
+      a_client_is_touched_by_the_thread_that_uses_it_only,
+      two_threads_do_not_call_a_client_at_the_same_time,
+      a_client_is_free_for_another_thread_after_each_call,
       a_channel_is_touched_by_the_owner_of_its_actor_only,
       a_channel_without_an_actor_is_touched_by_the_thread_of_its_worker_only,
       a_scheduling_state_changes_along_legal_edges_only,
       a_scheduling_state_is_what_its_writer_believes, a_life_changes_along_legal_edges_only,
       the_fast_way_to_send_is_for_actors_without_a_barrier,
-      a_mailbox_gives_out_no_more_than_it_took, a_turn_is_woken_only_while_it_waits)
+      a_mailbox_gives_out_no_more_than_it_took, a_turn_is_woken_only_while_it_waits,
+      a_turn_changes_along_legal_edges_only, a_failure_changes_along_legal_edges_only,
+      no_phase_of_a_failure_is_a_dead_end)

@@ -12,8 +12,11 @@
 #include <troupe/troupe.h>
 
 #include "actor/cell/follow.h"
+#include "actor/cell/system.h"
 #include "actor/mail/kind.h"
 #include "actor/turn/follow_turn.h"
+#include "observe/handlers.h"
+#include "observe/slow.h"
 
 TR_MESSAGE(count, (u64, number));
 TR_REQUEST(get_count, count);
@@ -263,7 +266,68 @@ TEST(the_newest_records_are_kept_and_the_lost_ones_counted, "O-13", "U-01")
     tr_kit_free(kit);
 }
 
-SUITE("actor follow", a_request_of_http_is_followed_to_what_it_causes,
+/* ---- Slow turns. ---- */
+
+/* Waits once, so that the slow turn is found among those that were timed. */
+static size_t slow_find(struct slow_row *rows)
+{
+    size_t count = tr__slow_collect(theatre, rows);
+    ck_assert_uint_le(count, tr__slow_max(theatre));
+    return count;
+}
+
+/* Turns that are timed are followed while trials are allowed, with what they lead to. */
+TEST(a_timed_turn_is_followed_while_trials_are_allowed, "O-13", "I-11")
+{
+    static struct slow_row rows[2 * SLOW_TURNS];
+    kit_open(1);
+    tr__handlers_watch(theatre);
+    ck_assert_int_eq(tr__follow_open(theatre), TR_OK);
+    play("tell");
+    ck_assert_str_eq(said(), ""); /* it is timed, and nobody has allowed a trial */
+    ck_assert_uint_gt(slow_find(rows), 0);
+    ck_assert_uint_eq(rows[0].turn.record, 0);
+    tr__follow_trials_allow(&theatre->follow, 1);
+    for (int i = 0; i < 100 && !*said(); i++)
+        play("tell");
+    ck_assert(!tr__follow_trial_take(&theatre->follow)); /* it was the only one */
+    for (int i = 0; i < 10; i++)
+        play("tell");
+    const char *text = said(); /* also checks that all is of one causal id */
+    ck_assert_msg(strcmp(text, "b:begin s:count e b:count e") == 0 ||
+                      strcmp(text, "b:count e") == 0,
+                  "%s",
+                  text);
+    size_t followed = 0;
+    size_t count = slow_find(rows);
+    for (size_t i = 0; i < count; i++) {
+        followed += rows[i].turn.record > 0;
+        ck_assert(!rows[i].turn.record || rows[i].turn.causal);
+    }
+    ck_assert_uint_ge(followed, 1);
+    ck_assert_uint_le(followed, 2);
+    ck_assert_uint_eq(tr__follow_oldest(theatre, 0), 1);
+    tr__follow_close(theatre);
+    tr_kit_free(kit);
+}
+
+/* An id that never ends costs no more than its bound. */
+TEST(only_so_many_turns_of_a_trial_are_followed, "O-13", "U-01")
+{
+    kit_open(1);
+    tr__handlers_watch(theatre);
+    ck_assert_int_eq(tr__follow_open(theatre), TR_OK);
+    tr__follow_trial_begin(&theatre->follow, 7);
+    for (int i = 0; i < FOLLOW_TRIAL_TURNS; i++)
+        ck_assert(tr__follow_wants(&theatre->follow, 7, 0));
+    ck_assert(!tr__follow_wants(&theatre->follow, 7, 0));
+    ck_assert(!tr__follow_wants(&theatre->follow, 7 + FOLLOW_TRIALS, 0)); /* the same place */
+    tr__follow_close(theatre);
+    tr_kit_free(kit);
+}
+
+SUITE("actor follow", a_timed_turn_is_followed_while_trials_are_allowed,
+      only_so_many_turns_of_a_trial_are_followed, a_request_of_http_is_followed_to_what_it_causes,
       a_message_is_followed_over_tells_asks_spawns_and_timers,
       nothing_is_recorded_of_messages_that_nobody_follows, turns_that_fail_or_crash_leave_their_end,
       a_turn_that_waits_while_its_actor_stops_leaves_its_end, marks_are_counted_and_limited,

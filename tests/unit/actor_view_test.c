@@ -6,6 +6,7 @@
 #include "support/kits.h"
 
 #include "actor/cell/view.h"
+#include "actor/verbs/why_ask.h"
 
 TR_MESSAGE(nap);
 TR_MESSAGE(bear, (u32, depth), (bool, is_named));
@@ -142,6 +143,24 @@ TEST(a_worker_that_runs_nothing_shows_nothing, "O-05")
     kit_close();
 }
 
+/* An actor is not busy, but its worker neither answers nor shows what it runs. */
+TEST(of_a_worker_that_shows_nothing_only_the_silence_is_known, "O-03")
+{
+    static tr_why_report report;
+    napper_ref napper;
+    kit_open(1, 1);
+    ck_assert_int_eq(tr_try_spawn(test, &napper, napper, "napper"), TR_OK);
+    tr_kit_settle(kit);
+    tr__why_outside(tr_kit_system(kit), tr_any(napper).bits, &report);
+    ck_assert_uint_eq(report.count, 1);
+    ck_assert_int_eq(report.reasons[0].kind, TR_WHY_NO_ANSWER);
+    ck_assert_str_eq(report.reasons[0].text, "worker 0 has not answered for 100 ms");
+    ck_assert_uint_eq(report.reasons[0].holds, TR_HOLDS_MAIL | TR_HOLDS_STOP);
+    ck_assert_str_eq(report.path, "/user/napper");
+    kit_close();
+}
+
 SUITE("actor view", each_part_of_a_turn_that_waited_is_a_step,
       a_running_actor_is_seen_with_its_path_message_and_handler, a_set_up_inside_a_turn_is_no_step,
-      a_worker_that_runs_nothing_shows_nothing)
+      a_worker_that_runs_nothing_shows_nothing,
+      of_a_worker_that_shows_nothing_only_the_silence_is_known)

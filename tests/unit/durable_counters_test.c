@@ -207,7 +207,7 @@ TEST(the_text_names_who_holds_with_place_and_age, "")
     ck_assert_str_eq(
         text,
         "SleepGrace, 14.000 s left, waits for keep-awake: receipt (work.c:5, 2.500 s); "
-        "dispatched hooks: on_sleep, not begun (1.000 s)");
+        "dispatched hooks: on_sleep, not started (1.000 s)");
     ck_assert_int_eq(tr__sleep_hook_begin(&sleeper.machine, SLEEP_REASON_SLEEP), TR_OK);
     tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "dispatched hooks: on_sleep (1.000 s)"));

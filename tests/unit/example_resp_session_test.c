@@ -296,6 +296,63 @@ TEST(what_is_broken_is_answered_and_closed, "SE-07")
     tr_kit_free(kit);
 }
 
+static void ask_and_expect(tr_kit_peer *peer, const char *request, const char *expected)
+{
+    char received[1024];
+    send_all(peer, request, strlen(request));
+    receive_all(peer, received, sizeof received);
+    ck_assert_str_eq(received, expected);
+}
+
+/* What clients of Redis send before anything else. The name belongs to the connection. */
+TEST(clients_may_say_who_they_are, "CH-01")
+{
+    char text[200] = "", expected[40];
+    begin(1);
+    tr_kit_peer *peer = connect_peer();
+    tr_kit_peer *other = connect_peer();
+    ask_and_expect(peer, "CLIENT GETNAME\r\n", "$-1\r\n");
+    ask_and_expect(
+        peer,
+        "CLIENT SETNAME anna\r\nclient getname\r\nCLIENT SETNAME ben\r\nCLIENT GETNAME\r\n",
+        "+OK\r\n$4\r\nanna\r\n+OK\r\n$3\r\nben\r\n");
+    ask_and_expect(other, "CLIENT GETNAME\r\n", "$-1\r\n");
+    ask_and_expect(
+        peer, "CLIENT SETINFO LIB-NAME troupe\r\nCLIENT SETINFO LIB-VER 1\r\n", "+OK\r\n+OK\r\n");
+    send_all(peer, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$3\r\na b\r\n", 38);
+    ck_assert_str_eq(
+        tr_kit_receive_text(peer, TR_SECOND),
+        "-ERR Client names cannot contain spaces, newlines or special characters.\r\n");
+    for (int size = CLIENT_NAME_MAX; size <= CLIENT_NAME_MAX + 1; size++) {
+        snprintf(text, sizeof text, "CLIENT SETNAME %0*d\r\n", size, 0);
+        ask_and_expect(peer,
+                       text,
+                       size == CLIENT_NAME_MAX ? "+OK\r\n"
+                                               : "-ERR client name is longer than 63 bytes\r\n");
+    }
+    snprintf(text, sizeof text, "$63\r\n%0*d\r\n", CLIENT_NAME_MAX, 0);
+    ask_and_expect(peer, "CLIENT GETNAME\r\n", text);
+    ask_and_expect(peer,
+                   "CLIENT LIST\r\nCLIENT SETNAME\r\n",
+                   "-ERR expected CLIENT SETNAME name, SETINFO attribute value, or GETNAME\r\n"
+                   "-ERR expected CLIENT SETNAME name, SETINFO attribute value, or GETNAME\r\n");
+    snprintf(expected, sizeof expected, ":%d\r\n", (int)COMMANDS);
+    ask_and_expect(peer, "COMMAND COUNT\r\n", expected);
+    ask_and_expect(peer, "COMMAND\r\nCOMMAND DOCS\r\n", "*0\r\n*0\r\n");
+    tr_kit_free(kit);
+}
+
+TEST(a_lifetime_in_milliseconds_ends, "CH-01")
+{
+    begin(1);
+    tr_kit_peer *peer = connect_peer();
+    ask_and_expect(peer, "SET a 1 PX 1500\r\nTTL a\r\n", "+OK\r\n:2\r\n");
+    tr_kit_advance(kit, 400 * TR_MILLISECOND); /* the answers above were waited for, for a second */
+    ask_and_expect(peer, "GET a\r\nset a 2 px 5000 nx\r\n", "$1\r\n1\r\n$-1\r\n");
+    ask_and_expect(peer, "GET a\r\nSET a 2 PX 5000 NX\r\nGET a\r\n", "$-1\r\n+OK\r\n$1\r\n2\r\n");
+    tr_kit_free(kit);
+}
+
 /* Answers that a client does not read stop the session from reading; after the stall limit it is gone. */
 TEST(a_client_that_does_not_read_is_closed, "CH-16", "CH-05")
 {
@@ -327,7 +384,8 @@ TEST(a_client_that_does_not_read_is_closed, "CH-16", "CH-05")
     tr_kit_free(kit);
 }
 
-SUITE("example resp session", a_pipeline_cut_at_every_byte_has_the_same_answers,
+SUITE("example resp session", clients_may_say_who_they_are, a_lifetime_in_milliseconds_ends,
+      a_pipeline_cut_at_every_byte_has_the_same_answers,
       a_pipeline_in_random_pieces_has_the_same_answers, a_reset_at_every_byte_leaves_nothing,
       answers_larger_than_a_reply_come_in_order, long_pipelines_and_many_keys_are_answered_in_order,
       a_large_value_comes_back, what_is_broken_is_answered_and_closed,

@@ -3,6 +3,11 @@
  * What the control socket shows and changes of durable actors, without a socket and in virtual time: lists, one actor,
  * changes of sleepers, exports and imports; and requests that are damaged.
  */
+#include <troupe/queue.h>
+
+#define THINGS_OPTIONS                                                                             \
+    .idle_ns = 10 * TR_SECOND, .grace_ns = 5 * TR_SECOND,                                          \
+    .queues = TR_QUEUES({.name = "once", .retry = {.attempts = 1}})
 #include "support/things.h"
 
 #include "actor/cell/system.h"
@@ -57,7 +62,7 @@ static const char *ask(const char *line)
     return sent();
 }
 
-#define HAS(answer, text) ck_assert_msg(strstr(answer, text), "%s is not in %s", text, answer)
+#define HAS(answer, text) ck_assert_msg(strstr(answer, text), "%s is not in %.2000s", text, answer)
 
 TEST(stored_actors_are_listed_and_shown, "O-20")
 {
@@ -80,6 +85,109 @@ TEST(stored_actors_are_listed_and_shown, "O-20")
         HAS(ask("{\"id\":1,\"do\":\"store check\"}"), "\"actors\":2,\"damaged\":0");
         end();
     }
+}
+
+TR_MESSAGE(parcel, (u32, number));
+
+static tr_next parcels_push(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    for (int64_t i = 1; i <= n; i++) {
+        tr_queue_push(self, "out", parcel, .number = (uint32_t)i);
+        tr_queue_push(self, "nudges", nudge);
+    }
+    tr_queue_push_after(self, "later", TR_HOUR, parcel, .number = 0);
+    tr_kv_put(self, TR_BYTES("a\xff"), TR_BYTES("\x00\x01"));
+    tr_kv_put(self, TR_BYTES("ab"), (tr_bytes){memset(tr_alloc(self, 3000), 'x', 3000), 3000});
+    return tr_reply(self, acted, .value = n);
+}
+
+static tr_next keys_put(tr_self *self, struct thing_state *state, int64_t n);
+
+#define KV(more) ask("{\"id\":1,\"do\":\"durable kv\",\"kind\":\"thing\",\"key\":\"a\"" more "}")
+#define QUEUE(more)                                                                                \
+    ask("{\"id\":1,\"do\":\"durable queue\",\"kind\":\"thing\",\"key\":\"a\"" more "}")
+
+/* How often a text is in another one. */
+static int times(const char *text, const char *part)
+{
+    int count = 0;
+    for (; (text = strstr(text, part)); text++)
+        count++;
+    return count;
+}
+
+TEST(keys_and_items_of_an_actor_are_given_in_pages, "O-20")
+{
+    begin(1);
+    things_do("a", keys_put, 250);
+    things_do("a", parcels_push, 70);
+    const char *answer = KV("");
+    ck_assert_int_eq(times(answer, "\"part\""), 100);
+    HAS(answer, "\"more\":true,\"next\":\"00099\"");
+    answer = KV(",\"from\":\"00099\"");
+    ck_assert_int_eq(times(answer, "\"part\""), 100);
+    HAS(answer, "\"key\":\"00100\",\"value\":\"00100\",\"size\":5");
+    ck_assert(!strstr(answer, "\"00099\""));
+    answer = KV(",\"from\":\"00199\",\"limit\":52");
+    HAS(answer, "\"count\":52,\"more\":false");
+    answer = KV(",\"text\":\"0020\"");
+    HAS(answer, "\"count\":10,\"more\":false,\"next\":\"00209\"");
+    HAS(KV(",\"text\":\"a%ff\""), "\"key\":\"a%ff\",\"value64\":\"AAE=\",\"size\":2");
+    HAS(KV(",\"text\":\"a\""), "\"size\":3000");
+    ck_assert_uint_lt(strlen(KV(",\"text\":\"a\"")), 1500);
+    ck_assert_uint_gt(strlen(KV(",\"text\":\"ab\",\"limit\":1")), 3000);
+    HAS(KV(",\"text\":\"a%f\""), "TR_INVALID_ARGUMENT");
+    HAS(ask("{\"id\":1,\"do\":\"durable kv\",\"kind\":\"thing\",\"key\":\"z\"}"), "TR_NOT_FOUND");
+    answer = QUEUE("");
+    ck_assert_int_eq(times(answer, "\"part\""), 100);
+    HAS(answer, "\"queue\":\"later\",");
+    HAS(answer, "\"state\":\"timed\",\"message\":\"parcel\",");
+    HAS(answer, "\"due_in_ms\":3600000");
+    HAS(answer, "\"more\":true,\"next\":100");
+    HAS(answer, "\"value\":{\"call\":"); /* its actor handles a nudge, so its fields are known */
+    answer = QUEUE(",\"after\":100");
+    HAS(answer, "\"count\":41,\"more\":false,\"next\":141");
+    HAS(answer, "\"value\":\"...\"");
+    answer = QUEUE(",\"text\":\"out\",\"after\":60");
+    HAS(answer, "\"count\":10,\"more\":false,\"next\":70");
+    ck_assert_int_eq(times(answer, "\"queue\":\"out\",\"item\":"), 10);
+    HAS(ask("{\"id\":1,\"do\":\"durable queue\",\"kind\":\"thing\",\"key\":\"z\"}"),
+        "TR_NOT_FOUND");
+    end();
+}
+
+static tr_next once_push(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    tr_queue_push(self, "once", parcel, .number = (uint32_t)n);
+    return tr_reply(self, acted, .value = n);
+}
+
+static tr_next once_fail(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct parcel *taken;
+    tr_queued item;
+    (void)state;
+    (void)n;
+    if (tr_queue_take(self, "once", parcel, TR_HOUR, &taken, &item) == TR_OK)
+        return tr_fail(self, TR_LIMIT, "too heavy");
+    return TR_SAME;
+}
+
+TEST(an_item_that_was_given_up_is_shown_with_its_failure, "O-20")
+{
+    begin(1);
+    things_on_run = once_fail;
+    things_do("a", once_push, 7);
+    tr_kit_advance(kit, TR_MINUTE);
+    const char *answer = QUEUE(",\"text\":\"once\"");
+    HAS(answer, "\"state\":\"dead\",\"message\":\"parcel\",");
+    HAS(answer, "\"attempts\":1,\"failed_ms_ago\":");
+    HAS(answer, "\"failure\":\"TR_LIMIT\",\"cause\":\"too heavy\"");
+    HAS(answer, "\"count\":1,\"more\":false");
+    things_on_run = NULL;
+    end();
 }
 
 enum { KEYS_MANY = 3500 };
@@ -352,7 +460,9 @@ TEST(each_verb_gives_one_answer_to_whatever_it_is_asked, "O-09", "U-02")
 }
 
 SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
-      stored_actors_are_listed_and_shown, an_actor_with_very_many_rows_is_checked_in_steps,
+      keys_and_items_of_an_actor_are_given_in_pages,
+      an_item_that_was_given_up_is_shown_with_its_failure, stored_actors_are_listed_and_shown,
+      an_actor_with_very_many_rows_is_checked_in_steps,
       a_check_that_runs_out_of_memory_calls_no_actor_damaged,
       a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
       an_export_is_imported_again, damaged_requests_do_no_harm)

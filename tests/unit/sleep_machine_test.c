@@ -126,7 +126,7 @@ TEST(at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_
     tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
     ck_assert_str_eq(text,
                      "SleepGrace, waits for the run handler: work (work.c:0, 15.000 s); "
-                     "dispatched hooks: on_sleep, not begun (15.000 s); "
+                     "dispatched hooks: on_sleep, not started (15.000 s); "
                      "shutdown tasks: work (work.c:1, 15.000 s)");
     ck_assert(tr__sleep_next(&sleeper.machine, sleeper.now, &action));
     ck_assert_int_eq(action.step, STEP_CANCEL_RUN);
@@ -150,7 +150,7 @@ TEST(a_hook_that_cannot_begin_by_the_deadline_is_skipped_and_named, "")
     sleeper.now = sleeper.machine.deadline; /* The host was busy all the time. */
     tr__sleep_timer(&sleeper.machine, sleeper.now);
     tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
-    ck_assert_ptr_nonnull(strstr(text, "dispatched hooks: on_destroy, not begun (15.000 s)"));
+    ck_assert_ptr_nonnull(strstr(text, "dispatched hooks: on_destroy, not started (15.000 s)"));
     SLEEPER_EXPECT(&sleeper,
                    "ACCEPT_STOP DRAIN_DISPATCH SUSPEND_ALARMS CLEAR_IDLE FIRE_ABORT "
                    "SETTLE_CONNECTIONS " DEADLINE " " CLOSE " ERASE WAIT_WRITES");

@@ -328,10 +328,11 @@ TEST(every_state_says_why, "")
     static const char *const texts[PLACES] = {
         "Loading, waits for its start",
         "Started, 30.000 s left, waits for its idle time",
-        "SleepGrace, 15.000 s left, waits for dispatched hooks: on_sleep, not begun (0.000 s)",
+        "SleepGrace, 15.000 s left, waits for dispatched hooks: on_sleep, not started (0.000 s)",
         "SleepFinalize, 15.000 s left, waits for its state to be serialized",
         "SleepFinalize, waits for its writes",
-        "DestroyGrace, 15.000 s left, waits for dispatched hooks: on_destroy, not begun (0.000 s)",
+        "DestroyGrace, 15.000 s left, waits for dispatched hooks: on_destroy, not started (0.000 "
+        "s)",
         "Destroying, waits for its writes",
         "Terminated, waits for nothing: asleep",
     };

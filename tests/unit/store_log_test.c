@@ -5,10 +5,13 @@
 #include "support/stores.h"
 
 #include "os/atomic.h"
+#include "store/core.h"
 #include "store/driver.h"
+#include "store/sql.h"
 #include "store/tidy.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 
 /* TR_STORE_LOG_MAX is for a log that is tidied from this many pages on; it scales with that. */
 enum { PAGES_DEFAULT = 1000, WRITERS = 32, VALUE = 64 * 1024 };
@@ -180,6 +183,228 @@ TEST(the_log_on_disk_stays_below_its_limit, "K-11")
     options.log_pages = 50;
     check_bound(options, &watch, test_scale(20000, 200000), 100);
     stores_remove(directory);
+}
+
+/* ---- What keeps the log from starting over ---- */
+
+enum { PAGES_SHORT = 50, BATCHES = 2000 };
+
+/* Ends of writes to a log that is tidied from PAGES_SHORT pages on. */
+static const uint64_t short_limit = (uint64_t)TR_STORE_LOG_MAX / PAGES_DEFAULT * PAGES_SHORT;
+
+static struct store *short_open(struct store_disk *disk, struct watch *watch,
+                                const tr_platform *platform)
+{
+    tr__disk_hook(disk, (struct store_io_hook){on_io, watch});
+    struct store_options options = stores_options(disk);
+    options.is_threadless = false;
+    options.log_pages = PAGES_SHORT;
+    if (platform)
+        options.source.platform = platform;
+    return stores_open(&options);
+}
+
+/* While the turn is held, a second passes whenever the committing thread waits. */
+static struct {
+    tr_platform platform;
+    _Atomic(const tr_parker *) writer;
+    atom64 passed_ns;
+    atom32 is_held;
+    tr_parker *holder; /* of the thread that holds the turn */
+} slow;
+enum { SECONDS = 30 };
+
+static tr_time slow_now(const tr_platform *platform)
+{
+    (void)platform;
+    return tr_platform_real()->mono_now(tr_platform_real()) +
+           (tr_time)atom64_load(&slow.passed_ns, ATOM_RELAXED);
+}
+
+static void slow_park(const tr_platform *platform, tr_parker *parker, tr_time deadline_ns)
+{
+    const tr_platform *real = tr_platform_real();
+    if (parker != atomic_load(&slow.writer) || deadline_ns == TR_NEVER ||
+        !atom32_load(&slow.is_held, ATOM_ACQUIRE)) {
+        tr_time passed_ns = (tr_time)atom64_load(&slow.passed_ns, ATOM_RELAXED);
+        real->park(real, parker, deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - passed_ns);
+        return;
+    }
+    tr_time left_ns = deadline_ns - slow_now(platform);
+    uint64_t step_ns = left_ns > TR_SECOND ? TR_SECOND : left_ns > 0 ? (uint64_t)left_ns : 0;
+    uint64_t passed_ns = atom64_fetch_add(&slow.passed_ns, step_ns, ATOM_RELAXED) + step_ns;
+    if (passed_ns >= SECONDS * (uint64_t)TR_SECOND)
+        real->wake(real, slow.holder);
+    real->yield(real);
+}
+
+static void hold_long(void *context)
+{
+    struct store *store = context;
+    const tr_platform *real = tr_platform_real();
+    struct store_why why;
+    tr__tidy_hold(store);
+    atom32_store(&slow.is_held, 1, ATOM_RELEASE);
+    while (atom64_load(&slow.passed_ns, ATOM_RELAXED) < SECONDS * (uint64_t)TR_SECOND)
+        real->park(real, slow.holder, TR_NEVER);
+    /* A compaction has the turn too, and it is the thread that waits that makes it. */
+    ck_assert_int_eq(tr__store_order_shrink(store, NULL, &why), TR_NOT_SUPPORTED);
+    atom32_store(&slow.is_held, 0, ATOM_RELEASE);
+    tr__tidy_give(store);
+}
+
+/* A backup on a slow disk. docs/mends.md, 11. */
+TEST(a_hold_of_half_a_minute_keeps_the_log_below_its_limit, "K-11", "K-22")
+{
+    const tr_platform *real = tr_platform_real();
+    struct store_disk *disk = stores_disk(false);
+    struct watch watch = {0};
+    struct load load;
+    tr_thread *thread;
+    slow.platform = *real;
+    slow.platform.mono_now = slow_now;
+    slow.platform.park = slow_park;
+    ck_assert_int_eq(real->parker_new(real, &slow.holder), TR_OK);
+    struct store *store = short_open(disk, &watch, &slow.platform);
+    atomic_store(&slow.writer, store->writer_parker);
+    ck_assert_int_eq(real->thread_start(real, "h", hold_long, store, &thread), TR_OK);
+    while (!atom32_load(&slow.is_held, ATOM_ACQUIRE))
+        (void)sched_yield();
+    run_load(&load, store, BATCHES, VALUE);
+    real->thread_join(real, thread);
+    atomic_store(&slow.writer, NULL);
+    tr__store_close(store);
+    ck_assert_uint_ge(atom64_load(&slow.passed_ns, ATOM_RELAXED), SECONDS * (uint64_t)TR_SECOND);
+    ck_assert_uint_le(atom64_load(&watch.end_max, ATOM_RELAXED), short_limit);
+    real->parker_free(real, slow.holder);
+    tr__disk_free(disk);
+}
+
+/* A reader that is held until its reads say that commits wait. */
+struct held {
+    struct store *store;
+    atom32 is_held;
+    int rows;
+};
+
+static bool until_full(void *context, const struct store_row *row)
+{
+    struct held *held = context;
+    (void)row;
+    held->rows++;
+    while (!atom32_load(&held->store->is_log_full, ATOM_RELAXED))
+        (void)sched_yield();
+    return true;
+}
+
+static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t count)
+{
+    (void)context;
+    (void)values;
+    (void)count;
+    return TR_OK;
+}
+
+static void hold_reader(void *context)
+{
+    struct held *held = context;
+    struct store_reader *reader = stores_reader(held->store);
+    const struct store_range all = {{0}, {0}, {0}, 0, false};
+    const struct store_sql_options options = {.steps_max = TR_SQL_STEPS_MAX};
+    struct store_sql_call call = {.text = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 "
+                                          "FROM c WHERE n < 10000) SELECT count(*) FROM c",
+                                  .visit = on_sql_row};
+    struct store_sql *sql;
+    tr_bytes value;
+    ck_assert_int_eq(tr__store_sql_new(held->store, "k", stores_bytes("sql"), &options, &sql),
+                     TR_OK);
+    ck_assert_int_eq(tr__store_reader_hold(reader), TR_OK);
+    atom32_store(&held->is_held, 1, ATOM_RELEASE);
+    ck_assert_int_eq(tr__store_list_kv(reader, "k", stores_bytes("pair"), &all, until_full, held),
+                     TR_STORE_BUSY);
+    ck_assert_int_eq(held->rows, 1);
+    ck_assert_int_eq(
+        tr__store_read_kv(reader, "k", stores_bytes("pair"), stores_bytes("a"), &value),
+        TR_STORE_BUSY);
+    ck_assert_int_eq(tr__store_sql_run(sql, reader, &call), TR_STORE_BUSY);
+    ck_assert_ptr_nonnull(strstr(call.error, "the log of the store is full"));
+    tr__store_reader_release(reader);
+    ck_assert_int_eq(
+        tr__store_read_kv(reader, "k", stores_bytes("pair"), stores_bytes("a"), &value), TR_OK);
+    ck_assert_int_eq(tr__store_sql_run(sql, reader, &call), TR_OK);
+    tr__store_sql_free(sql);
+    tr__store_reader_free(reader);
+}
+
+static void on_put(void *context, struct store_batch *batch, tr_status status)
+{
+    ck_assert_int_eq(status, TR_OK);
+    tr__store_batch_free(batch);
+    atom32_store((atom32 *)context, 1, ATOM_RELEASE);
+}
+
+static void submit_and_wait(struct store_batch *batch)
+{
+    atom32 is_done = {0};
+    ck_assert_int_eq(tr__store_submit(batch, on_put, &is_done), TR_OK);
+    while (!atom32_load(&is_done, ATOM_ACQUIRE))
+        (void)sched_yield();
+}
+
+/* An export of a large actor, or a statement of troupe sql. */
+TEST(a_reader_that_is_held_ends_when_the_log_is_full, "K-11")
+{
+    const tr_platform *real = tr_platform_real();
+    struct store_disk *disk = stores_disk(false);
+    struct watch watch = {0};
+    struct load load;
+    struct store *store = short_open(disk, &watch, NULL);
+    struct held held = {.store = store};
+    struct store_entry *pair = stores_enter(store, "k", "pair");
+    struct store_batch *batch = stores_batch(pair);
+    tr_thread *thread;
+    ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("a"), stores_bytes("1")), TR_OK);
+    ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("b"), stores_bytes("2")), TR_OK);
+    submit_and_wait(batch);
+    ck_assert_int_eq(real->thread_start(real, "r", hold_reader, &held, &thread), TR_OK);
+    while (!atom32_load(&held.is_held, ATOM_ACQUIRE))
+        (void)sched_yield();
+    run_load(&load, store, BATCHES, VALUE);
+    real->thread_join(real, thread);
+    tr__store_leave(pair);
+    tr__store_close(store);
+    ck_assert_uint_le(atom64_load(&watch.end_max, ATOM_RELAXED), short_limit);
+    tr__disk_free(disk);
+}
+
+/* The one exception: a batch is one commit, however large it is. */
+TEST(only_one_large_batch_makes_the_log_longer_and_for_itself_alone, "K-11")
+{
+    enum { VALUES = 100 };
+    struct store_disk *disk = stores_disk(false);
+    struct watch watch = {0};
+    struct load load;
+    struct store *store = short_open(disk, &watch, NULL);
+    struct store_entry *large = stores_enter(store, "k", "large");
+    struct store_batch *batch = stores_batch(large);
+    for (int i = 0; i < VALUES; i++) {
+        char *key = tr__store_batch_alloc(batch, 16);
+        char *value = tr__store_batch_alloc(batch, VALUE);
+        ck_assert_ptr_nonnull(key);
+        ck_assert_ptr_nonnull(value);
+        (void)snprintf(key, 16, "%d", i);
+        memset(value, 'a', VALUE);
+        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes(key), (tr_bytes){value, VALUE}),
+                         TR_OK);
+    }
+    submit_and_wait(batch);
+    ck_assert_uint_gt(atom64_load(&watch.end_max, ATOM_RELAXED), VALUES * VALUE);
+    atom64_store(&watch.end_max, 0, ATOM_RELAXED);
+    run_load(&load, store, BATCHES, VALUE);
+    ck_assert_uint_le(atom64_load(&watch.end_max, ATOM_RELAXED), short_limit);
+    tr__store_leave(large);
+    tr__store_close(store);
+    tr__disk_free(disk);
 }
 
 /* ---- Who makes checkpoints ---- */
@@ -403,7 +628,9 @@ TEST(what_follows_a_destroy_of_its_own_comes_after_it, "K-06", "PE-05")
 
 SUITE("store log", large_writes_without_a_pause_keep_the_log_below_its_limit,
       small_writes_without_a_pause_keep_the_log_below_its_limit,
-      the_log_on_disk_stays_below_its_limit,
+      the_log_on_disk_stays_below_its_limit, a_hold_of_half_a_minute_keeps_the_log_below_its_limit,
+      a_reader_that_is_held_ends_when_the_log_is_full,
+      only_one_large_batch_makes_the_log_longer_and_for_itself_alone,
       one_thread_makes_a_checkpoint_and_only_of_a_log_that_is_not_complete,
       the_log_is_given_back_when_nothing_is_written,
       a_commit_does_not_wait_for_all_destroys_before_it,

@@ -16,7 +16,7 @@ function round(n) {
 /** `times` in seconds, `list` with as many values, `text(value)` with a unit. `stamp` changes with the data. */
 export function Chart({ times, list, text, label, stamp, height = 140 }) {
   const [at, point] = useState(-1);
-  const step = round(Math.max(...list, 1e-6) / 3);
+  const step = round((Math.max(...list) || 3) / 3);
   const top = step * Math.max(1, Math.ceil(Math.max(...list) / step));
   const first = times[0];
   const span = Math.max(10, times[times.length - 1] - first);

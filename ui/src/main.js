@@ -76,8 +76,8 @@ function Brand() {
     ${inspect && inspect.dropped > 0 && html`<span class="tag warn" title="The inspector closes a page that does not read for 5 s.">${plural(inspect.dropped, 'page')} dropped</span>`}</div>`;
 }
 
-const Tile = ({ label, value, unit, to, kind, children }) => html`
-  <a class=${'tile ' + (kind || '')} href=${to}><span class="label">${label}</span>
+const Tile = ({ label, value, unit, to, kind, title, children }) => html`
+  <a class=${'tile ' + (kind || '')} href=${to} title=${title}><span class="label">${label}</span>
   <span class="value">${value}<span class="unit">${unit}</span></span>${children}</a>`;
 
 function Strip() {
@@ -90,8 +90,8 @@ function Strip() {
     <${Tile} label="actors" value=${short(counters.live)} unit="alive" to=${link('tree')} />
     <${Tile} label="handled" value=${history.t.length > 1 ? short(per.handled) : '–'} unit="msg/s" to=${link('time')}>
       <${Spark} list=${history.handled} data=${at} label="messages handled each second" /><//>
-    <${Tile} label="queued" value=${short(counters.queued)} unit="msg" to=${link('mailboxes')}>
-      <${Spark} list=${history.queued} data=${at} label="messages in mailboxes" /><//>
+    <${Tile} label="pending" value=${short(counters.queued)} unit="msg" to=${link('mailboxes')} title="accepted and not handled yet: in a mailbox, or in a turn that runs or waits">
+      <${Spark} list=${history.pending} data=${at} label="messages that are accepted and not handled yet" /><//>
     <${Tile} label="workers" value=${long ? `${long} stuck` : `${busy} of ${worker}`} unit=${long ? `of ${worker}` : 'in a turn'} to=${link('time')} kind=${long ? 'bad' : ''} />
     <${Tile} label="failures" value=${short(counters.failures)} unit=${per.failures > 0 ? rate(per.failures) : 'in all'} to=${link('failures')} kind=${per.failures > 0 ? 'bad' : ''} />
     <${Tile} label="dead letters" value=${short(counters.dead_letters)} unit=${per.dead_letters > 0 ? rate(per.dead_letters) : 'in all'}
@@ -142,12 +142,12 @@ function Notice() {
   if (phase === 'lost') {
     return html`<div class="notice bad" role="status"><b>The program does not answer</b>${reason ? `: ${reason}` : ''}.
       ${head ? ` What is shown was read at ${date(head.at)}.` : ''} The page tries again by itself. If the program was started
-      again, it may have another address: a line of its log has it.</div>`;
+      again, it may have another address, which it writes to its standard error.</div>`;
   }
   if (phase === 'moved') {
     return html`<div class="notice bad" role="status"><b>The address has changed.</b>
       ${hello ? ` Process ${hello.pid} has ended, and a program that was started since then` : ' The program here'} does not know
-      this token. Its log has the new address: open that, or paste it here. <${TokenField} /></div>`;
+      this token. It has written the new address to its standard error: open that, or paste it here. <${TokenField} /></div>`;
   }
   if (!notice) return null;
   return html`<div class=${'notice ' + notice.kind} role="status">${notice.text}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks again and again, while somebody looks: not in a tab that is hidden, not while paused. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ask, has } from './link.js';
+import { ask, has, open } from './link.js';
 import { useValue } from './store.js';
 
 /* ---- One clock for all, so that what changes is drawn in one frame. ---- */
@@ -109,6 +109,41 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
   }, [key, phase, paused, every]);
 
   return { ...state, at: state.at && kept.current ? read.current : state.at, again: () => run.current && run.current() };
+}
+
+/** As useAnswer, on a connection of its own: for what the program does until the connection ends. */
+export function useApart(verb, args, every, fold = (before, answer) => answer) {
+  const [state, change] = useState({});
+  const phase = useValue('phase');
+  const paused = useValue('paused');
+  useEffect(() => {
+    if (phase !== 'open' || paused || !has(verb)) return undefined;
+    const channel = open({});
+    let kept = null;
+    let over = false;
+    let asking = false;
+    let passed = 0;
+    const look = async () => {
+      if (asking) return;
+      asking = true;
+      passed = 0;
+      try {
+        kept = fold(kept, await channel.ask(verb, args));
+        if (!over) together(() => !over && change(kept));
+      } catch (error) {
+        if (!over && error.status !== 'LOST') change((before) => ({ ...before, error }));
+      }
+      asking = false;
+    };
+    look();
+    const stop = onTick(() => ++passed >= every / TICK_MS && look());
+    return () => {
+      over = true;
+      stop();
+      channel.close();
+    };
+  }, [phase, paused]);
+  return state;
 }
 
 /** Draws the component again each `every` ms: for what is drawn from now on backwards. */

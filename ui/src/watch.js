@@ -29,7 +29,7 @@ function rates(counters, at) {
 function remember(at, counters, per) {
   history.t.push(at / 1000);
   history.handled.push(per.handled);
-  history.queued.push(counters.queued);
+  history.pending.push(counters.queued);
   history.live.push(counters.live);
   history.failures.push(per.failures);
   if (history.t.length > KEPT) for (const list of Object.values(history)) list.shift();
@@ -135,7 +135,7 @@ export function watch() {
       recent = [];
       slow = [];
       looks = 0;
-      history = { t: [], handled: [], queued: [], live: [], failures: [] };
+      history = { t: [], handled: [], pending: [], live: [], failures: [] };
     }
     busy = true;
     try {

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_GATEWAY_H
 #define TROUPE_DETAIL_GATEWAY_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */

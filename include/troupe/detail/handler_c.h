@@ -140,9 +140,9 @@
 #define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
 /*
- * TR_NAME_ names the struct of a message before its first use. So the compiler reports one error, and not many, for a
- * message that is not declared. clang proposes another message for it and goes on with the type of that one, which the
- * handler need not fit.
+ * TR_NAME_ names the struct of a message before its first use. Without the name, the compiler reports many errors, and
+ * not one, for a message that is not declared. For such a message clang proposes another one and continues with the
+ * type of that one, which need not fit the handler.
  */
 #ifdef __clang__
 #define TR_NAME_(m) struct m; extern __typeof__(tr_says_##m) tr_says_##m; extern const tr_type tr_type_##m;

@@ -10,8 +10,11 @@
 /* clang-format off */
 
 TR_BEGIN_C
-/** Makes an endpoint one of HTTP. Any thread. Does not wait. */
-const tr_endpoint *tr_http_endpoint(tr_endpoint *endpoint);
+/**
+ * Makes an endpoint one of HTTP. `http_size` is sizeof(tr_http_options) in the header that the program was compiled with.
+ * Any thread. Does not wait.
+ */
+const tr_endpoint *tr_http_endpoint_sized(tr_endpoint *endpoint, size_t http_size);
 /** What tr_http_reply calls. In a turn. May wait. */
 tr_next tr_self_http_reply(tr_self *self, const tr_http_response *response);
 /** What tr_http_reply_json calls. In a turn. May wait. */
@@ -29,7 +32,7 @@ TR_END_C
 /* The endpoint lives until the end of the expression. */
 inline const tr_endpoint *tr_http_endpoint_cxx_(tr_endpoint &&endpoint)
 {
-    return tr_http_endpoint(&endpoint);
+    return tr_http_endpoint_sized(&endpoint, sizeof(tr_http_options));
 }
 #define TR_HTTP_ENDPOINT__(kind_, address_, ...) \
     tr_http_endpoint_cxx_(__extension__ tr_endpoint{ .size = sizeof(tr_endpoint), .kind = kind_, \
@@ -38,7 +41,8 @@ inline const tr_endpoint *tr_http_endpoint_cxx_(tr_endpoint &&endpoint)
     .status = __VA_ARGS__ })
 #else
 #define TR_HTTP_ENDPOINT__(kind_, address_, ...) \
-    tr_http_endpoint(&(tr_endpoint){ .size = sizeof(tr_endpoint), .kind = kind_, .address = address_, __VA_ARGS__ })
+    tr_http_endpoint_sized(&(tr_endpoint){ .size = sizeof(tr_endpoint), .kind = kind_, .address = address_, __VA_ARGS__ }, \
+        sizeof(tr_http_options))
 #define TR_HTTP_RESPONSE_(...) (&(const tr_http_response){ .size = sizeof(tr_http_response), .status = __VA_ARGS__ })
 #endif
 

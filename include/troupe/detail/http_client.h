@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_HTTP_CLIENT_H
 #define TROUPE_DETAIL_HTTP_CLIENT_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */
@@ -25,8 +26,8 @@ TR_MUST_CHECK tr_status tr_self_ws_try_connect(tr_self *self, tr_channel *channe
 TR_END_C
 
 #ifdef __cplusplus
-#define TR_HTTP_CALL_(...) tr_address_(__extension__ tr_http_call __VA_ARGS__)
-#define TR_WS_CALL_(...) tr_address_(__extension__ tr_ws_call __VA_ARGS__)
+#define TR_HTTP_CALL_(...) tr_address_(__extension__ tr_http_call{ .size = sizeof(tr_http_call), __VA_ARGS__ })
+#define TR_WS_CALL_(...) tr_address_(__extension__ tr_ws_call{ .size = sizeof(tr_ws_call), __VA_ARGS__ })
 /* Converts the pointer to the type that the library takes. */
 template <class TR_T> inline const void **tr_http_message_out_(const TR_T **message)
 {
@@ -34,19 +35,15 @@ template <class TR_T> inline const void **tr_http_message_out_(const TR_T **mess
 }
 #define TR_HTTP_MESSAGE_OUT_(m, message) tr_http_message_out_<m>(message)
 #else
-#define TR_HTTP_CALL_(...) (__extension__ &(const tr_http_call)__VA_ARGS__)
-#define TR_WS_CALL_(...) (__extension__ &(const tr_ws_call)__VA_ARGS__)
+#define TR_HTTP_CALL_(...) (&(const tr_http_call){ .size = sizeof(tr_http_call), __VA_ARGS__ })
+#define TR_WS_CALL_(...) (&(const tr_ws_call){ .size = sizeof(tr_ws_call), __VA_ARGS__ })
 #define TR_HTTP_MESSAGE_OUT_(m, message) ((const void **)(1 ? (message) : (const m **)0))
 #endif
-#define TR_HTTP_ASK_(...) TR_HTTP_ASK__(__VA_ARGS__)
-#define TR_HTTP_ASK__(self, url, ...) tr_self_http_ask(self, url, TR_HTTP_CALL_(__VA_ARGS__))
-#define TR_HTTP_OPEN_(...) TR_HTTP_OPEN__(__VA_ARGS__)
-#define TR_HTTP_OPEN__(self, stream, url, ...) \
+#define TR_HTTP_ASK_(self, url, ...) tr_self_http_ask(self, url, TR_HTTP_CALL_(__VA_ARGS__))
+#define TR_HTTP_OPEN_(self, stream, url, ...) \
     tr_self_http_open(self, stream, url, TR_HTTP_CALL_(__VA_ARGS__))
-#define TR_WS_CONNECT_(...) TR_WS_CONNECT__(__VA_ARGS__)
-#define TR_WS_CONNECT__(self, url, ...) tr_self_ws_connect(self, url, TR_WS_CALL_(__VA_ARGS__))
-#define TR_WS_TRY_CONNECT_(...) TR_WS_TRY_CONNECT__(__VA_ARGS__)
-#define TR_WS_TRY_CONNECT__(self, channel, url, ...) \
+#define TR_WS_CONNECT_(self, url, ...) tr_self_ws_connect(self, url, TR_WS_CALL_(__VA_ARGS__))
+#define TR_WS_TRY_CONNECT_(self, channel, url, ...) \
     tr_self_ws_try_connect(self, channel, url, TR_WS_CALL_(__VA_ARGS__))
 #define TR_AS_JSON_(...) TR_AS_JSON__(__VA_ARGS__)
 #define TR_AS_JSON__(m, ...) TR_VALUE(tr_message, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))

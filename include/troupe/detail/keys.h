@@ -10,7 +10,7 @@
 /* clang-format off */
 
 #ifdef __cplusplus
-#define TR_DURABLE_RANGE_(...) tr_address_(__extension__ tr_durable_range __VA_ARGS__)
+#define TR_DURABLE_RANGE_(...) tr_address_(__extension__ tr_durable_range{ .size = sizeof(tr_durable_range), __VA_ARGS__ })
 inline tr_pending tr_speak_ask_key_(tr_self *from, const tr_durable_kind *kind, tr_bytes key,
                                     tr_bytes id, const tr_type *type, const void *message,
                                     tr_time timeout_ns)
@@ -54,7 +54,7 @@ inline tr_status tr_speak_durable_destroy_(tr_client *from, const tr_durable_kin
     return tr_client_durable_destroy(from, kind, key);
 }
 #else
-#define TR_DURABLE_RANGE_(...) (&(__extension__ (const tr_durable_range) __VA_ARGS__))
+#define TR_DURABLE_RANGE_(...) (&(const tr_durable_range){ .size = sizeof(tr_durable_range), __VA_ARGS__ })
 #endif
 
 TR_INLINE tr_bytes tr_no_bytes_(void)
@@ -68,7 +68,7 @@ TR_INLINE tr_bytes tr_no_bytes_(void)
         from, &tr_durable_##a, key, id, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }), timeout)))
 
 #define TR_DURABLE_LIST_(from, a, page, ...) \
-    TR_SPEAKER_(from, durable_list)(from, &tr_durable_##a, TR_DURABLE_RANGE_({ __VA_ARGS__ }), page, \
+    TR_SPEAKER_(from, durable_list)(from, &tr_durable_##a, TR_DURABLE_RANGE_(__VA_ARGS__), page, \
         sizeof(tr_durable_page))
 
 #endif

@@ -27,7 +27,7 @@ TR_END_C
 #ifdef __cplusplus
 #define TR_ENDPOINT_(kind_, ...) TR_ENDPOINT__(kind_, __VA_ARGS__)
 #define TR_ENDPOINT__(kind_, address_, ...) \
-    tr_address_(tr_endpoint{ .size = sizeof(tr_endpoint), .kind = kind_, .address = address_, __VA_ARGS__ })
+    tr_address_(__extension__ tr_endpoint{ .size = sizeof(tr_endpoint), .kind = kind_, .address = address_, __VA_ARGS__ })
 #define TR_LISTEN_ARGS_(...) tr_address_(tr_listen_args{ sizeof(tr_listen_args), __VA_ARGS__ })
 #else
 #define TR_ENDPOINT_(kind_, address_, ...) \

@@ -29,7 +29,7 @@ template <class... TR_T> inline tr_ints_<sizeof...(TR_T)> tr_ints_of_(TR_T... nu
 }
 #define TR_PROCESS_(...) TR_PROCESS__(__VA_ARGS__)
 #define TR_PROCESS__(program_, ...) \
-    tr_address_(tr_process{ .size = sizeof(tr_process), .program = program_, __VA_ARGS__ })
+    tr_address_(__extension__ tr_process{ .size = sizeof(tr_process), .program = program_, __VA_ARGS__ })
 #define TR_STRINGS_(...) (tr_address_(tr_strings_of_(__VA_ARGS__))->strings)
 #define TR_SIGNALS_(...) (tr_address_(tr_ints_of_(__VA_ARGS__))->numbers)
 #define TR_COUNT_INTS_(...) (decltype(tr_ints_of_(__VA_ARGS__))::size)

@@ -8,7 +8,7 @@ from troupe_gdb.message import message_text, ref_text
 
 WORKERS_MAX = 256     # TR_WORKERS_MAX
 FOREIGN = 0xffffffff  # CELL_FOREIGN
-FRONT = 0xfffffffe  # CELL_GROUP_ADDRESS
+GROUP_ADDRESS = 0xfffffffe  # CELL_GROUP_ADDRESS
 PARENT = 0x0fffffff   # of a door's tenant, the slot of the parent: below CELL_CALLS
 CHUNK_BITS = 10       # SLOTS_CHUNK_BITS
 NO_BLOCK = 0xff       # ENVELOPE_NO_BLOCK
@@ -129,7 +129,7 @@ def is_lived_in(cell):
     if not cell.number("identity"):
         return False
     door = cell.inner("door")
-    if door.number("owner") == FRONT:
+    if door.number("owner") == GROUP_ADDRESS:
         return False  # the ref of a group: its supervisor is listed
     return door.number("ref") != 0 or door.number("owner") != FOREIGN
 

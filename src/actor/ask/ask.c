@@ -155,7 +155,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
     }
 }
 
-void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
+void tr__ask_end_in_cycle(struct worker *worker, struct ask *ask)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     TR_ASSERT(!ask->is_fixed);

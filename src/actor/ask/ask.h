@@ -68,7 +68,7 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
  * Sets the outcome of an ask that is in a cycle, and would never be answered, to TR_ASK_CYCLE. The
  * ask is done when its trace is complete.
  */
-void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
+void tr__ask_end_in_cycle(struct worker *worker, struct ask *ask);
 
 /** Moves the timers of new asks into the wheel. Must be called before the wheel is looked at. */
 void tr__asks_settle(struct worker *worker);

@@ -108,7 +108,7 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
     ask_unlist(cell, ask);
     turn_ask_answer(ask, turn, reply);
     ask->is_wanted = false;
-    ask->is_ringed = false;
+    ask->is_in_cycle = false;
     ask_give(worker, ask);
     ask_wake(turn, is_wanted);
 }

@@ -336,8 +336,8 @@ enum telling { TOLD_ALL, TOLD_HERE };
  * Writes the part of the trace that this worker knows. Returns TOLD_ALL if the trace is complete,
  * TOLD_HERE if another worker must continue it with *question.
  */
-static enum telling tell(struct worker *worker, struct text *text, struct question *question,
-                         const struct origin *origin)
+static enum telling trace_write(struct worker *worker, struct text *text, struct question *question,
+                                const struct origin *origin)
 {
     uint64_t seen[ASK_TRACE_DEPTH_MAX];
     for (int depth = 0; depth < ASK_TRACE_DEPTH_MAX; depth++) {
@@ -388,8 +388,8 @@ static void keep(struct worker *worker, struct ask *ask, const char *words)
             words);
 }
 
-static bool send(struct worker *worker, enum envelope_kind kind, uint64_t to,
-                 const struct tr_ask_trace *trace)
+static bool trace_send(struct worker *worker, enum envelope_kind kind, uint64_t to,
+                       const struct tr_ask_trace *trace)
 {
     struct address address = {.kind = kind, .to = to};
     struct cell *cell = slots_find(worker->slots, to);
@@ -418,14 +418,14 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
     if (++worker->asks.traces > ASK_TRACES_MAX)
         return true; /* when many asks time out at once, the traces of some are enough */
     struct origin origin = {question.asker, ask->id, ask->turn};
-    enum telling telling = tell(worker, &text, &question, &origin);
+    enum telling telling = trace_write(worker, &text, &question, &origin);
     if (telling == TOLD_HERE) {
         struct tr_ask_trace trace = {.asker = question.asker,
                                      .id = question.id,
                                      .origin = ask_cell(ask)->identity,
                                      .origin_id = ask->id,
                                      .text = text.words};
-        if (send(worker, ENVELOPE_TRACE, question.to, &trace)) {
+        if (trace_send(worker, ENVELOPE_TRACE, question.to, &trace)) {
             ask->traced_to = question.to;
             return false;
         }
@@ -484,8 +484,8 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
         say(&text, "%s", trace->text);
     enum telling telling = TOLD_ALL;
     if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING)
-        telling =
-            tell(worker, &text, &question, &(struct origin){trace->origin, trace->origin_id, NULL});
+        telling = trace_write(
+            worker, &text, &question, &(struct origin){trace->origin, trace->origin_id, NULL});
     else
         say(&text, "the receiver has stopped");
     next.text = text.words;
@@ -494,7 +494,7 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
     next.id = question.id;
     /* perhaps the actors ask in a cycle, which a trace would follow forever */
     bool is_long = next.hops >= ASK_TRACE_DEPTH_MAX;
-    if (telling == TOLD_ALL || is_long || !send(worker, ENVELOPE_TRACE, question.to, &next))
-        (void)send(worker, ENVELOPE_TRACED, trace->origin, &next);
+    if (telling == TOLD_ALL || is_long || !trace_send(worker, ENVELOPE_TRACE, question.to, &next))
+        (void)trace_send(worker, ENVELOPE_TRACED, trace->origin, &next);
     envelope_give(&worker->pool, envelope);
 }

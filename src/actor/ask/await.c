@@ -7,7 +7,7 @@
 
 #include "actor/ask/await.h"
 #include "actor/ask/ask.h"
-#include "actor/ask/ring.h"
+#include "actor/ask/ask_cycle.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/refusal.h"
@@ -85,7 +85,7 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     self->waits.number = ++self->worker->turns.wait_last;
-    bool has_left = tr__ring_look_for_replies(self);
+    bool has_left = tr__ask_cycle_look_for_replies(self);
     if (!self->wait.wanted) {
         self->waits.number = 0;
         return TR_OK; /* the search for cycles has ended the asks */
@@ -93,7 +93,7 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
     /* note the turn's own actor: the asks of the turn name the actors that it waits for */
     self->waits.on = self->cell->identity;
     if (has_left)
-        tr__ring_announce_for_replies(self);
+        tr__ask_cycle_announce_for_replies(self);
     tr_status status = tr__turn_park(self, TR_NEVER);
     self->waits.on = 0;
     self->waits.number = 0;
@@ -107,7 +107,7 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
 static tr_status turn_wait_behind_barrier(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    (void)tr__ring_look_for_replies(self);
+    (void)tr__ask_cycle_look_for_replies(self);
     return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
                              : TR_OK; /* the search for cycles has ended the asks */
 }

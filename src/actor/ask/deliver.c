@@ -5,7 +5,7 @@
 #include "actor/ask/waiters.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 
 tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, tr_status status)

@@ -2,7 +2,7 @@
 /**
  * Letters: mail of the runtime. Waiting senders and the owners of full mailboxes exchange capacity
  * by letters (actor/ask/waiters.h), and a search for a cycle of waiting actors travels in a letter
- * (actor/ask/ring.h).
+ * (actor/ask/ask_cycle.h).
  */
 #ifndef ACTOR_ASK_LETTER_H
 #define ACTOR_ASK_LETTER_H
@@ -17,12 +17,12 @@
 struct worker;
 
 /**
- * The message in a WANTED, a GRANT, a BACK and a RING. `number` is the number of the wait. Some
+ * The message in a WANTED, a GRANT, a BACK and a CYCLE. `number` is the number of the wait. Some
  * kinds use the fields, or `causal` of the envelope, for something else:
  *   - WANTED of a client: `causal` is the client.
  *   - BACK with the status TR_CANCELLED: the sender has given up.
- *   - RING: `messages` is how many actors the search may still look at, and `status` is the ask of
- *     the turn that searches. `lines` is the ask that led to the receiver of the RING, and `causal`
+ *   - CYCLE: `messages` is how many actors the search may still look at, and `status` is the ask of
+ *     the turn that searches. `lines` is the ask that led to the receiver of the CYCLE, and `causal`
  *     is the actor that made that ask.
  */
 TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),

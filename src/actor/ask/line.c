@@ -2,7 +2,7 @@
 #include "actor/ask/line.h"
 
 #include "actor/turn/park.h"
-#include "actor/ask/ring.h"
+#include "actor/ask/ask_cycle.h"
 #include "base/assert.h"
 
 static struct tr_self *turn_of(const struct list *link)
@@ -69,13 +69,13 @@ tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns)
     tr_status status = TR_OK;
     bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
     self->waits.number = ++self->worker->turns.wait_last;
-    enum ring ring = tr__ring_look(self, self->sender.wants);
-    if (ring == RING_IS_CLOSED)
+    enum ask_cycle cycle = tr__ask_cycle_look(self, self->sender.wants);
+    if (cycle == ASK_CYCLE_FOUND)
         status = TR_MAILBOX_FULL;
     else if (!self->is_barrier)
         tr__barrier_begin(self);
-    if (ring == RING_LEAVES)
-        tr__ring_announce(self, self->sender.wants);
+    if (cycle == ASK_CYCLE_LEAVES)
+        tr__ask_cycle_announce(self, self->sender.wants);
     while (status == TR_OK && before(self))
         status = turn_park_at(self, deadline_ns, NULL);
     self->waits.number = 0;

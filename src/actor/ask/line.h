@@ -4,8 +4,8 @@
  *
  * The message of a turn that waits for capacity counts as sent before all messages that other turns
  * of its actor send later. So another turn of the actor that sends to the same receiver queues
- * behind the first turn, even if there is capacity by now. It tries to send when the turns before
- * it have sent their messages or have given up. Rules:
+ * behind the first turn, even if there is capacity by now. The second turn tries to send when the
+ * turns before it have sent their messages or have given up. Rules:
  *   1. A turn enters the line of its actor when it finds no capacity, or finds another turn of the
  *      line before it. It leaves the line when its message is sent or refused.
  *   2. While the line is not empty, its actor is behind a barrier (CELL_BARRIER). A turn with

@@ -5,11 +5,11 @@
 #include "actor/ask/ask_trace.h"
 #include "actor/ask/letter.h"
 #include "actor/ask/line.h"
-#include "actor/ask/ring.h"
+#include "actor/ask/ask_cycle.h"
 #include "actor/cell/client.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
@@ -343,9 +343,9 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         else
             envelope_give(&worker->pool, envelope);
         return;
-    case ENVELOPE_RING:
+    case ENVELOPE_CYCLE:
         if (is_here)
-            tr__ring_mail(worker, cell, envelope);
+            tr__ask_cycle_mail(worker, cell, envelope);
         else
             envelope_give(&worker->pool, envelope);
         return;
@@ -407,8 +407,8 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 {
     struct worker *worker = self->worker;
     self->waits.number = ++worker->turns.wait_last;
-    enum ring ring = tr__ring_look(self, to);
-    if (ring == RING_IS_CLOSED) {
+    enum ask_cycle cycle = tr__ask_cycle_look(self, to);
+    if (cycle == ASK_CYCLE_FOUND) {
         self->waits.number = 0;
         return TR_MAILBOX_FULL;
     }
@@ -421,8 +421,8 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
         if (!self->is_barrier)
             tr__barrier_begin(self);
         self->waits.on = to;
-        if (ring == RING_LEAVES)
-            tr__ring_announce(self, to);
+        if (cycle == ASK_CYCLE_LEAVES)
+            tr__ask_cycle_announce(self, to);
         status = turn_park_at(self, deadline_ns, NULL);
         if (self->waits.number)
             give_up(self);

@@ -19,7 +19,7 @@
  * client whose wait was claimed waits for the answer, which is on its way.
  *
  * An actor with a turn that waits for capacity starts no ask and no notice. So a cycle of such
- * actors would wait forever: actor/ask/ring.h finds such cycles.
+ * actors would wait forever: actor/ask/ask_cycle.h finds such cycles.
  */
 #ifndef ACTOR_ASK_WAITERS_H
 #define ACTOR_ASK_WAITERS_H

@@ -50,9 +50,9 @@ struct ask {
             bool is_done; /* is_fixed is set, and the trace, if there is one, is complete */
             /*
              * the ask is in a cycle of asks: a turn that waits for it alone would wait forever. See
-             * actor/ask/ring.h
+             * actor/ask/ask_cycle.h
              */
-            bool is_ringed;
+            bool is_in_cycle;
             /* while is_young: the timeout starts when the timer is put into the wheel */
             bool is_untimed;
         };

@@ -332,7 +332,10 @@ struct extra_supervision {
     bool keeps_places;
 };
 
-/** What only some actors need. */
+/**
+ * What only some actors need. Each feature has one member, as in struct tr_self: one struct for each
+ * room would put a wait on more cache lines.
+ */
 struct cell_extra {
     struct cell *cell;
     struct extra_parked parked;

@@ -7,6 +7,7 @@
 
 void tr__client_give(struct tr_client *client, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct tr_system *system = client->system;
     lock_take(&system->foreign.lock);
     envelope_give(&system->foreign.pool, envelope);

@@ -9,6 +9,7 @@
 #include <troupe/platform.h>
 
 #include "actor/cell/system.h"
+#include "base/assert.h"
 #include "mem/envelope.h"
 #include "os/atomic.h"
 
@@ -25,6 +26,14 @@ struct client_asks {
     uint32_t count;
     uint32_t due;  /* asks with a callback that have ended and wait for a poll */
     uint32_t last; /* the number of the last ask */
+};
+
+/**
+ * Which thread is in a call of the client. Only debug builds write these members: see CLIENT_VERB.
+ */
+struct client_use {
+    atom64 thread_id; /* 0: none */
+    uint32_t depth;   /* how many calls of that thread are nested */
 };
 
 struct tr_client {
@@ -71,6 +80,7 @@ struct tr_client {
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* state of the last probe */
     uint64_t probed;
     uint32_t failure_count;
+    struct client_use use;
     void *listed;                    /* the page that tr_durable_list returned last */
     struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
@@ -89,6 +99,54 @@ static inline bool client_claim(struct tr_client *client, uint64_t number)
 {
     return atom64_compare_exchange(&client->waits, &number, 0, ATOM_RELAXED, ATOM_RELAXED);
 }
+
+/** Whether calls of clients are checked: in debug builds. */
+#ifdef TR_DEBUG
+enum { CLIENT_CHECKS_USE = true };
+#else
+enum { CLIENT_CHECKS_USE = false };
+#endif
+
+/** Returns the number of the calling thread. Any thread. */
+static inline uint64_t client_thread_id(const struct tr_client *client)
+{
+    const tr_platform *platform = client->system->platform;
+    return platform->thread_id(platform);
+}
+
+/**
+ * Whether no other thread is in a call of this client: the condition of "The client's thread only".
+ * A client has no thread of its own. Threads may take turns with it, one at a time.
+ */
+static inline bool client_is_mine(const struct tr_client *client)
+{
+    uint64_t id = CLIENT_CHECKS_USE ? atom64_load(&client->use.thread_id, ATOM_RELAXED) : 0;
+    return !id || id == client_thread_id(client);
+}
+
+/** Notes that a call of the client begins. Returns the client for client_end, or NULL. */
+static inline struct tr_client *client_begin(struct tr_client *client)
+{
+    if (!CLIENT_CHECKS_USE || !client)
+        return NULL;
+    uint64_t id = client_thread_id(client);
+    uint64_t user = 0;
+    if (!atom64_compare_exchange(&client->use.thread_id, &user, id, ATOM_RELAXED, ATOM_RELAXED))
+        TR_ASSERT(user == id); /* else two threads use the client at the same time */
+    client->use.depth++;
+    return client;
+}
+
+static inline void client_end(struct tr_client **client)
+{
+    if (*client && !--(*client)->use.depth)
+        atom64_store(&(*client)->use.thread_id, 0, ATOM_RELAXED);
+}
+
+/** Must be the first line of each public function that a client's thread calls. */
+#define CLIENT_VERB(client)                                                                        \
+    __attribute__((__cleanup__(client_end), __unused__)) struct tr_client *client_in_use =         \
+        client_begin(client)
 
 /** Frees an envelope that a client holds. The client's thread only. */
 void tr__client_give(struct tr_client *client, struct envelope *envelope);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/overflow.h"
 #include "actor/cell/signal.h"
 #include "base/assert.h"
 #include "wire/type.h"
@@ -140,7 +141,7 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
         return false;
     *why = "invalid behavior: unknown overflow";
-    if ((unsigned)behavior->options.overflow > TR_PARK)
+    if (!overflow_is_known(behavior->options.overflow))
         return false;
     *why = "invalid behavior: negative budget";
     if (behavior->options.budget_cpu_ns < 0 || behavior->options.tree_budget_cpu_ns < 0)

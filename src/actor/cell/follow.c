@@ -24,6 +24,11 @@ void tr__follow_init(struct follow *follow)
         atom64_init(&follow->marks[i], 0);
     for (size_t i = 0; i < FOLLOW_CAUSALS; i++)
         atom64_init(&follow->causals[i], 0);
+    atom32_init(&follow->trials_left, 0);
+    for (size_t i = 0; i < FOLLOW_TRIALS; i++) {
+        atom64_init(&follow->trials[i].causal, 0);
+        atom32_init(&follow->trials[i].left, 0);
+    }
 }
 
 static struct follow_ring **rings_of(struct tr_system *system)
@@ -100,10 +105,50 @@ static bool is_sampled(const struct follow *follow, uint64_t causal)
            hash_mix(causal ^ export->seed) % export->every == 0;
 }
 
+/* ---- Trials. ---- */
+
+static struct follow_trial *trial_place(struct follow *follow, uint64_t causal)
+{
+    return &follow->trials[(causal ^ causal >> 32) % FOLLOW_TRIALS];
+}
+
+void tr__follow_trials_allow(struct follow *follow, uint32_t count)
+{
+    atom32_store(&follow->trials_left, count, ATOM_RELAXED);
+}
+
+/* Counts down to 0. Two threads may count the same step: the bound is not exact, and nobody waits. */
+static bool count_down(atom32 *left)
+{
+    uint32_t before = atom32_load(left, ATOM_RELAXED);
+    if (!before)
+        return false;
+    atom32_store(left, before - 1, ATOM_RELAXED);
+    return true;
+}
+
+bool tr__follow_trial_take(struct follow *follow)
+{
+    return count_down(&follow->trials_left);
+}
+
+void tr__follow_trial_begin(struct follow *follow, uint64_t causal)
+{
+    struct follow_trial *trial = trial_place(follow, causal);
+    atom32_store(&trial->left, FOLLOW_TRIAL_TURNS, ATOM_RELAXED);
+    atom64_store(&trial->causal, causal, ATOM_RELAXED);
+}
+
+static bool is_tried(struct follow *follow, uint64_t causal)
+{
+    struct follow_trial *trial = trial_place(follow, causal);
+    return atom64_load(&trial->causal, ATOM_RELAXED) == causal && count_down(&trial->left);
+}
+
 bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor)
 {
     if (causal && (atom64_load(causal_place(follow, causal), ATOM_RELAXED) == causal ||
-                   is_sampled(follow, causal)))
+                   is_sampled(follow, causal) || is_tried(follow, causal)))
         return true;
     uint32_t count = atom32_load(&follow->mark_count, ATOM_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
@@ -212,6 +257,19 @@ static const struct follow_event *next_of_all(struct follow_ring **rings, uint32
             first = event;
     }
     return first;
+}
+
+uint64_t tr__follow_oldest(struct tr_system *system, uint32_t worker)
+{
+    struct follow_ring **rings = rings_of(system);
+    uint64_t at = 0;
+    if (!rings)
+        return UINT64_MAX;
+    lock_take(&rings[worker]->lock);
+    const struct follow_event *event = ring_next(rings[worker], 0, &at);
+    uint64_t number = event ? event->number : UINT64_MAX;
+    lock_give(&rings[worker]->lock);
+    return number;
 }
 
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,

@@ -3,9 +3,9 @@
  * Following messages through the system: what `troupe trace` shows.
  *
  * An actor is marked. Each message that it handles from then on is followed: its causal id is
- * noted, and every turn with this id leaves records, on all workers. They say when the turn began
- * and ended, what it sent, and which actors it started. All that a turn sends has the causal id of
- * its message, so that the records of one id are one tree.
+ * noted, and every turn with this id leaves records, on all workers. The records say when the turn
+ * began and ended, what it sent, and which actors it started. All that a turn sends has the causal
+ * id of its message, so that the records of one id are one tree.
  *
  * While nobody follows, messages cost nothing more. While somebody follows, each worker runs
  * another copy of the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING), which looks
@@ -40,6 +40,8 @@ enum {
     FOLLOW_CAUSALS = 1024,
     FOLLOW_ALL_MAX = 16384, /* the most records of all rings together */
     FOLLOW_LEAST = 128,     /* the least number of records of a ring */
+    FOLLOW_TRIALS = 256,    /* how many causal ids are tried at once: a hash table without chains */
+    FOLLOW_TRIAL_TURNS = 64 /* turns of such an id that are followed */
 };
 
 enum follow_what { FOLLOW_BEGAN, FOLLOW_ENDED, FOLLOW_SENT, FOLLOW_SPAWNED, FOLLOW_COUNT };
@@ -102,6 +104,15 @@ struct follow_export {
  */
 #define FOLLOW_UNSAMPLED (UINT64_C(0xffffff) << 40)
 
+/**
+ * A causal id that is followed because one of its turns may be slow. Nobody has asked for this id,
+ * so only a few of its turns are followed: an id may never end.
+ */
+struct follow_trial {
+    atom64 causal; /* 0: not used */
+    atom32 left;   /* how many more turns are followed */
+};
+
 /** Part of struct tr_system. All zero: nobody follows. */
 struct follow {
     struct lock lock; /* protects `users`, and changes of `marks` */
@@ -117,6 +128,8 @@ struct follow {
     atom64 marks[TR_FOLLOWED_MAX]; /* refs; 0: free */
     uint32_t mark_users[TR_FOLLOWED_MAX];
     atom64 causals[FOLLOW_CAUSALS];
+    atom32 trials_left; /* how many more trials may begin: tr__follow_trials_allow */
+    struct follow_trial trials[FOLLOW_TRIALS];
 };
 
 void tr__follow_init(struct follow *follow);
@@ -131,6 +144,17 @@ void tr__follow_causal(struct follow *follow, uint64_t causal);
  * is marked, notes the causal id. Any thread.
  */
 bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor);
+
+/**
+ * Lets workers follow timed turns of handlers that have been slow (actor/turn/samples.h), and what
+ * these turns lead to: `count` more causal ids, of each FOLLOW_TRIAL_TURNS turns at most. So the
+ * cost has a bound. Any thread.
+ */
+void tr__follow_trials_allow(struct follow *follow, uint32_t count);
+/** Takes one of the trials that are allowed. Returns false if none is left. Any thread. */
+bool tr__follow_trial_take(struct follow *follow);
+/** Begins a trial: follows the next turns with this causal id. Any thread. */
+void tr__follow_trial_begin(struct follow *follow, uint64_t causal);
 
 /**
  * Adds a record. Fills in number, worker and path; time_ns if it is 0; other_path unless `other` is
@@ -150,6 +174,11 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
  */
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,
                        size_t max, uint64_t *missed);
+/**
+ * Returns the number of the oldest record of a worker that was not replaced yet; UINT64_MAX: there
+ * is none. Any thread.
+ */
+uint64_t tr__follow_oldest(struct tr_system *system, uint32_t worker);
 
 /**
  * Follows one of `every` causal ids from now on, for an export. Returns TR_OK or TR_NO_MEMORY. To

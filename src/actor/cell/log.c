@@ -82,18 +82,33 @@ static void line_write(struct tr_system *system, const struct log_line *line)
     platform->log_line(platform, line->level, whole, size);
 }
 
-void tr__log_list(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
-                  const char *format, va_list list)
+/* Keeps a line and writes it, whatever the rules say. */
+static void list_write(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
+                       const char *format, va_list list)
 {
     char text[TR_LOG_MAX];
-    if (is_left_out(&system->log.levels, level, path))
-        return;
     vsnprintf(text, sizeof text, format, list);
     tr__log_kept_add(system, &(struct log_line){level, path, causal, text});
     if (system->log.write)
         system->log.write(system->log.context, level, path, text);
     else
         line_write(system, &(struct log_line){level, path, causal, text});
+}
+
+void tr__log_list(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
+                  const char *format, va_list list)
+{
+    if (!is_left_out(&system->log.levels, level, path))
+        list_write(system, level, path, causal, format, list);
+}
+
+void tr__log_always(struct tr_system *system, tr_level level, const char *path, const char *format,
+                    ...)
+{
+    va_list list;
+    va_start(list, format);
+    list_write(system, level, path, 0, format, list);
+    va_end(list);
 }
 
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)

@@ -48,6 +48,9 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 /** Writes a line to the log. `path` may be NULL. Any thread. */
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
     TR_PRINTF(4, 5);
+/** As tr__log, but no rule leaves the line out: it says who has changed something. Any thread. */
+void tr__log_always(struct tr_system *system, tr_level level, const char *path, const char *format,
+                    ...) TR_PRINTF(4, 5);
 /** As tr__log, but for a line of a turn: `causal` is the causal id of its message, 0 for none. */
 void tr__log_turn(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
                   const char *format, ...) TR_PRINTF(5, 6);

@@ -11,7 +11,7 @@
 struct tr_system;
 struct log_kept;
 
-enum { LOG_KEPT_MAX = 512, LOG_KEPT_PATH = 128, LOG_KEPT_TEXT = 360 };
+enum { LOG_KEPT_MAX = 512, LOG_KEPT_PATH = 128, LOG_KEPT_TEXT = 480 };
 
 /** A line that is kept. */
 struct log_record {

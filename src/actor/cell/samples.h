@@ -49,6 +49,7 @@ struct slow_turn {
     uint64_t number; /* number of the turn on its worker, from 1; 0: this entry is not used */
     uint64_t ref;
     uint64_t causal;
+    uint64_t record; /* a number that its first record has, or one below; 0: it was not followed */
     const tr_behavior *behavior;
     const tr_handler *handler;
     tr_time ended_ns;
@@ -122,7 +123,9 @@ struct worker_samples {
      */
     const tr_type *type;
     uint64_t sender;
-    uint8_t kind; /* enum envelope_kind */
+    uint8_t kind;    /* enum envelope_kind */
+    uint64_t record; /* as in struct slow_turn */
+    uint64_t causal; /* the causal id of that turn, if `record` is not 0 */
 };
 
 #endif

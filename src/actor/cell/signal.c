@@ -12,16 +12,18 @@
         .field_size = sizeof(tr_field), .abi = TR_ABI, .is_flat = true                             \
     }
 
-#define SIGNAL_ROW_TYPE(name, message, way) [SIGNAL_##name] = SIGNAL_TYPE(message),
+#define SIGNAL_ROW_TYPE(name, message, way, properties) [SIGNAL_##name] = SIGNAL_TYPE(message),
 const tr_type tr__signal_types[SIGNAL_COUNT] = {SIGNALS(SIGNAL_ROW_TYPE)};
 
-#define SIGNAL_ROW_WAY(name, message, way) [SIGNAL_##name] = SIGNAL_##way,
+#define SIGNAL_ROW_WAY(name, message, way, properties) [SIGNAL_##name] = SIGNAL_##way,
 static const unsigned char signal_ways[SIGNAL_COUNT] = {SIGNALS(SIGNAL_ROW_WAY)};
 
-#define SIGNAL_ROW_ORDER(name, message, way)                                                       \
+#define SIGNAL_ROW_ORDER(name, message, way, properties)                                           \
     static_assert((SIGNAL_##way == SIGNAL_CALLED) ==                                               \
                       ((int)SIGNAL_##name < (int)SIGNAL_CALLED_COUNT),                             \
-                  "the CALLED rows come first: " #message);
+                  "the CALLED rows come first: " #message);                                        \
+    static_assert(SIGNAL_##way == SIGNAL_CALLED || !(properties),                                  \
+                  "only CALLED rows have properties: " #message);
 SIGNALS(SIGNAL_ROW_ORDER)
 
 const tr_type tr__then_type = SIGNAL_TYPE(tr_answered);

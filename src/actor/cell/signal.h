@@ -2,9 +2,13 @@
 /**
  * Signals: messages that only the runtime sends. SIGNALS below is the table.
  *
- * A row has the name, the message (declared in troupe/behavior.h), and how the signal reaches its
- * actor: SIGNAL_CALLED, SIGNAL_MAILED or SIGNAL_TIMED. A new signal is one more row, and a call in
- * the room that knows the event:
+ * A row has
+ *   - the name;
+ *   - the message, declared in troupe/behavior.h;
+ *   - how the signal reaches its actor: SIGNAL_CALLED, SIGNAL_MAILED or SIGNAL_TIMED;
+ *   - for CALLED ones, properties: members of enum signal_property, joined by |. The code that calls
+ *     handlers tests properties and compares no names.
+ * A new signal is one more row, and a call in the room that knows the event:
  *   - CALLED: a call of tr__call_hook with TURN_<name>. The handler is
  *     `dispatch->signals[SIGNAL_<name>]`; NULL: none. The CALLED rows come first.
  *   - MAILED: an envelope of the kind ENVELOPE_SIGNAL with the type
@@ -27,20 +31,30 @@ enum signal_way {
     SIGNAL_TIMED   /* in the ENVELOPE_EVENT of a timer; programs may send such a message, too */
 };
 
-#define SIGNALS(ROW)                                                                               \
-    ROW(PRE_START, tr_pre_start, CALLED)                                                           \
-    ROW(POST_STOP, tr_post_stop, CALLED)                                                           \
-    ROW(PRE_RESTART, tr_pre_restart, CALLED)                                                       \
-    ROW(POST_RESTART, tr_post_restart, CALLED)                                                     \
-    ROW(CHILD_FAILED, tr_child_failed, MAILED)                                                     \
-    ROW(TERMINATED, tr_terminated, MAILED)                                                         \
-    ROW(RECEIVE_TIMEOUT, tr_receive_timeout, TIMED)
+enum signal_property {
+    /*
+     * the last handler of an incarnation: must be called even if no stack is free (L-05), so a stack
+     * is reserved for it
+     */
+    SIGNAL_IS_LAST = 1 << 0,
+    /* the handler cannot spawn, because children do not outlive the incarnation */
+    SIGNAL_CANNOT_SPAWN = 1 << 1
+};
 
-#define SIGNAL_ROW_NAME(name, message, way) SIGNAL_##name,
+#define SIGNALS(ROW)                                                                               \
+    ROW(PRE_START, tr_pre_start, CALLED, 0)                                                        \
+    ROW(POST_STOP, tr_post_stop, CALLED, SIGNAL_IS_LAST | SIGNAL_CANNOT_SPAWN)                     \
+    ROW(PRE_RESTART, tr_pre_restart, CALLED, SIGNAL_IS_LAST | SIGNAL_CANNOT_SPAWN)                 \
+    ROW(POST_RESTART, tr_post_restart, CALLED, 0)                                                  \
+    ROW(CHILD_FAILED, tr_child_failed, MAILED, 0)                                                  \
+    ROW(TERMINATED, tr_terminated, MAILED, 0)                                                      \
+    ROW(RECEIVE_TIMEOUT, tr_receive_timeout, TIMED, 0)
+
+#define SIGNAL_ROW_NAME(name, message, way, properties) SIGNAL_##name,
 enum signal { SIGNALS(SIGNAL_ROW_NAME) SIGNAL_COUNT };
 #undef SIGNAL_ROW_NAME
 
-#define SIGNAL_ROW_CALLED(name, message, way) +(SIGNAL_##way == SIGNAL_CALLED)
+#define SIGNAL_ROW_CALLED(name, message, way, properties) +(SIGNAL_##way == SIGNAL_CALLED)
 /** How many signals are CALLED. Theirs are the lowest numbers. */
 enum { SIGNAL_CALLED_COUNT = 0 SIGNALS(SIGNAL_ROW_CALLED) };
 #undef SIGNAL_ROW_CALLED
@@ -48,13 +62,37 @@ enum { SIGNAL_CALLED_COUNT = 0 SIGNALS(SIGNAL_ROW_CALLED) };
 #define TURN_KIND_CALLED(name) TURN_##name,
 #define TURN_KIND_MAILED(name)
 #define TURN_KIND_TIMED(name)
-#define TURN_KIND(name, message, way) TURN_KIND_##way(name)
+#define TURN_KIND(name, message, way, properties) TURN_KIND_##way(name)
 /** Why user code runs. A CALLED signal of actor/cell/signal.h has a kind of its own: TURN_<name>. */
-enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_DECIDER, SIGNALS(TURN_KIND) };
+enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_DECIDER, SIGNALS(TURN_KIND) TURN_KIND_COUNT };
 #undef TURN_KIND_CALLED
 #undef TURN_KIND_MAILED
 #undef TURN_KIND_TIMED
 #undef TURN_KIND
+
+#define TURN_CASE_CALLED(name, properties)                                                         \
+    case TURN_##name:                                                                              \
+        return (properties)&property;
+#define TURN_CASE_MAILED(name, properties)
+#define TURN_CASE_TIMED(name, properties)
+#define TURN_CASE(name, message, way, properties) TURN_CASE_##way(name, properties)
+/** Whether a turn is the call of a signal with a property. False for turns of other kinds. */
+static inline bool turn_kind_has(enum turn_kind kind, enum signal_property property)
+{
+    switch (kind) {
+        SIGNALS(TURN_CASE)
+    case TURN_MESSAGE:
+    case TURN_SETUP:
+    case TURN_DECIDER:
+    case TURN_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+#undef TURN_CASE_CALLED
+#undef TURN_CASE_MAILED
+#undef TURN_CASE_TIMED
+#undef TURN_CASE
 
 /** The descriptors of the runtime, by enum signal. */
 extern const tr_type tr__signal_types[SIGNAL_COUNT];

@@ -31,7 +31,7 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 /** Ends the ask that a REPLY or an EXCEPTION answers. ask/ask.c; owner. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Handles mail of the kinds from WANTED to RING, for waiting senders, traces and cycles of asks.
+ * Handles mail of the kinds from WANTED to CYCLE, for waiting senders, traces and cycles of asks.
  * ask/waiters.c; owner.
  */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);

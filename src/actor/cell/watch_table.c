@@ -197,7 +197,8 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
     struct envelope *chain = watch_letter(*link)->chain;
     watch_ring_remove(link, envelope);
     if (*link) {
-        watch_letter(*link)->chain = chain; /* the ring may have another first envelope now */
+        watch_letter(*link)->chain =
+            chain; /* `envelope` may have been the first one, which has the chain */
         return;
     }
     *link = chain;

@@ -158,7 +158,7 @@ struct tr_self {
     uint32_t turns;     /* turns of this run so far */
     uint32_t turns_max; /* the most turns of this run */
     uint32_t defer_count;
-    bool asks_barrier;   /* the turn has asked an actor behind a barrier: actor/ask/ring.h */
+    bool asks_barrier;   /* the turn has asked an actor behind a barrier: actor/ask/ask_cycle.h */
     bool needs_slow_end; /* only turn_require_slow_end sets it */
     /* the turn has waited, its handler is no barrier, and its message is not a timer's */
     bool waits_plainly;
@@ -384,7 +384,7 @@ struct worker_life {
 struct worker_view {
     atomptr cell;    /* a const struct cell, NULL for none */
     atomptr type;    /* type of the message; NULL: a signal, or nothing */
-    atomptr handler; /* the const tr_handler; the last one while no handler runs */
+    atomptr handler; /* a const tr_handler: the one that runs, or that ran last */
 };
 
 /** Actors that leave a closed worker; see actor/system/leave.h. */

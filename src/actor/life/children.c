@@ -176,9 +176,10 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     if (system_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /*
-     * Look whether the system is empty now. Schedules and actors of the pool do not keep the system
-     * running. So when an actor of the pool has ended, check this only if it was the last actor of
-     * the pool, and no child is to come back.
+     * Look whether the system is empty now: whether /user has only children that do not keep the
+     * system running, which are schedules and actors of the pool. The end of such a child makes no
+     * difference, with one exception. A system that has had nothing but actors of the pool ends
+     * with the last one, unless a child is to come back.
      */
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
         bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);

@@ -54,7 +54,7 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Carries out orders to an actor that has not begun to stop. Returns false if this run of the actor
+ * Carries out orders to an actor that has not started to stop. Returns false if this run of the actor
  * is over; then the actor may be gone.
  */
 static bool handle_control_alive(struct worker *worker, struct cell *cell, uint32_t bits)

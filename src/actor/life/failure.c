@@ -19,6 +19,7 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/time/receive_timeout.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
 #include "os/probe.h"
@@ -130,7 +131,7 @@ static void note(struct worker *worker, struct cell *cell, const char *where, co
         return;
     failure->cause = cause;
     failure->where = where;
-    failure->phase = FAILURE_PAST;
+    failure_change(failure, FAILURE_PAST);
     failure->is_final = false;
     failure->is_group = false;
     failure->has_no_state = cell->life == LIFE_STARTING;
@@ -228,7 +229,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 /* ---- Carrying out a decision. ---- */
 
 /* Restarts an actor whose delay is over, or asks the parent to restart its group. Returns false. */
-static bool go(struct worker *worker, struct cell *cell, struct failure *failure)
+static bool restart_or_ask(struct worker *worker, struct cell *cell, struct failure *failure)
 {
     if (!failure->is_group) {
         tr__cell_restart(worker, cell);
@@ -240,7 +241,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
         .kind = ENVELOPE_UP, .to = parent->identity, .sender = cell->identity};
     struct tr_ready ready = {.spec = (uint64_t)(uintptr_t)failure->spec, .cause = failure->cause};
     struct envelope *envelope;
-    failure->phase = FAILURE_READY;
+    failure_change(failure, FAILURE_READY);
     cell_sched_change(cell, SCHED_WAITING);
     tr_status status = tr__mail_new(&worker->pool, address, &tr_type_tr_ready, &ready, &envelope);
     if (status == TR_OK) {
@@ -263,7 +264,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_DECIDED:
         break;
     case FAILURE_DUE:
-        return go(worker, cell, failure);
+        return restart_or_ask(worker, cell, failure);
     case FAILURE_ORDERED:
         /* An actor that is to stop anyway is not restarted. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
@@ -277,15 +278,18 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     }
     switch (failure->directive) {
     case TR_RESUME:
-        failure->phase = FAILURE_PAST;
+        failure_change(failure, FAILURE_PAST);
         cell->flags &= (uint16_t)~CELL_FAILED;
+        if (cell->extra->parked.abandons)
+            /* at once, because those who wait for these turns would wait until the next one is woken */
+            tr__turns_abandon(worker, cell);
         if (cell->flags & CELL_CHANNELS)
             worker->system->channels.hooks->on_change(worker, cell);
         return true;
     case TR_RESTART:
         if (failure->delay_ns <= 0)
-            return go(worker, cell, failure);
-        failure->phase = FAILURE_DELAYED;
+            return restart_or_ask(worker, cell, failure);
+        failure_change(failure, FAILURE_DELAYED);
         tr__wheel_arm(&worker->life.delays,
                       &failure->delay,
                       timer_deadline(worker->system->platform->mono_now(worker->system->platform),
@@ -316,7 +320,7 @@ void tr__delays_fire(struct worker *worker, tr_time now_ns)
     while ((node = tr__wheel_expire(&worker->life.delays, now_ns))) {
         struct failure *failure = LIST_OWNER(node, struct failure, delay);
         struct cell *cell = failure->cell;
-        failure->phase = FAILURE_DUE;
+        failure_change(failure, FAILURE_DUE);
         cell_set_control(worker, cell, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED);
     }
 }

@@ -4,8 +4,34 @@
 #include "actor/cell/extra.h"
 #include "actor/cell/worker.h"
 #include "actor/life/origin.h"
-#include "actor/life/supervise.h"
 #include "base/assert.h"
+
+#define BIT(phase) (1u << (phase))
+
+/*
+ * A record of which only the history is in use is PAST: a new one, that of an actor that runs, and
+ * one that a child that has ended left behind. AWAY is the end of a record: on_decided of
+ * supervision_mail.c frees it when the record of the failure comes back.
+ */
+const uint16_t tr__failure_legal[FAILURE_PHASE_COUNT] = {
+    /* ORDERED: the actor runs, and its group is restarted because of another member */
+    [FAILURE_PAST] =
+        BIT(FAILURE_PAST) | BIT(FAILURE_AWAY) | BIT(FAILURE_DECIDED) | BIT(FAILURE_ORDERED),
+    [FAILURE_AWAY] = 0,
+    /* DUE: of a child that comes back as a new actor, whose delay the parent waits for */
+    [FAILURE_DECIDED] = BIT(FAILURE_PAST) | BIT(FAILURE_DELAYED) | BIT(FAILURE_DUE) |
+                        BIT(FAILURE_READY) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
+    [FAILURE_DELAYED] = BIT(FAILURE_DUE) | BIT(FAILURE_ORDERED),
+    [FAILURE_DUE] = BIT(FAILURE_READY) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
+    [FAILURE_READY] = BIT(FAILURE_ORDERED),
+    /* PAST: the actor failed before it could carry out the order */
+    [FAILURE_ORDERED] = BIT(FAILURE_PAST) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
+    [FAILURE_TURNS] = BIT(FAILURE_ORDERED) | BIT(FAILURE_CHILDREN),
+    /* PAST: without a group the next incarnation begins at once */
+    [FAILURE_CHILDREN] = BIT(FAILURE_PAST) | BIT(FAILURE_DOWN),
+    [FAILURE_DOWN] = BIT(FAILURE_DOWN) | BIT(FAILURE_UP),
+    [FAILURE_UP] = BIT(FAILURE_PAST) | BIT(FAILURE_DOWN),
+};
 
 tr_restart tr__restart_of(const struct cell *cell)
 {
@@ -35,8 +61,10 @@ struct failure *tr__failure_new(struct worker *worker, struct cell *cell)
 static struct failure *past_take(struct cell_origin *origin)
 {
     struct failure *failure = origin_rare(origin)->failure;
-    if (failure)
-        origin_rare_own(origin)->failure = NULL;
+    if (!failure)
+        return NULL;
+    origin_rare_own(origin)->failure = NULL;
+    failure->phase = FAILURE_PAST; /* whatever the actor before was about to do */
     return failure;
 }
 

@@ -9,10 +9,29 @@
 #include <stdbool.h>
 #include <troupe/supervision.h>
 
+#include "actor/life/supervise.h"
+#include "base/assert.h"
+
 struct cell;
-struct failure;
 struct memory_source;
 struct worker;
+
+/** The legal changes: for each phase, a bit for each phase that may follow. */
+extern const uint16_t tr__failure_legal[FAILURE_PHASE_COUNT];
+
+/** Whether a record may change from one phase to the other. */
+static inline bool failure_may_become(enum failure_phase from, enum failure_phase to)
+{
+    return from < FAILURE_PHASE_COUNT && to < FAILURE_PHASE_COUNT &&
+           tr__failure_legal[from] >> to & 1;
+}
+
+/** Changes the phase of a record. Only the side that has the record may call this. */
+static inline void failure_change(struct failure *failure, enum failure_phase to)
+{
+    TR_ASSERT_SLOW(failure_may_become(failure->phase, to));
+    failure->phase = to;
+}
 
 /** Returns after which kinds of end an actor is started again. */
 tr_restart tr__restart_of(const struct cell *cell);
@@ -39,8 +58,8 @@ void tr__failure_leave(struct worker *worker, struct cell *cell);
 void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
                         bool is_lent);
 /**
- * Frees a record that no worker uses any more. It must have no answer, no origin and no armed
- * delay. NULL does nothing.
+ * Frees a record that no worker uses any more. The record must have no answer, no origin and no
+ * armed delay. NULL does nothing.
  */
 void tr__failure_forget(const struct memory_source *source, struct failure *failure);
 

@@ -36,7 +36,7 @@ void tr__origin_free(const struct memory_source *source, struct cell_origin *ori
 /** Frees the origin of an actor, if it has one. */
 void tr__origin_drop(struct worker *worker, struct cell *cell);
 /**
- * Whether a cell that was set up still needs its origin. It does not if the next set-up needs only
+ * Whether a cell that was set up still needs its origin. False if the next set-up needs only
  * the current behavior, and no message.
  */
 bool tr__origin_is_needed(const struct cell *cell);

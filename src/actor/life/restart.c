@@ -19,6 +19,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
 #include "actor/life/failure.h"
+#include "actor/life/failure_record.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
@@ -37,7 +38,7 @@
  * Lets an actor wait, because it cannot continue its restart yet. Until this call nothing may make
  * the actor ready: dropping an incarnation may send mail to the actor itself.
  */
-static void rest(struct worker *worker, struct cell *cell)
+static void restart_pause(struct worker *worker, struct cell *cell)
 {
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED)
@@ -129,7 +130,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     /* Taken out now, because the record goes to the parent if the new incarnation fails below. */
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
-    failure->phase = FAILURE_PAST;
+    failure_change(failure, FAILURE_PAST);
     failure->incarnation++;
     cell_sched_change(cell, SCHED_MOUNTING);
     atom64_count(&worker->counters.restarts, 1);
@@ -181,8 +182,8 @@ static void come_down(struct worker *worker, struct cell *cell)
     struct cell *parent = slots_parent(worker->slots, cell);
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
-    failure->phase = FAILURE_DOWN;
-    rest(worker, cell);
+    failure_change(failure, FAILURE_DOWN);
+    restart_pause(worker, cell);
     if (!answer)
         return;
     mail_readdress(answer, ENVELOPE_DOWN, parent->identity, cell->identity);
@@ -202,9 +203,9 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     cell_sched_change(cell, SCHED_MOUNTING);
     tr__failure_pause(worker, cell);
-    failure->phase = FAILURE_TURNS;
+    failure_change(failure, FAILURE_TURNS);
     if (extra->waits.blocked && !tr__blocking_withdraw(worker, cell)) {
-        rest(worker, cell);
+        restart_pause(worker, cell);
         return;
     }
     tr__turns_cancel(worker, cell);
@@ -220,11 +221,11 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
                             "tr_pre_restart");
     }
     cell->flags &= (uint16_t)~CELL_STARTED;
-    failure->phase = FAILURE_CHILDREN;
+    failure_change(failure, FAILURE_CHILDREN);
     tr__supervise_end(worker, cell);
     tr__children_stop(worker, cell, true);
     if (cell->child_count)
-        rest(worker, cell);
+        restart_pause(worker, cell);
     else
         come_down(worker, cell);
 }
@@ -236,7 +237,7 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
     if (extra->waits.blocked || !extra->supervision.failure ||
         extra->supervision.failure->phase != FAILURE_TURNS)
         return;
-    extra->supervision.failure->phase = FAILURE_ORDERED;
+    failure_change(extra->supervision.failure, FAILURE_ORDERED);
     cell_set_control(worker, cell, CONTROL_DECIDED);
 }
 
@@ -256,5 +257,5 @@ void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32
     else if (failure->phase == FAILURE_DOWN && failure->answer)
         come_down(worker, cell);
     else
-        rest(worker, cell);
+        restart_pause(worker, cell);
 }

@@ -30,11 +30,18 @@
 #include "actor/turn/run.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
+#include "base/sized.h"
 #include "wire/copy.h"
 #include "wire/type.h"
 #include "os/probe.h"
 
 /* ---- Before other threads know the actor. ---- */
+
+__attribute__((__noinline__)) const tr_spawn_args *tr__spawn_args_read(const tr_spawn_args *args,
+                                                                       tr_spawn_args *copy)
+{
+    return args && sized_read(copy, sizeof *copy, args, args->size) ? copy : NULL;
+}
 
 /* As tr__spawn_check, but the size and the behavior of the arguments are known to be valid. */
 static tr_status check(struct tr_system *system, const tr_spawn_args *args)
@@ -79,8 +86,7 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
 {
     const char *why;
-    if (!args || args->size != sizeof *args)
-        return TR_INVALID_ARGUMENT;
+    TR_ASSERT(args->size == sizeof *args);
     if (!tr__behavior_is_valid(args->behavior, &why)) {
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
         return TR_INVALID_ARGUMENT;
@@ -495,9 +501,8 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
                           uint64_t causal, struct failure **past, uint64_t *ref_bits)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
-    struct dispatch *dispatch = NULL;
-    if (args && args->size == sizeof *args)
-        dispatch = dispatch_known(&worker->dispatches, args->behavior);
+    TR_ASSERT_SLOW(args->size == sizeof *args);
+    struct dispatch *dispatch = dispatch_known(&worker->dispatches, args->behavior);
     tr_status status =
         dispatch ? check(worker->system, args) : tr__spawn_check(worker->system, args);
     if (status != TR_OK)
@@ -561,17 +566,20 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     return TR_OK;
 }
 
-tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
+tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *given, uint64_t *ref_bits)
 {
     TURN_VERB(self);
-    if (!self || !args || !ref_bits || args->size != sizeof *args)
+    tr_spawn_args copy;
+    const tr_spawn_args *args = spawn_args_read(given, &copy);
+    if (!self || !args || !ref_bits)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled) {
         tr__error_set(args->error, TR_CANCELLED, self->cell->identity, "the turn was cancelled");
         return TR_CANCELLED;
     }
-    bool is_last_word = self->kind == TURN_PRE_RESTART || self->kind == TURN_DECIDER;
-    if (self->cell->life >= LIFE_STOPPING || is_last_word) {
+    bool cannot_spawn =
+        self->kind == TURN_DECIDER || turn_kind_has(self->kind, SIGNAL_CANNOT_SPAWN);
+    if (self->cell->life >= LIFE_STOPPING || cannot_spawn) {
         tr__error_set(args->error, TR_STOPPING, self->cell->identity, "the actor is stopping");
         return TR_STOPPING;
     }

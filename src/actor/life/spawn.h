@@ -7,6 +7,33 @@
 
 #include "actor/cell/system.h"
 
+/** As spawn_args_read, for arguments of another size. `args` may be NULL. Any thread. */
+const tr_spawn_args *tr__spawn_args_read(const tr_spawn_args *args, tr_spawn_args *copy);
+
+/**
+ * Returns the arguments of a spawn as this library has them: `args`, or if the program was compiled with another struct,
+ * a copy in *copy. NULL if they are missing, or say something that the library does not know. Any thread.
+ */
+static inline const tr_spawn_args *spawn_args_read(const tr_spawn_args *args, tr_spawn_args *copy)
+{
+    if (__builtin_expect(args && args->size == sizeof *args, 1))
+        return args;
+    return tr__spawn_args_read(args, copy);
+}
+
+/** What is wrong if spawn_args_read returns NULL. */
+#define SPAWN_ARGS_FAULT                                                                           \
+    "invalid arguments: missing, or with members that this library does not have"
+
+/** As spawn_args_read, but copies always. Returns false where that returns NULL. Any thread. */
+static inline bool spawn_args_copy(const tr_spawn_args *args, tr_spawn_args *copy)
+{
+    const tr_spawn_args *read = spawn_args_read(args, copy);
+    if (read && read != copy)
+        *copy = *read;
+    return read != NULL;
+}
+
 /**
  * Handles a new cell that was posted to this worker: links it to its parent, posts it to its own
  * worker, or sets it up. Worker only.
@@ -20,7 +47,10 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 /** Puts a new cell that its parent did not make itself into the parent's list. Worker 0 only. */
 void tr__spawn_link(struct worker *worker, struct cell *cell);
 
-/** Checks the arguments of a spawn. Returns TR_OK, or a status whose text is in args->error. */
+/**
+ * Checks the arguments of a spawn, as spawn_args_read returns them. Returns TR_OK, or a status whose text is in
+ * args->error.
+ */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
 /**

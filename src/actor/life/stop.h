@@ -40,8 +40,8 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
                          const tr_handler *handler, const void *message, const char *name);
 
 /**
- * Takes a tenant's name, if it has one, out of the directory. Its path can still be read. Owner
- * only.
+ * Takes a tenant's name, if it has one, out of the directory. The path of the tenant can still be
+ * read. Owner only.
  */
 void tr__cell_unname(struct worker *worker, struct cell *cell);
 

@@ -409,7 +409,7 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     failure->origin = child->origin;
     child->origin = NULL;
     failure->cell = parent;
-    failure->phase = FAILURE_DECIDED;
+    failure_change(failure, FAILURE_DECIDED);
     list_push_last(&extra->supervision.returns, &failure->link);
     tr__child_order(worker, parent, CONTROL_CHILD);
     return true;
@@ -425,7 +425,7 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
     const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
     if (is_allowed(worker, how, failure)) {
         const tr_platform *platform = worker->system->platform;
-        failure->phase = failure->delay_ns > 0 ? FAILURE_DELAYED : FAILURE_DUE;
+        failure_change(failure, failure->delay_ns > 0 ? FAILURE_DELAYED : FAILURE_DUE);
         if (failure->delay_ns > 0)
             tr__wheel_arm(&worker->life.delays,
                           &failure->delay,

@@ -47,7 +47,8 @@ enum failure_phase {
     FAILURE_TURNS,    /* the incarnation ends: a function of tr_blocking has not returned */
     FAILURE_CHILDREN, /* the incarnation ends: children have not ended */
     FAILURE_DOWN,     /* the incarnation has ended: waits for the other members of the group */
-    FAILURE_UP        /* the next incarnation is to begin */
+    FAILURE_UP,       /* the next incarnation is to begin */
+    FAILURE_PHASE_COUNT
 };
 
 /**
@@ -57,8 +58,8 @@ enum failure_phase {
 TR_MESSAGE(tr_ready, (u64, spec), (message(tr_error), cause));
 
 struct failure {
-    enum failure_phase phase;
-    uint64_t child; /* the ref of the actor that failed or ended */
+    enum failure_phase phase; /* only failure_change of actor/life/failure_record.h writes this */
+    uint64_t child;           /* the ref of the actor that failed or ended */
     /* for a group supervisor: the ref of its group address; otherwise 0 */
     uint64_t group;
     const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, or NULL */

@@ -57,7 +57,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     struct failure *waiting =
         extra->supervision.failure; /* made by a DOWN that arrived before the decision */
     failure->cell = cell;
-    failure->phase = FAILURE_DECIDED;
+    failure_change(failure, FAILURE_DECIDED);
     if (waiting) {
         if (failure->answer)
             envelope_give(&worker->pool, failure->answer);
@@ -68,7 +68,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     /* The actor got a DOWN before or after it failed, and its group waits for the answer. */
     if (failure->answer) {
         if (failure->directive == TR_RESTART || failure->directive == TR_RESUME)
-            failure->phase = FAILURE_ORDERED;
+            failure_change(failure, FAILURE_ORDERED);
         failure->is_group = true;
     }
     extra->supervision.failure = failure;
@@ -123,7 +123,7 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     failure->answer = envelope;
     failure->is_group = true;
     if (is_deciding)
-        failure->phase = FAILURE_AWAY;
+        failure_change(failure, FAILURE_AWAY);
     switch (failure->phase) {
     case FAILURE_AWAY:
         return; /* the decision is on its way, and on_decided will handle the DOWN */
@@ -131,7 +131,7 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     case FAILURE_CHILDREN:
         return; /* the incarnation is ending already */
     case FAILURE_UP:
-        failure->phase = FAILURE_DOWN; /* the next incarnation has not started */
+        failure_change(failure, FAILURE_DOWN); /* the next incarnation has not started */
         break;
     case FAILURE_DOWN:
         break; /* the incarnation has ended already: only the answer is left to send */
@@ -139,7 +139,7 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
         tr__wheel_cancel(&worker->life.delays, &failure->delay);
         if (!(cell->flags & CELL_FAILED))
             failure->cause = order->cause;
-        failure->phase = FAILURE_ORDERED;
+        failure_change(failure, FAILURE_ORDERED);
         break;
     }
     call(worker, cell);
@@ -160,7 +160,7 @@ static void on_up(struct worker *worker, struct cell *cell, struct envelope *env
     if (extra->supervision.failure->answer)
         envelope_give(&worker->pool, extra->supervision.failure->answer);
     extra->supervision.failure->answer = envelope;
-    extra->supervision.failure->phase = FAILURE_UP;
+    failure_change(extra->supervision.failure, FAILURE_UP);
     call(worker, cell);
 }
 

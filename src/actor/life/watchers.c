@@ -122,7 +122,7 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
 }
 
 /* Sends the signal to all watchers of the ref `target`. */
-static void tell(struct worker *worker, uint64_t target)
+static void terminated_send(struct worker *worker, uint64_t target)
 {
     struct envelope *first = tr__watched_take(&worker->life.watched, &worker->source, target);
     while (first) {
@@ -140,10 +140,10 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPED);
-    tell(worker, cell->identity);
+    terminated_send(worker, cell->identity);
     uint64_t group = tr__group_address_of_supervisor(cell);
     if (group)
-        tell(worker, group);
+        terminated_send(worker, group);
 }
 
 /* ---- Actors that move to another worker. ---- */
@@ -386,6 +386,7 @@ static void client_answer(struct tr_client *client, struct envelope *envelope)
 
 tr_status tr_client_try_watch(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     if (!client || !ref.bits)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
@@ -403,11 +404,13 @@ tr_status tr_client_try_watch(tr_client *client, tr_ref ref)
 
 tr_status tr_client_watch(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     return tr_client_try_watch(client, ref);
 }
 
 tr_status tr_client_unwatch(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     if (!client || !ref.bits)
         return TR_INVALID_ARGUMENT;
     struct watch_entry *found = tr__watch_find(&client->watches, ref.bits);
@@ -421,6 +424,7 @@ tr_status tr_client_unwatch(tr_client *client, tr_ref ref)
 
 void tr__client_watch_mail(struct tr_client *client, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     bool is_here = watch_letter(envelope)->target == client->cell->identity;
     if (envelope->kind == ENVELOPE_WATCH && is_here) {
         watch_ring_push(&client->watchers, envelope);
@@ -449,12 +453,14 @@ static struct watch_entry *client_watch_of(struct tr_client *client, struct enve
 
 bool tr__client_watch_is_open(struct tr_client *client, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     return envelope->type != &tr__signal_types[SIGNAL_TERMINATED] ||
            client_watch_of(client, envelope);
 }
 
 void tr__client_watch_over(struct tr_client *client, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     if (envelope->type != &tr__signal_types[SIGNAL_TERMINATED])
         return;
     struct watch_entry *watch = client_watch_of(client, envelope);
@@ -466,6 +472,7 @@ void tr__client_watch_over(struct tr_client *client, struct envelope *envelope)
 
 void tr__client_watch_end(struct tr_client *client)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct watch_table *watches = &client->watches;
     for (uint32_t i = 0; watches->slots && i <= watches->mask; i++) {
         if (watches->slots[i].target)

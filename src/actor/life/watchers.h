@@ -69,8 +69,8 @@ bool tr__client_watch_is_open(struct tr_client *client, struct envelope *envelop
 /** Removes the watch of a signal that is given to the client. Does nothing for other messages. */
 void tr__client_watch_over(struct tr_client *client, struct envelope *envelope);
 /**
- * Ends all watches of a client that is freed, and sends the signal to its watchers. Its door is
- * closed already.
+ * Ends all watches of a client that is freed, and sends the signal to its watchers. The door of the
+ * client is closed already.
  */
 void tr__client_watch_end(struct tr_client *client);
 

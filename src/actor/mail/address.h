@@ -2,12 +2,14 @@
 /**
  * Addresses of envelopes: kind, receiver, sender, causal id, and the number of an ask.
  *
- * A sender fills in a struct address, by member name, and passes it to one of these functions. No
- * other code writes these members of an envelope that is about to be sent. The functions are
- * inline, and nearly all calls pass a constant kind, so the struct costs nothing. These functions
- * are for sending only. An envelope that is in its turn or in a mailbox may change its kind without
- * them (ENVELOPE_ANSWERED, ENVELOPE_VOID). A reply that is kept uses its members sender and causal
- * for something else (turn_ask_answer).
+ * A sender fills in a struct address, by member name, and passes it to one of these functions. Only
+ * two other places write these members of an envelope that is about to be sent: verbs/publish.c
+ * keeps receivers in `sender` until it addresses the envelopes, and pool/local_transport.c makes the
+ * causal id of a parcel from the address of the envelope. The functions are inline, and nearly all
+ * calls pass a constant kind, so the struct costs nothing. These functions are for sending only. An
+ * envelope that is in its turn or in a mailbox may change its kind without them (ENVELOPE_ANSWERED,
+ * ENVELOPE_VOID). A reply that is kept uses its members sender and causal for something else
+ * (turn_ask_answer).
  */
 #ifndef ACTOR_MAIL_ADDRESS_H
 #define ACTOR_MAIL_ADDRESS_H
@@ -45,8 +47,8 @@ ATOM_INLINE void mail_address(struct envelope *envelope, struct address address)
 }
 
 /**
- * Addresses an envelope that has been sent before. It keeps its causal id and the number of its
- * ask.
+ * Addresses an envelope that has been sent before. The envelope keeps its causal id and the number
+ * of its ask.
  */
 ATOM_INLINE void mail_readdress(struct envelope *envelope, enum envelope_kind kind, uint64_t to,
                                 uint64_t sender)

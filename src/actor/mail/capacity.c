@@ -4,7 +4,7 @@
  */
 #include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 
 static_assert(TR_OVERDRAFT_MAX <= CAPACITY_LARGEST / 4,
               "an overdraft fits into the capacity's word");

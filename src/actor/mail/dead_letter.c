@@ -329,6 +329,21 @@ static uint64_t total_of(struct tr_system *system)
     return total;
 }
 
+/* Copies the newest records. Returns how many there are. Under the lock. */
+static size_t records_copy(const struct dead_letters *letters, tr_dead_letter_record *last,
+                           size_t size, size_t max)
+{
+    uint64_t total = letters->total;
+    uint64_t kept = total < TR_DEAD_LETTERS_MAX ? total : TR_DEAD_LETTERS_MAX;
+    size_t wanted = last && max < kept ? max : last ? (size_t)kept : 0;
+    for (size_t i = 0; i < wanted; i++)
+        sized_write((char *)last + i * size,
+                    size,
+                    &letters->ring[(total - 1 - i) % TR_DEAD_LETTERS_MAX],
+                    sizeof letters->ring[0]);
+    return wanted;
+}
+
 uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *last, size_t size,
                                       size_t max, size_t *count)
 {
@@ -339,18 +354,24 @@ uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *
     struct dead_letters *letters = &system->dead_letters;
     lock_take(&letters->lock);
     uint64_t all = total_of(system);
-    uint64_t total = letters->total;
-    uint64_t kept = total < TR_DEAD_LETTERS_MAX ? total : TR_DEAD_LETTERS_MAX;
-    size_t wanted = last && max < kept ? max : last ? (size_t)kept : 0;
-    for (size_t i = 0; i < wanted; i++)
-        sized_write((char *)last + i * size,
-                    size,
-                    &letters->ring[(total - 1 - i) % TR_DEAD_LETTERS_MAX],
-                    sizeof letters->ring[0]);
+    size_t copied = records_copy(letters, last, size, max);
     lock_give(&letters->lock);
     if (count)
-        *count = wanted;
+        *count = copied;
     return all;
+}
+
+uint64_t tr__dead_letters_copy(struct tr_system *system, tr_dead_letter_record *last, size_t max,
+                               size_t *count)
+{
+    struct dead_letters *letters = &system->dead_letters;
+    lock_take(&letters->lock);
+    uint64_t total = letters->total;
+    size_t copied = records_copy(letters, last, sizeof *last, max);
+    lock_give(&letters->lock);
+    if (count)
+        *count = copied;
+    return total;
 }
 
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)

@@ -10,6 +10,7 @@
 #define ACTOR_MAIL_DEAD_LETTER_H
 
 #include <troupe/message.h>
+#include <troupe/system.h>
 
 #include "mem/source.h"
 
@@ -58,6 +59,14 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
  */
 void tr__dead_letter(struct tr_system *system, struct worker *worker,
                      const struct dead_letter *letter);
+
+/**
+ * Copies the newest records, as tr_system_dead_letters does, but returns how many there are without
+ * those that workers have only noted. So the newest record of the copy has the returned number.
+ * Any thread.
+ */
+uint64_t tr__dead_letters_copy(struct tr_system *system, tr_dead_letter_record *last, size_t max,
+                               size_t *count);
 
 /**
  * Records the dead letters that a worker has only noted after the deadline of a shutdown: see

@@ -10,15 +10,15 @@
 #include "actor/mail/kind.h"
 
 enum {
-    BURIAL_SHARE = 4096, /* the counters are updated after this many messages, to show progress */
+    BATCH_SHARE = 4096, /* the counters are updated after this many messages, to show progress */
     /*
      * Messages that were sent together lie next to each other in memory. If the queued messages of
-     * an actor fill BURIAL_LONG lines of 64 bytes or more, memory is prefetched BURIAL_NEAR and
-     * BURIAL_FAR bytes ahead.
+     * an actor fill BATCH_LONG lines of 64 bytes or more, memory is prefetched BATCH_NEAR and
+     * BATCH_FAR bytes ahead.
      */
-    BURIAL_LONG = 256,
-    BURIAL_NEAR = 256,
-    BURIAL_FAR = 4096
+    BATCH_LONG = 256,
+    BATCH_NEAR = 256,
+    BATCH_FAR = 4096
 };
 
 /* The mail of one actor, while it becomes dead letters. */
@@ -58,7 +58,7 @@ static bool is_last(struct worker *worker)
  */
 static uint32_t share_of(const struct dead_letter_batches *dead_letter_batches)
 {
-    return dead_letter_batches->is_logged ? BURIAL_SHARE : DEAD_LETTERS_BATCH;
+    return dead_letter_batches->is_logged ? BATCH_SHARE : DEAD_LETTERS_BATCH;
 }
 
 static void count_last(struct dead_letter_batch *dead_letter_batch, uint32_t count)
@@ -84,14 +84,14 @@ static void bury_last(struct dead_letter_batch *dead_letter_batch)
     uint32_t slot = (uint32_t)cell->identity;
     uint32_t share = share_of(dead_letter_batches);
     uint32_t count = 0;
-    bool is_long = cell->queued_lines >= BURIAL_LONG;
+    bool is_long = cell->queued_lines >= BATCH_LONG;
     bool has_more = true;
     while (has_more && envelope->kind == ENVELOPE_NOTICE) {
         struct envelope *next = (struct envelope *)(void *)envelope->mail.next;
         has_more = envelope != last;
         if (is_long) {
-            __builtin_prefetch((const char *)next + BURIAL_NEAR);
-            __builtin_prefetch((const char *)next + BURIAL_FAR);
+            __builtin_prefetch((const char *)next + BATCH_NEAR);
+            __builtin_prefetch((const char *)next + BATCH_FAR);
         }
         mail_uncount(cell, envelope);
         dead_letter_batches->notes[dead_letter_batches->next] =

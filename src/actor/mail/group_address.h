@@ -152,8 +152,8 @@ bool tr__group_is_before(const struct slots *slots, const struct cell *superviso
 void tr__group_close(struct tr_system *system, uint64_t ref);
 
 /**
- * Returns the group address of a ref, NULL for none. It may have another tenant by the time that
- * the caller reads it. Any thread.
+ * Returns the group address of a ref, NULL for none. The group address may have another tenant by
+ * the time that the caller reads it. Any thread.
  */
 struct group_address *tr__group_find(const struct tr_system *system, uint64_t ref);
 

@@ -11,7 +11,7 @@
 #include "actor/mail/address.h"
 
 /* Reads a word of the board. Returns false if the tenant is gone. */
-static bool look(const struct group_walk *walk, const atom64 *place, uint64_t *value)
+static bool board_word_read(const struct group_walk *walk, const atom64 *place, uint64_t *value)
 {
     bool is_there = board_read(&walk->group->board, walk->ref, place, value);
     return is_there || !walk->ref;
@@ -50,7 +50,8 @@ static bool plan_near(struct group_walk *walk, uint32_t worker_count)
     struct group_address *group = walk->group;
     uint64_t base;
     uint64_t members;
-    if (!look(walk, &group->base, &base) || !look(walk, &group->member_count, &members))
+    if (!board_word_read(walk, &group->base, &base) ||
+        !board_word_read(walk, &group->member_count, &members))
         return false;
     uint32_t first = (walk->worker + worker_count - (uint32_t)base) % worker_count;
     if (first >= members)
@@ -68,7 +69,8 @@ static tr_status plan(struct tr_system *system, struct group_walk *walk,
     struct group_address *group = walk->group;
     uint64_t routes;
     uint64_t count;
-    if (!look(walk, &group->routes, &routes) || !look(walk, &group->turn_count, &count))
+    if (!board_word_read(walk, &group->routes, &routes) ||
+        !board_word_read(walk, &group->turn_count, &count))
         return TR_STOPPED;
     if (routes) {
         walk->is_router = true;
@@ -113,11 +115,11 @@ static struct cell *next_near(struct group_walk *walk)
     uint64_t members;
     while (walk->near_left) {
         walk->near_left--;
-        if (!look(walk, &walk->group->member_count, &members))
+        if (!board_word_read(walk, &walk->group->member_count, &members))
             return NULL;
         if (walk->near >= members)
             walk->near %= walk->near_step;
-        if (!look(walk, &walk->group->members[walk->near], &walk->member))
+        if (!board_word_read(walk, &walk->group->members[walk->near], &walk->member))
             return NULL;
         walk->near += walk->near_step;
         struct cell *cell = slots_find(walk->slots, walk->member);
@@ -132,17 +134,18 @@ static struct cell *next_near(struct group_walk *walk)
  * Returns the next member for a key of a router. The first is the member that has the key. The next
  * is the one that would have the key if the first were gone, and so on.
  */
-static struct cell *next_heir(struct group_walk *walk)
+static struct cell *next_for_key(struct group_walk *walk)
 {
     const struct group_address *group = walk->group;
     uint64_t count;
     uint64_t members;
-    if (!look(walk, &group->key_count, &count) || !look(walk, &group->member_count, &members))
+    if (!board_word_read(walk, &group->key_count, &count) ||
+        !board_word_read(walk, &group->member_count, &members))
         return NULL;
     uint64_t place = walk->hash & (count - 1);
     if (walk->left) {
         walk->left = 0;
-        if (!look(walk, &group->keys[place], &walk->member))
+        if (!board_word_read(walk, &group->keys[place], &walk->member))
             return NULL;
         struct cell *cell = slots_find(walk->slots, walk->member);
         if (cell)
@@ -155,7 +158,7 @@ static struct cell *next_heir(struct group_walk *walk)
             uint64_t score = group_score(place, i);
             if (score >= walk->score || score < best)
                 continue;
-            if (!look(walk, &group->members[i], &member))
+            if (!board_word_read(walk, &group->members[i], &member))
                 return NULL;
             if (!member)
                 continue;
@@ -181,20 +184,20 @@ struct cell *tr__group_next(struct group_walk *walk)
         return walk->member == walk->ref ? NULL : slots_find(walk->slots, walk->member);
     }
     if (walk->is_router)
-        return next_heir(walk);
+        return next_for_key(walk);
     struct cell *near = next_near(walk);
     if (near)
         return near;
     while (walk->left) {
         uint64_t count;
         walk->left--;
-        if (!look(walk, &group->turn_count, &count) || !count)
+        if (!board_word_read(walk, &group->turn_count, &count) || !count)
             return NULL;
         if (!walk->has_turn)
             walk->turn = turn_take(group, walk->worker, (uint32_t)count);
         walk->has_turn = true;
         walk->turn = walk->turn < count ? walk->turn : 0;
-        if (!look(walk, &group->turns[walk->turn++], &walk->member))
+        if (!board_word_read(walk, &group->turns[walk->turn++], &walk->member))
             return NULL;
         struct cell *cell = slots_find(walk->slots, walk->member);
         if (cell)
@@ -214,7 +217,7 @@ struct group_walk tr__group_all(struct tr_system *system, uint64_t ref)
     struct group_walk walk = {
         .slots = &system->slots, .group = tr__group_find(system, ref), .ref = ref};
     uint64_t members;
-    if (walk.group && look(&walk, &walk.group->member_count, &members))
+    if (walk.group && board_word_read(&walk, &walk.group->member_count, &members))
         walk.left = (uint32_t)members;
     return walk;
 }
@@ -222,7 +225,7 @@ struct group_walk tr__group_all(struct tr_system *system, uint64_t ref)
 bool tr__group_each(struct group_walk *walk, uint64_t *member)
 {
     while (walk->turn < walk->left) {
-        if (!look(walk, &walk->group->members[walk->turn++], member))
+        if (!board_word_read(walk, &walk->group->members[walk->turn++], member))
             return false;
         if (*member && slots_find(walk->slots, *member))
             return true;

@@ -8,9 +8,9 @@
  *   - its text, for lists of mail and traces of messages;
  *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
  *     function takes the mail when it arrives; tr__mail_takers names the function. The function
- *     owns the envelope. It also gets mail to earlier tenants of the slot, and to actors that have
- *     stopped. For a function of a later room, add a case to one that actor/cell/upcalls.h already
- *     declares, such as tr__waiters_mail;
+ *     owns the envelope. That function also gets mail to earlier tenants of the slot, and to actors
+ *     that have stopped. For a function of a later room, add a case to one that
+ *     actor/cell/upcalls.h already declares, such as tr__waiters_mail;
  *   - its properties: members of enum mail_property, joined by |.
  * Where the kind is a constant, which it is on every hot path, a lookup in the table costs nothing.
  * Elsewhere a lookup is a test of one bit.
@@ -96,8 +96,8 @@ enum mail_box {
     /* TRACED, to the asker: the answer to a TRACE. */                                             \
     KIND(TRACE,     "trace",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(TRACED,    "traced",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* Searches a cycle of actors that wait for each other. See actor/ask/ring.h. */               \
-    KIND(RING,      "ring",      TAKEN,       MAIL_PASSES_SEAL)                                    \
+    /* Searches a cycle of actors that wait for each other. See actor/ask/ask_cycle.h. */          \
+    KIND(CYCLE,     "cycle",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* The function that tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */   \
     KIND(RETURNED,  "returned",  TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Asks an actor what it waits for. See actor/verbs/why.h. */                                  \

@@ -147,8 +147,8 @@ void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sends an actor a message of the runtime. Its turn may begin even during a barrier. Returns a
- * status of tr__mail_send, TR_NO_MEMORY or TR_TOO_LARGE.
+ * Sends an actor a message of the runtime. The turn of that message may begin even during a
+ * barrier. Returns a status of tr__mail_send, TR_NO_MEMORY or TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__durable_tell(struct worker *worker, struct cell *cell,
                                          const tr_type *type, const void *message);

@@ -70,7 +70,7 @@ bool tr__routes_are_valid(const tr_route *routes, const char **why)
     return count > 0;
 }
 
-static const tr_route *find(const tr_route *routes, const tr_type *type)
+static const tr_route *route_of_type(const tr_route *routes, const tr_type *type)
 {
     for (const tr_route *route = routes; route->type; route++) {
         if (route->type == type)
@@ -125,7 +125,7 @@ static uint64_t integer(const tr_field *field, const void *data)
 bool tr__route_hash(const tr_route *routes, struct hash_key key, const tr_type *type,
                     const void *data, uint64_t *hash)
 {
-    const tr_route *route = find(routes, type);
+    const tr_route *route = route_of_type(routes, type);
     if (!route)
         return false;
     if (route->key) {

@@ -38,18 +38,18 @@ void tr__shutdown_stats_free(struct tr_system *system)
 }
 
 /*
- * Adds to a number that any thread may write. The number stays below LEDGER_ENDED. If it is
- * LEDGER_ENDED, it does not change.
+ * Adds to a number that any thread may write. The number stays below SHUTDOWN_STATS_ENDED. If it is
+ * SHUTDOWN_STATS_ENDED, it does not change.
  */
 static void add(atom32 *number, uint64_t more)
 {
     uint32_t before = atom32_load(number, ATOM_RELAXED);
     uint32_t after;
     do {
-        if (before == LEDGER_ENDED)
+        if (before == SHUTDOWN_STATS_ENDED)
             return;
-        uint32_t capacity = LEDGER_ENDED - 1 - before;
-        after = more < capacity ? before + (uint32_t)more : LEDGER_ENDED - 1;
+        uint32_t capacity = SHUTDOWN_STATS_ENDED - 1 - before;
+        after = more < capacity ? before + (uint32_t)more : SHUTDOWN_STATS_ENDED - 1;
     } while (!atom32_compare_exchange(number, &before, after, ATOM_RELAXED, ATOM_RELAXED));
 }
 
@@ -79,7 +79,7 @@ static void settle(struct worker *worker)
     atom64_store(&worker->shutdown.stats.handled, add_run(worker), ATOM_RELAXED);
 }
 
-static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
+static uint32_t counted_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
     const struct cell *cell = cell_of_task(task);
@@ -98,7 +98,7 @@ void tr__shutdown_stats_begin(struct worker *worker)
     if (runs->run || !atomptr_load(&worker->system->shutdown.shutdown_stats.entries, ATOM_ACQUIRE))
         return;
     runs->run = ATOM_PEEK(&worker->loop.hooks->run);
-    runs->hooks = loop_hooks_with(worker->loop.hooks, run);
+    runs->hooks = loop_hooks_with(worker->loop.hooks, counted_run);
     uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
     uint32_t slot = slots_number(worker->slots, worker_running(worker));
     atom64_store(&runs->handled, handled, ATOM_RELAXED);
@@ -125,10 +125,10 @@ bool tr__shutdown_stats_take(struct worker *worker, const struct cell *cell, uin
     if (!entry)
         return false;
     settle(worker);
-    *dead = atom32_exchange(&entry->dead, LEDGER_ENDED, ATOM_RELAXED);
-    *handled = atom32_exchange(&entry->handled, LEDGER_ENDED, ATOM_RELAXED);
+    *dead = atom32_exchange(&entry->dead, SHUTDOWN_STATS_ENDED, ATOM_RELAXED);
+    *handled = atom32_exchange(&entry->handled, SHUTDOWN_STATS_ENDED, ATOM_RELAXED);
     /* False: an earlier tenant of the slot has ended and taken the numbers. */
-    return *dead != LEDGER_ENDED;
+    return *dead != SHUTDOWN_STATS_ENDED;
 }
 
 bool tr__shutdown_stats_look(struct tr_system *system, uint32_t slot, uint32_t *handled,
@@ -139,5 +139,5 @@ bool tr__shutdown_stats_look(struct tr_system *system, uint32_t slot, uint32_t *
         return false;
     *dead = atom32_load(&entry->dead, ATOM_RELAXED);
     *handled = atom32_load(&entry->handled, ATOM_RELAXED);
-    return *dead != LEDGER_ENDED && (*dead || *handled);
+    return *dead != SHUTDOWN_STATS_ENDED && (*dead || *handled);
 }

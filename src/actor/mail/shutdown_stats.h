@@ -25,12 +25,12 @@ struct tr_system;
 struct worker;
 
 struct shutdown_stats_entry {
-    /* both are below LEDGER_ENDED, however much is counted; LEDGER_ENDED itself: the actor has ended */
+    /* both are below SHUTDOWN_STATS_ENDED, however much is counted; SHUTDOWN_STATS_ENDED itself: the actor has ended */
     atom32 handled;
     atom32 dead;
 };
 
-#define LEDGER_ENDED UINT32_MAX
+#define SHUTDOWN_STATS_ENDED UINT32_MAX
 
 /** Makes the table. Called once, before the actors are asked to stop. Any thread. */
 void tr__shutdown_stats_open(struct tr_system *system);

@@ -16,6 +16,7 @@
 #include "actor/system/shutdown.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/turn/shared_job.h"
+#include "base/sized.h"
 
 /* An actor that stops later than this is named in the text for people. */
 #define WORTH_SAYING_NS (TR_SECOND / 2)
@@ -405,10 +406,8 @@ static void sort_hooks(tr_shutdown_report *report)
     memcpy(report->hook, sorted, count * sizeof sorted[0]);
 }
 
-tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, size_t size)
+static tr_status report_write(tr_system *system, tr_shutdown_report *report)
 {
-    if (!system || !report || size != sizeof *report)
-        return TR_INVALID_ARGUMENT;
     struct shutdown *shutdown = &system->shutdown;
     tr_status other =
         tr__shutdown_has_unstored(system) ? TR_SHUTDOWN_INCOMPLETE : tr_system_error(system, NULL);
@@ -430,6 +429,23 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
     lock_give(&shutdown->lock);
     if (status == TR_OK)
         sort_hooks(report);
+    return status;
+}
+
+tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, size_t size)
+{
+    if (!system || !report || !size)
+        return TR_INVALID_ARGUMENT;
+    if (size == sizeof *report)
+        return report_write(system, report);
+    /* the program was compiled with another struct, so make the whole report first */
+    tr_shutdown_report *whole = source_resize(&system->source, NULL, sizeof *whole);
+    if (!whole)
+        return TR_NO_MEMORY;
+    tr_status status = report_write(system, whole);
+    if (status == TR_OK)
+        sized_write(report, size, whole, sizeof *whole);
+    source_resize(&system->source, whole, 0);
     return status;
 }
 

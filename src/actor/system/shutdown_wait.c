@@ -170,7 +170,7 @@ static void abandon(struct tr_system *system)
 }
 
 /*
- * Does what is due before the deadline: if /user has not begun to stop in time, asks for a sweep
+ * Does what is due before the deadline: if /user has not started to stop in time, asks for a sweep
  * that stops the top-level actors. Returns the latest time at which to look again.
  */
 static tr_time step_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,

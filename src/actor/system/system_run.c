@@ -36,7 +36,10 @@ static bool is_worker(struct tr_system *system)
     return tr__handoff_is_caller(system);
 }
 
-/* Joins the thread of a worker. Nobody looks at the thread meanwhile, because the join frees it. */
+/*
+ * Joins the thread of a worker. Before that, takes the thread out of the record of the worker, under
+ * the lock of those who look at threads, because the join frees the thread.
+ */
 static void thread_join(struct worker *worker)
 {
     struct tr_system *system = worker->system;
@@ -488,11 +491,14 @@ static uint64_t value(const atom64 *counter)
 
 static void counters_add(tr_counters *sum, const struct counters *counters)
 {
+    /* Load each counter once: a reader subtracts one sum from another, and no difference may go back. */
+    uint64_t handled = value(&counters->handled);
+    uint64_t refused = value(&counters->refused);
     sum->accepted += value(&counters->accepted);
-    sum->handled += value(&counters->handled);
-    sum->dead_letters += value(&counters->dead) + value(&counters->refused);
-    sum->refused += value(&counters->refused);
-    sum->turns += value(&counters->handled) + value(&counters->signals);
+    sum->handled += handled;
+    sum->dead_letters += value(&counters->dead) + refused;
+    sum->refused += refused;
+    sum->turns += handled + value(&counters->signals);
     sum->posts += value(&counters->posts);
     sum->wakes += value(&counters->wakes);
     sum->spawned += value(&counters->spawned);

@@ -3,18 +3,18 @@
  * Thread handoff: a worker whose thread is stuck in a handler continues on another thread.
  *
  * The watch notices that a worker makes no progress, and calls a spare thread. If the stuck thread
- * is in user code (sched/claim.h), the spare thread takes the worker. It treats the turn like one
- * that has begun to wait: the turn keeps its stack, and the worker's loop continues on another
- * stack, on the spare thread. But the handler still runs, so no other code of its actor may run
- * meanwhile. The scheduling state of the actor stays SCHED_RUNNING, and what is sent to it waits in
- * mailboxes and control bits.
+ * is in user code (sched/claim.h), the spare thread takes the worker. The spare thread treats the
+ * turn like one that has begun to wait: the turn keeps its stack, and the worker's loop continues
+ * on another stack, on the spare thread. But the handler still runs, so no other code of its actor
+ * may run meanwhile. The scheduling state of the actor stays SCHED_RUNNING, and what is sent to it
+ * waits in mailboxes and control bits.
  *
- * When the handler returns or calls a verb, its thread is back in the runtime. It finds the worker
- * taken, sets CONTROL_BACK, posts the actor's door, and waits. The next run of the actor hands the
- * worker to that thread. The loop leaves its fiber as if it switched to the fiber of the turn. The
- * thread that ran the loop becomes a spare, and the thread of the turn continues where it waited,
- * in the verb. So one thread at a time acts for a worker. Verbs need nothing for this except their
- * first line, TURN_VERB of actor/cell/verb.h.
+ * When the handler returns or calls a verb, its thread is back in the runtime. That thread finds
+ * the worker taken, sets CONTROL_BACK, posts the actor's door, and waits. The next run of the actor
+ * hands the worker to that thread. The loop leaves its fiber as if it switched to the fiber of the
+ * turn. The thread that ran the loop becomes a spare, and the thread of the turn continues where it
+ * waited, in the verb. So one thread at a time acts for a worker. Verbs need nothing for this
+ * except their first line, TURN_VERB of actor/cell/verb.h.
  */
 #ifndef ACTOR_SYSTEM_THREAD_HANDOFF_H
 #define ACTOR_SYSTEM_THREAD_HANDOFF_H

@@ -18,7 +18,7 @@ void tr__idle_drop(struct worker *worker, struct cell *cell);
 
 /**
  * Notes that the turn of `event` starts. If the event is the signal of the receive timeout, the
- * timeout no longer owns it.
+ * timeout no longer owns that event.
  */
 void tr__idle_arrived(struct cell *cell, const struct envelope *event);
 

@@ -42,7 +42,7 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
 }
 
 /* Implements fault_owner.find: finds the user code that the worker runs. In a signal handler. */
-static bool find(void *context, struct fault_span *span)
+static bool fault_span_find(void *context, struct fault_span *span)
 {
     const struct worker *worker = context;
     const struct fiber *fiber = worker->stacks.host.current;
@@ -234,7 +234,7 @@ void tr__faults_begin(struct worker *worker)
     const struct tr_system *system = worker->system;
     if (!system->options.traps_faults && !system->options.names_faults)
         return;
-    const struct fault_owner owner = {.find = find,
+    const struct fault_owner owner = {.find = fault_span_find,
                                       .leave = system->options.traps_faults ? leave : NULL,
                                       .describe = describe,
                                       .context = worker};

@@ -122,18 +122,26 @@ void tr__follow_begin(struct tr_self *self)
         recorder->on_begin(self);
     self->followed = 0;
     tr__samples_sender(self);
-    if (!tr__follow_wants(follow, self->causal, cell->identity))
-        return;
+    bool is_trial = false;
+    if (!tr__follow_wants(follow, self->causal, cell->identity)) {
+        is_trial = tr__samples_may_be_slow(self) && tr__follow_trial_take(follow);
+        if (!is_trial)
+            return;
+    }
     self->followed = atom64_fetch_add(&follow->turn, 1, ATOM_RELAXED) + 1;
     /*
      * a message of a channel or a timer: give it a causal id, so that the turns that it leads to
      * can be found
      */
-    if (!self->causal) {
+    bool has_causal = self->causal != 0;
+    if (!has_causal)
         self->causal =
             hash_bytes(worker->system->names.key, &self->followed, sizeof self->followed) | 1;
+    if (is_trial)
+        tr__follow_trial_begin(follow, self->causal);
+    else if (!has_causal)
         tr__follow_causal(follow, self->causal);
-    }
+    tr__samples_followed(self, atom64_load(&follow->number, ATOM_RELAXED) + 1);
     PROBE3(turn_begin, cell->identity, self->causal, self->envelope->type->name);
     self->followed_children = (uint64_t)cell->child_count << 32 | cell->child_last;
     tr__follow_record(worker,

@@ -4,6 +4,7 @@
 #include "actor/cell/ask_table.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/state.h"
+#include "actor/cell/turn_state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/mail/dead_letter_batch.h"
 #include "actor/time/receive_timeout.h"
@@ -228,7 +229,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     parked_push(extra, self);
     if (self->envelope->kind == ENVELOPE_EVENT)
         tr__timer_park(self->envelope);
-    self->state = TURN_PARKED;
+    turn_change(self, TURN_PARKED);
     self->wait.since_ns = worker->loop.now_ns;
     self->wait.outcome = TR_OK;
     if (!self->is_barrier && turn_wants_barrier(self))
@@ -253,7 +254,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
      */
     turn_require_slow_end(self);
     tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
-    self->state = TURN_RUNS;
+    turn_change(self, TURN_RUNS);
     list_remove(&self->wait.link);
     if (!--extra->parked.count)
         tr__idle_resume(worker, cell);
@@ -331,7 +332,7 @@ void tr__turn_switch_back(struct tr_self *self, tr_next next)
     TR_ASSERT_SLOW(self->is_detached);
     TR_ASSERT_SLOW(self->state == TURN_RUNS);
     self->call.next = next;
-    self->state = TURN_ENDED;
+    turn_change(self, TURN_ENDED);
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
@@ -420,7 +421,7 @@ bool tr__turn_stick(struct tr_self *self)
         tr__idle_pause(worker, cell);
     if (self->outbox)
         outbox_leave(self); /* messages of other turns are not held while this turn waits */
-    self->state = TURN_STUCK;
+    turn_change(self, TURN_STUCK);
     self->wait.since_ns = worker->loop.now_ns;
     extra->waits.stuck = self;
     return true;
@@ -483,6 +484,9 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (extra->waits.blocked)
         (void)tr__blocking_withdraw(worker, cell);
+    /* first, because channels have links to records on the stacks of these turns */
+    if (cell->flags & CELL_CHANNELS)
+        worker->system->channels.hooks->on_abandon(worker, cell);
     woken_clear(cell);
     LIST_EACH (link, &extra->parked.turns) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
@@ -492,8 +496,6 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     }
     extra->parked.abandons = extra->parked.count > 0;
     woken_clear(cell);
-    if (cell->flags & CELL_CHANNELS)
-        worker->system->channels.hooks->on_abandon(worker, cell);
 }
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)

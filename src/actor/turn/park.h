@@ -18,6 +18,7 @@
 #ifndef ACTOR_TURN_PARK_H
 #define ACTOR_TURN_PARK_H
 
+#include "actor/cell/turn_state.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 
@@ -96,7 +97,7 @@ static inline void woken_push(struct cell *cell, struct cell_extra *extra, struc
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT_SLOW(self->state == TURN_PARKED);
-    self->state = TURN_WOKEN;
+    turn_change(self, TURN_WOKEN);
     self->wait.woken_next = NULL;
     if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
         extra->parked.woken_last->wait.woken_next = self;

@@ -9,6 +9,7 @@
 #ifndef ACTOR_TURN_RESUME_H
 #define ACTOR_TURN_RESUME_H
 
+#include "actor/cell/turn_state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/time/receive_timeout.h"
 #include "actor/turn/park.h"
@@ -38,7 +39,7 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(worker_running(worker) == cell);
-    self->state = TURN_RUNS;
+    turn_change(self, TURN_RUNS);
     self->wait.caller = worker->stacks.host.current;
     loop_step(&worker->loop);
     worker_set_type(worker, self->envelope->type);
@@ -127,7 +128,7 @@ RESUME_INLINE tr_status park_plainly(struct tr_self *self)
     TR_ASSERT_SLOW(!timer_is_armed(&self->waits.deadline));
     extra->parked.count++;
     parked_push(extra, self);
-    self->state = TURN_PARKED;
+    turn_change(self, TURN_PARKED);
     self->wait.since_ns = worker->loop.now_ns;
     fiber_switch(&worker->stacks.host, self->wait.caller);
     TR_ASSERT_SLOW(self->state == TURN_RUNS);

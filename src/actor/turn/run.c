@@ -391,8 +391,8 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
  * `self` is worker->turns.message. Returns worker->turns.message as it is afterwards, because a
  * turn that waits is replaced there.
  */
-RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct tr_self *self,
-                               enum call_mode mode)
+RUN_INLINE struct tr_self *cycles_run(struct worker *worker, struct cell *cell,
+                                      struct tr_self *self, enum call_mode mode)
 {
     for (;;) {
         struct envelope *envelope;
@@ -458,7 +458,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         if ((mode & CALL_BASE) == CALL_RELIEVING)
             self->claim = atomptr_load(&worker->handoff.claim, ATOM_RELAXED);
         worker_set_running(worker, cell);
-        self = run(worker, cell, self, mode);
+        self = cycles_run(worker, cell, self, mode);
         uint32_t turns = self->turns;
         task = loop_next(&worker->loop, turns);
         if (__builtin_expect(!task, 0)) {

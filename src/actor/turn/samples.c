@@ -65,6 +65,32 @@ void tr__samples_sender(struct tr_self *self)
     samples->sender = turn_sender(self);
 }
 
+bool tr__samples_may_be_slow(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    const struct slow_turns *slow = &worker->samples.slow;
+    TR_ASSERT_SLOW(worker_is_mine(worker));
+    if (!worker->samples.is_timing || !worker->samples.behavior)
+        return false;
+    const struct turn_sample *entry = entry_of(worker, self->handler, worker->samples.behavior);
+    tr_time least_ns = INT64_MAX;
+    for (size_t i = 0; i < SLOW_TURNS; i++) {
+        tr_time took_ns = slow->turns[i].number ? slow->turns[i].took_ns : 0;
+        least_ns = took_ns < least_ns ? took_ns : least_ns;
+    }
+    return entry && (tr_time)atom64_load(&entry->longest_ns, ATOM_RELAXED) >= least_ns;
+}
+
+void tr__samples_followed(struct tr_self *self, uint64_t record)
+{
+    struct worker_samples *samples = &self->worker->samples;
+    TR_ASSERT_SLOW(worker_is_mine(self->worker));
+    if (!samples->is_timing)
+        return;
+    samples->record = record;
+    samples->causal = self->causal;
+}
+
 /* Returns where the message of a turn came from, and the behavior of its sender, or NULL. */
 static enum flow_origin origin_of(struct worker *worker, const tr_behavior **from)
 {
@@ -217,7 +243,9 @@ static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_
     if (!handler || !samples->behavior)
         return;
     const struct slow_turn turn = {.ref = ref,
-                                   .causal = worker->turns.message->causal,
+                                   .causal = samples->record ? samples->causal
+                                                             : worker->turns.message->causal,
+                                   .record = samples->record,
                                    .behavior = samples->behavior,
                                    .handler = handler,
                                    .ended_ns = ended_ns,
@@ -250,6 +278,7 @@ static uint32_t timed_run(struct worker *worker, struct task *task, const struct
     samples->rest = samples->weight > 1 ? cell : NULL;
     samples->weight *= samples->odds * samples->scale;
     samples->type = NULL;
+    samples->record = 0;
     samples->is_timing = true;
     if (++samples->taken % SAMPLE_TAKEN_MAX == 0 && samples->odds < SAMPLE_ODDS_MAX)
         samples->odds *= 2;

@@ -32,6 +32,13 @@ void tr__samples_arm(struct worker *worker);
  * the plain functions that call handlers do not look at senders. Worker only.
  */
 void tr__samples_sender(struct tr_self *self);
+/**
+ * Whether a turn that begins is the one that is timed, and its handler has been as slow as the
+ * slowest turns that are kept. Worker only.
+ */
+bool tr__samples_may_be_slow(struct tr_self *self);
+/** Notes that the turn that is timed is followed: its first record has this number, or one above. Worker only. */
+void tr__samples_followed(struct tr_self *self, uint64_t record);
 /** Frees the tables. The worker does not run any more. */
 void tr__samples_free(struct worker *worker);
 

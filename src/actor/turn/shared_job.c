@@ -20,7 +20,8 @@ void tr__shared_init(struct shared_job *shared, const char *key, void (*function
     list_init(&shared->waiting);
 }
 
-static struct shared_job *find(const struct blocking *blocking, const struct shared_job *fresh)
+static struct shared_job *shared_job_find(const struct blocking *blocking,
+                                          const struct shared_job *fresh)
 {
     TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
     LIST_EACH (link, &blocking->shared) {
@@ -128,7 +129,7 @@ static struct shared_job *join(struct blocking *blocking, struct blocking_job *j
     struct shared_job *fresh = job->shared;
     *begins = false;
     lock_take(&blocking->lock);
-    struct shared_job *shared = find(blocking, fresh);
+    struct shared_job *shared = shared_job_find(blocking, fresh);
     if (!shared && blocking->shared_count < TR_LOOKUPS_WAITING_MAX) {
         shared = fresh;
         list_push_last(&blocking->shared, &shared->link);

@@ -14,7 +14,7 @@
  *   2. The job of a waiting turn is in `waiting` and counts as queued, until the turn leaves or the
  *      function has returned. After the function has returned, the turn waits for its envelope,
  *      which is on its way. So the result can be copied to the stack of the turn.
- *   3. When no turn waits for a shared job any more, it is freed: at once if it has not begun,
+ *   3. When no turn waits for a shared job any more, it is freed: at once if it has not started,
  *      otherwise by its helper.
  */
 #ifndef ACTOR_TURN_SHARED_JOB_H

@@ -3,6 +3,7 @@
 #include "actor/turn/turn.h"
 
 #include "actor/cell/signal.h"
+#include "actor/cell/turn_state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/worker.h"
 #include "actor/mail/dead_letter.h"
@@ -51,7 +52,7 @@ static void turn_remains_clear(struct tr_self *self)
     self->reply_failed = TR_OK;
     self->error.status = TR_OK;
     self->error.code = 0;
-    self->state = TURN_RUNS;
+    turn_change(self, TURN_RUNS);
 }
 
 /* Reports the error of a turn as a failure of its actor. */
@@ -171,7 +172,7 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         tr__turn_return_capacity(self);
     if (self->is_barrier)
         tr__barrier_end(self);
-    self->state = TURN_ENDED; /* so that a defer cannot wait */
+    turn_change(self, TURN_ENDED); /* so that a defer cannot wait */
     run_defers(self);
     if (self->asks.count)
         tr__asks_drop(self);
@@ -201,8 +202,12 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     if (self->envelope && self->envelope->kind == ENVELOPE_ASK)
         tr__request_finish(self, next);
     bool is_running = self->is_cancelled || tr__turn_apply_result(self, next);
-    if (self->envelope)
-        envelope_done(self);
+    if (self->envelope) {
+        TR_ASSERT_SLOW(self->envelope->kind != ENVELOPE_EVENT);
+        TR_ASSERT_SLOW(self->envelope->kind != ENVELOPE_CHANNEL);
+        envelope_give(&worker->pool, self->envelope);
+        self->envelope = NULL;
+    }
     tr__become_forget(self);
     tr__scratch_reset(self->scratch.current, self->scratch.mark);
     turn_remains_clear(self);
@@ -244,7 +249,7 @@ static void call_crashed(void *context)
 {
     struct tr_self *self = context;
     tr__follow_crashed(self);
-    self->state = TURN_ENDED;
+    turn_change(self, TURN_ENDED);
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
@@ -259,8 +264,7 @@ static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, 
     struct fiber *fiber;
     if (tr__fiber_new(stack_pool(worker, cell), call_main, self, &fiber) == TR_OK)
         return fiber;
-    bool is_last = kind == TURN_POST_STOP || kind == TURN_PRE_RESTART;
-    if (!is_last || !worker->stacks.last)
+    if (!turn_kind_has(kind, SIGNAL_IS_LAST) || !worker->stacks.last)
         return NULL;
     fiber = worker->stacks.last;
     worker->stacks.last = NULL;

@@ -232,12 +232,14 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
 
 void tr__client_look(struct tr_client *client)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     if (ready_take(&client->ready))
         take_in(client, door_take_posted(&client->cell->door));
 }
 
 void tr__client_look_last(struct tr_client *client)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     /*
      * Read is_over before the look: after is_over no thread sends any more, so the look finds all
      * mail.
@@ -248,6 +250,7 @@ void tr__client_look_last(struct tr_client *client)
 
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     const tr_platform *platform = client->system->platform;
     if (client->is_last || deadline_ns <= platform->mono_now(platform))
         return false;
@@ -267,6 +270,7 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
 
 void tr__client_announce(struct tr_client *client, bool is_sure)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     if (!client->has_fd)
         return;
     const tr_platform *platform = client->system->platform;
@@ -293,6 +297,7 @@ void tr__client_announce(struct tr_client *client, bool is_sure)
 
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     const tr_platform *platform = client->system->platform;
     if (timeout_ns <= 0)
         return 0;
@@ -304,6 +309,7 @@ void tr_client_free(tr_client *client)
 {
     if (!client)
         return;
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct tr_system *system = client->system;
     struct cell *cell = client->cell;
     bool is_posted;
@@ -467,6 +473,7 @@ static void receive(struct tr_client *client, const tr_type *type, tr_time timeo
 
 const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns)
 {
+    CLIENT_VERB(client);
     if (!client)
         return NULL;
     receive(client, type, timeout_ns);
@@ -475,6 +482,7 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
 
 tr_message tr_receive_any(tr_client *client, tr_time timeout_ns)
 {
+    CLIENT_VERB(client);
     if (!client)
         return (tr_message){NULL, NULL};
     receive(client, NULL, timeout_ns);

@@ -17,6 +17,7 @@
 #include "actor/verbs/client.h"
 #include "actor/verbs/client_call.h"
 #include "actor/verbs/client_send.h"
+#include "base/assert.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
@@ -33,6 +34,7 @@ static struct client_ask **place_of(const struct client_asks *asks, uint64_t id)
 
 struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_ask *ask = *place_of(&client->asks, id);
     while (ask && ask->id != id)
         ask = ask->next;
@@ -88,6 +90,7 @@ static void table_add(struct tr_client *client, struct client_ask *ask)
 
 bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_asks *asks = &client->asks;
     struct client_ask **link = place_of(asks, ask->id);
     while (*link && *link != ask)
@@ -107,6 +110,7 @@ bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask)
 tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
                              struct client_ask **made)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     if (client->asks.count + client->asks.due >= TR_CLIENT_ASKS_MAX)
         return TR_LIMIT; /* the client has neither awaited nor polled its asks */
     struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
@@ -121,6 +125,7 @@ tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type 
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     ask->is_look = kind != ENVELOPE_ASK;
     ask->deadline_ns = tr__client_deadline(client, timeout_ns ? timeout_ns : TR_ASK_NS);
     if (timeout_ns < 0) {
@@ -140,6 +145,7 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
 
 void tr__client_ask_free(struct tr_client *client, struct client_ask *ask)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     if (ask->answer)
         tr__client_give(client, ask->answer);
     source_resize(&client->system->source, ask, 0);
@@ -181,6 +187,7 @@ static bool is_late(const struct tr_client *client, const struct client_ask *ask
 
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_ask *ask = tr__client_ask_find(client, envelope->payload.ask.id);
     if (!ask || ask->answer || ask->status != TR_OK)
         return false;
@@ -196,6 +203,7 @@ bool tr__client_answered(struct tr_client *client, struct envelope *envelope)
 
 void tr__client_asks_free(struct tr_client *client)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_asks *asks = &client->asks;
     if (client->told)
         tr__client_give(client, client->told);
@@ -217,6 +225,7 @@ void tr__client_asks_free(struct tr_client *client)
 
 void tr__client_told(struct tr_client *client, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     const struct tr_ask_trace *told = envelope_data(envelope);
     struct client_ask_trace *trace = client->trace;
     if (trace && trace->id == told->origin_id) {
@@ -286,6 +295,7 @@ tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t 
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           tr_time timeout_ns)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_ask *ask;
     tr_status status = tr__client_ask_new(client, tr_ref_from_bits(to), type, &ask);
     if (status != TR_OK)
@@ -297,6 +307,7 @@ tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t 
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns)
 {
+    CLIENT_VERB(client);
     if (!client || !type || !message)
         return pending_status(TR_INVALID_ARGUMENT);
     struct cell *cell = slots_find(&client->system->slots, to.bits);
@@ -305,6 +316,7 @@ tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, cons
 
 bool tr_client_is_answered(tr_client *client, tr_pending pending)
 {
+    CLIENT_VERB(client);
     if (!client || pending.id & PENDING_IS_STATUS)
         return true;
     struct client_ask *ask = tr__client_ask_find(client, pending.id);
@@ -328,6 +340,7 @@ static void client_ask_wait(struct tr_client *client, struct client_ask *ask)
 
 bool tr__client_ask_has_stopped(struct tr_client *client, tr_pending pending, bool *is_unbegun)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_ask *ask = NULL;
     tr_error error;
     *is_unbegun = false;
@@ -343,6 +356,7 @@ bool tr__client_ask_has_stopped(struct tr_client *client, tr_pending pending, bo
 
 void tr__client_ask_forget(struct tr_client *client, tr_pending pending)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_ask *ask = NULL;
     if (!(pending.id & PENDING_IS_STATUS))
         ask = tr__client_ask_find(client, pending.id);
@@ -352,6 +366,7 @@ void tr__client_ask_forget(struct tr_client *client, tr_pending pending)
 
 tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void **reply)
 {
+    CLIENT_VERB(client);
     if (reply)
         *reply = NULL;
     if (!client)
@@ -383,6 +398,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
 
 tr_status tr_client_ask_cancel(tr_client *client, tr_pending pending)
 {
+    CLIENT_VERB(client);
     if (!client)
         return TR_INVALID_ARGUMENT;
     if (pending.id & PENDING_IS_STATUS)
@@ -401,6 +417,7 @@ tr_status tr_client_ask_cancel(tr_client *client, tr_pending pending)
 
 const tr_error *tr_client_ask_error(tr_client *client, tr_pending pending)
 {
+    CLIENT_VERB(client);
     static const tr_error no_client = {.status = TR_INVALID_ARGUMENT,
                                        .text = "invalid argument: client is NULL"};
     if (!client)

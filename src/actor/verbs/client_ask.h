@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks of clients.
+ * Asks of clients. The client's thread only.
  */
 #ifndef ACTOR_VERBS_CLIENT_ASK_H
 #define ACTOR_VERBS_CLIENT_ASK_H
@@ -20,7 +20,7 @@ struct tr_client;
 /**
  * Makes an ask and adds it to the client's table, but does not send it. Returns TR_OK,
  * TR_NO_MEMORY, or TR_LIMIT if the client has TR_CLIENT_ASKS_MAX asks that were neither awaited nor
- * polled. The client's thread only, as all functions of this header.
+ * polled.
  */
 TR_MUST_CHECK tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
                                            struct client_ask **ask);

@@ -43,6 +43,7 @@ static struct client_calls *calls_of(struct tr_client *client)
 
 void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_calls *calls = client->calls;
     TR_ASSERT(ask->answer || ask->status != TR_OK);
     bool is_left = tr__client_ask_leave(client, ask);
@@ -97,6 +98,7 @@ static void end_until(struct tr_client *client, tr_time time_ns, tr_status statu
 tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback, void *context,
                                  tr_ref to, const void *message, tr_time timeout_ns)
 {
+    CLIENT_VERB(client);
     if (!client || !callback || !message)
         return TR_INVALID_ARGUMENT;
     struct client_calls *calls = calls_of(client);
@@ -171,6 +173,7 @@ static size_t call_all(struct tr_client *client)
 
 size_t tr_client_poll(tr_client *client, tr_time wait_ns)
 {
+    CLIENT_VERB(client);
     if (!client)
         return 0;
     size_t called = 0;
@@ -193,6 +196,7 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns)
 
 int tr_client_fd(tr_client *client)
 {
+    CLIENT_VERB(client);
     if (!client)
         return -1;
     const tr_platform *platform = client->system->platform;
@@ -206,6 +210,7 @@ int tr_client_fd(tr_client *client)
 
 bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_calls *calls = client->calls;
     *next_ns = calls ? tr__wheel_next(&calls->timeouts) : TR_NEVER;
     return calls && (calls->first || (client->is_last && calls->pending));
@@ -213,6 +218,7 @@ bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns)
 
 tr_time tr_client_timeout(tr_client *client)
 {
+    CLIENT_VERB(client);
     if (!client || !client->calls)
         return TR_NEVER;
     const tr_platform *platform = client->system->platform;
@@ -227,6 +233,7 @@ tr_time tr_client_timeout(tr_client *client)
 
 void tr__client_calls_end(struct tr_client *client)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct client_calls *calls = client->calls;
     if (!calls)
         return;

@@ -17,10 +17,11 @@
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/verbs/client.h"
 #include "mem/envelope.h"
 #include "actor/mail/address.h"
+#include "base/assert.h"
 
 static void make_dead_letter(struct tr_client *client, uint64_t to, const tr_type *type,
                              const void *message, tr_status reason)
@@ -34,8 +35,8 @@ static void make_dead_letter(struct tr_client *client, uint64_t to, const tr_typ
                                           .reason = reason});
 }
 
-static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
-                        const void *message, tr_status reason)
+static tr_status message_refuse(struct tr_client *client, uint64_t to, const tr_type *type,
+                                const void *message, tr_status reason)
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign.lock);
@@ -109,7 +110,7 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
 static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
 {
     return atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) &&
-           (kind == ENVELOPE_NOTICE || kind == ENVELOPE_ASK) && cell_owner(cell) != CELL_FOREIGN;
+           kind_has(kind, MAIL_TAKES_CAPACITY) && cell_owner(cell) != CELL_FOREIGN;
 }
 
 /*
@@ -172,12 +173,14 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     return send_kind(client, cell, to, kind, type, message, ask, true);
 }
 
 tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
                                 const tr_type *type, const void *message, struct client_ask *ask)
 {
+    TR_ASSERT_SLOW(client_is_mine(client));
     struct group_walk walk;
     struct group_letter letter = {type, message, ask != NULL};
     enum envelope_kind kind = ask ? ENVELOPE_ASK : ENVELOPE_NOTICE;
@@ -211,6 +214,7 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
 
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message)
 {
+    CLIENT_VERB(client);
     if (!client || !type || !message)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, to.bits);
@@ -223,7 +227,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
         return TR_OK;
     if (status == TR_MAILBOX_FULL && mailbox_overflow_has(cell, OVERFLOW_SWALLOWS))
         return drop_newest(client, to.bits, type, message);
-    return refuse(client, to.bits, type, message, status);
+    return message_refuse(client, to.bits, type, message, status);
 }
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);
@@ -276,34 +280,42 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
 
 tr_status tr_client_stop(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     return order(client, ref, ENVELOPE_STOP);
 }
 
 tr_status tr_client_kill(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     return order(client, ref, ENVELOPE_KILL);
 }
 
 tr_status tr_client_suspend(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     return order(client, ref, ENVELOPE_SUSPEND);
 }
 
 tr_status tr_client_resume(tr_client *client, tr_ref ref)
 {
+    CLIENT_VERB(client);
     return order(client, ref, ENVELOPE_RESUME);
 }
 
 tr_ref tr_client_find(tr_client *client, const char *path)
 {
+    CLIENT_VERB(client);
     if (!client || !path)
         return TR_NOBODY;
     return tr_ref_from_bits(tr__names_find(&client->system->names, &client->reader, path));
 }
 
-tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
+tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *given, uint64_t *ref_bits)
 {
-    if (!client || !ref_bits)
+    CLIENT_VERB(client);
+    tr_spawn_args copy;
+    const tr_spawn_args *args = spawn_args_read(given, &copy);
+    if (!client || !args || !ref_bits)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
     tr_status status = tr__spawn_check(system, args);
@@ -405,6 +417,7 @@ static tr_status spawn_wait(struct tr_client *client, tr_ref ref, tr_time timeou
 
 tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
 {
+    CLIENT_VERB(client);
     if (!client)
         return TR_INVALID_ARGUMENT;
     tr_status status = spawn_wait(client, ref, timeout_ns, error);

@@ -15,6 +15,7 @@
 #include "actor/mail/outcome.h"
 #include "actor/mail/route.h"
 #include "base/assert.h"
+#include "base/sized.h"
 
 struct supervisor {
     struct group_address *group;
@@ -114,7 +115,7 @@ static const tr_child_spec group_supervisor_spec = {.behavior = &tr_behavior_tr_
 
 /* ---- Spawning. ---- */
 
-static tr_status refuse(const tr_spawn_args *spawn, tr_status status, const char *why)
+static tr_status group_refuse(const tr_spawn_args *spawn, tr_status status, const char *why)
 {
     tr__error_set(spawn->error, status, 0, "%s", why);
     return status;
@@ -128,15 +129,18 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *spawn,
     if (status != TR_OK)
         return status;
     if (group->members != TR_ONE_PER_WORKER && group->members < 1)
-        return refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: no members");
+        return group_refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: no members");
     if (group->members > TR_GROUP_MEMBERS_MAX)
-        return refuse(spawn, TR_LIMIT, "invalid group: more members than TR_GROUP_MEMBERS_MAX");
+        return group_refuse(
+            spawn, TR_LIMIT, "invalid group: more members than TR_GROUP_MEMBERS_MAX");
     if (spawn->behavior->options.restart == TR_PERMANENT)
-        return refuse(spawn, TR_NOT_SUPPORTED, "invalid group: members must not be TR_PERMANENT");
+        return group_refuse(
+            spawn, TR_NOT_SUPPORTED, "invalid group: members must not be TR_PERMANENT");
     if (spawn->spec)
-        return refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: a group takes no child spec");
+        return group_refuse(
+            spawn, TR_INVALID_ARGUMENT, "invalid group: a group takes no child spec");
     if (group->routes && !tr__routes_are_valid(group->routes, &why))
-        return refuse(spawn, TR_INVALID_ARGUMENT, why);
+        return group_refuse(spawn, TR_INVALID_ARGUMENT, why);
     return TR_OK;
 }
 
@@ -153,9 +157,10 @@ static tr_status prepare(struct tr_system *system, struct group_plan *plan,
         plan->base = (uint32_t)plan->spawn->worker;
     tr_status status = tr__group_new(system, plan, address);
     if (status != TR_OK)
-        return refuse(plan->spawn,
-                      status,
-                      "no slot is free for another group: out of memory, or the limit is reached");
+        return group_refuse(
+            plan->spawn,
+            status,
+            "no slot is free for another group: out of memory, or the limit is reached");
     *open = (struct tr_group_open){.group = (uintptr_t)*address, .ref = (*address)->tenant};
     *supervisor = (tr_spawn_args){.size = sizeof *supervisor,
                                   .behavior = &tr_behavior_tr_group_supervisor,
@@ -168,11 +173,18 @@ static tr_status prepare(struct tr_system *system, struct group_plan *plan,
     return TR_OK;
 }
 
-static bool are_args(const tr_spawn_args *spawn, const tr_group_args *group,
-                     const uint64_t *ref_bits)
+/* The arguments of the spawn of a group, as this library has them. */
+struct group_spawn {
+    tr_spawn_args spawn;
+    tr_group_args group;
+};
+
+/* Returns false if arguments are missing, or say something that the library does not know. */
+static bool args_read(struct group_spawn *to, const tr_spawn_args *spawn,
+                      const tr_group_args *group)
 {
-    return spawn && spawn->size == sizeof *spawn && group && group->size == sizeof *group &&
-           ref_bits;
+    return group && spawn_args_copy(spawn, &to->spawn) &&
+           sized_read(&to->group, sizeof to->group, group, group->size);
 }
 
 /*
@@ -194,21 +206,22 @@ tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
                                   const tr_group_args *group, uint64_t *ref_bits)
 {
     TURN_VERB(self);
-    if (!self || !are_args(spawn, group, ref_bits))
+    struct group_spawn args;
+    if (!self || !args_read(&args, spawn, group) || !ref_bits)
         return TR_INVALID_ARGUMENT;
     struct worker *worker = self->worker;
     struct tr_system *system = worker->system;
-    tr_status status = check(system, spawn, group);
+    tr_status status = check(system, &args.spawn, &args.group);
     if (status != TR_OK)
         return status;
-    struct group_plan plan = {.spawn = spawn,
+    struct group_plan plan = {.spawn = &args.spawn,
                               .supervision = tr__supervision_of(system, self->cell, NULL),
                               .cache = &worker->slot_cache,
                               .base = worker->index};
     struct group_address *address;
     struct tr_group_open open;
     tr_spawn_args supervisor;
-    status = prepare(system, &plan, group, &address, &open, &supervisor);
+    status = prepare(system, &plan, &args.group, &address, &open, &supervisor);
     if (status != TR_OK)
         return status;
     uint64_t bits;
@@ -222,11 +235,9 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
-    if (!are_args(spawn, group, &bits))
-        tr_crash(self,
-                 TR_INVALID_ARGUMENT,
-                 "spawn of a group: invalid arguments: NULL, or of another version of the library");
-    tr_spawn_args with_error = *spawn;
+    tr_spawn_args with_error;
+    if (!group || !spawn_args_copy(spawn, &with_error))
+        tr_crash(self, TR_INVALID_ARGUMENT, "spawn of a group: " SPAWN_ARGS_FAULT);
     with_error.error = &error;
     tr_status status = tr_self_try_spawn_group(self, &with_error, group, &bits);
     if (status != TR_OK)
@@ -237,19 +248,21 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
 tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spawn,
                                     const tr_group_args *group, uint64_t *ref_bits)
 {
-    if (!client || !are_args(spawn, group, ref_bits))
+    CLIENT_VERB(client);
+    struct group_spawn args;
+    if (!client || !args_read(&args, spawn, group) || !ref_bits)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
-    tr_status status = check(system, spawn, group);
+    tr_status status = check(system, &args.spawn, &args.group);
     if (status != TR_OK)
         return status;
-    struct group_plan plan = {.spawn = spawn,
+    struct group_plan plan = {.spawn = &args.spawn,
                               .supervision = &system->user.supervision,
                               .spawner = client->cell->identity};
     struct group_address *address;
     struct tr_group_open open;
     tr_spawn_args supervisor;
-    status = prepare(system, &plan, group, &address, &open, &supervisor);
+    status = prepare(system, &plan, &args.group, &address, &open, &supervisor);
     if (status != TR_OK)
         return status;
     uint64_t bits;
@@ -279,5 +292,6 @@ size_t tr_self_group_members(tr_self *self, tr_ref group, tr_ref *members, size_
 
 size_t tr_client_group_members(tr_client *client, tr_ref group, tr_ref *members, size_t max)
 {
+    CLIENT_VERB(client);
     return client ? members_of(client->system, group.bits, members, max) : 0;
 }

@@ -227,6 +227,7 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
 tr_published tr_client_publish(tr_client *client, tr_topic topic, const tr_type *type,
                                const void *message)
 {
+    CLIENT_VERB(client);
     tr_published published = {.status = TR_INVALID_ARGUMENT};
     if (!client || !type || !message)
         return published;
@@ -319,21 +320,25 @@ tr_status tr_self_unsubscribe(tr_self *self, tr_topic topic)
 
 tr_status tr_client_try_topic_open(tr_client *client, const char *name, uint64_t *bits)
 {
+    CLIENT_VERB(client);
     return client && bits ? tr__topic_open(client->system, name, bits) : TR_INVALID_ARGUMENT;
 }
 
 tr_status tr_client_topic_close(tr_client *client, tr_topic topic)
 {
+    CLIENT_VERB(client);
     return client ? tr__topic_close(client->system, topic.bits) : TR_INVALID_ARGUMENT;
 }
 
 size_t tr_client_topic_count(tr_client *client, tr_topic topic)
 {
+    CLIENT_VERB(client);
     return client ? tr__topic_count(client->system, topic.bits) : 0;
 }
 
 tr_status tr_client_try_subscribe(tr_client *client, tr_topic topic)
 {
+    CLIENT_VERB(client);
     if (!client)
         return TR_INVALID_ARGUMENT;
     return tr__topic_subscribe(client->system, topic.bits, client->cell->identity);
@@ -341,11 +346,13 @@ tr_status tr_client_try_subscribe(tr_client *client, tr_topic topic)
 
 tr_status tr_client_subscribe(tr_client *client, tr_topic topic)
 {
+    CLIENT_VERB(client);
     return tr_client_try_subscribe(client, topic);
 }
 
 tr_status tr_client_unsubscribe(tr_client *client, tr_topic topic)
 {
+    CLIENT_VERB(client);
     if (!client)
         return TR_INVALID_ARGUMENT;
     return tr__topic_unsubscribe(client->system, topic.bits, client->cell->identity);

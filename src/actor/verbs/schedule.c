@@ -62,7 +62,7 @@ TR_MESSAGE(tr_schedule_tick);
 
 /* ---- The table and the wheel, under the lock. ---- */
 
-static struct schedule *find(const struct schedules *schedules, uint64_t number)
+static struct schedule *schedule_find(const struct schedules *schedules, uint64_t number)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     uint32_t index = (uint32_t)number - 1;
@@ -135,7 +135,7 @@ static void arm(struct schedules *schedules, struct schedule *schedule, tr_time 
 static void remove_and_free(struct schedules *schedules, struct schedule *schedule)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
-    TR_ASSERT(find(schedules, schedule->number) == schedule);
+    TR_ASSERT(schedule_find(schedules, schedule->number) == schedule);
     if (tr__wheel_cancel(&schedules->wheel, &schedule->node))
         next_update(schedules);
     uint32_t index = (uint32_t)schedule->number;
@@ -154,7 +154,8 @@ static void remove_and_free(struct schedules *schedules, struct schedule *schedu
  * Sends the message of a schedule. If this returns TR_NO_MEMORY, nothing was done. After any other
  * error the message is a dead letter.
  */
-static tr_status send(struct worker *worker, const struct schedule *schedule, uint64_t causal)
+static tr_status schedule_send(struct worker *worker, const struct schedule *schedule,
+                               uint64_t causal)
 {
     struct cell *cell = slots_find(worker->slots, schedule->to);
     tr_status status = TR_STOPPED;
@@ -194,8 +195,9 @@ static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 }
 
 /*
- * Ends the firing of a schedule: removes it, or arms it again. `status` is what `send` returned;
- * TR_OK if the tick was left out because the previous one is queued or runs. Under the lock.
+ * Ends the firing of a schedule: removes it, or arms it again. `status` is what `schedule_send`
+ * returned; TR_OK if the tick was left out because the previous one is queued or runs. Under the
+ * lock.
  */
 static void fire_end(struct worker *worker, struct schedule *schedule, tr_status status)
 {
@@ -226,7 +228,7 @@ static void fire_end(struct worker *worker, struct schedule *schedule, tr_status
         break;
     case TR_TIMER_FIXED_DELAY:
         if (is_call)
-            break; /* on_turn_over arms the schedule */
+            break; /* on_turn_end arms the schedule */
         schedule->due_ns = timer_deadline(platform->mono_now(platform), schedule->period_ns);
         arm(schedules, schedule, schedule->due_ns);
         break;
@@ -253,7 +255,7 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
         if (schedule->tick == TICK_NONE) {
             uint64_t causal = hash_mix(schedules->causal_next++);
             lock_give(&schedules->lock);
-            status = send(worker, schedule, causal);
+            status = schedule_send(worker, schedule, causal);
             lock_take(&schedules->lock);
         }
         fire_end(worker, schedule, status);
@@ -283,7 +285,7 @@ static uint64_t number_of(const struct cell *cell)
 }
 
 /* Ends the turn of a call, also if it failed: removes the schedule, or arms it again. */
-static void on_turn_over(void *resource)
+static void on_turn_end(void *resource)
 {
     struct schedule *schedule = resource;
     struct tr_system *system = schedule->system;
@@ -305,7 +307,7 @@ static tr_next on_tick(tr_self *self)
 {
     struct schedules *schedules = &self->worker->system->schedules;
     lock_take(&schedules->lock);
-    struct schedule *schedule = find(schedules, number_of(self->cell));
+    struct schedule *schedule = schedule_find(schedules, number_of(self->cell));
     bool is_mine = schedule && schedule->tick == TICK_QUEUED;
     if (is_mine) {
         /*
@@ -321,7 +323,7 @@ static tr_next on_tick(tr_self *self)
         return TR_STOP; /* the schedule was cancelled */
     if (!is_mine)
         return TR_SAME; /* another sender has sent this message */
-    tr_defer(self, schedule, on_turn_over);
+    tr_defer(self, schedule, on_turn_end);
     tr_next next = schedule->function(self, schedule->argument);
     if (next.code == TR_NEXT_FAILED)
         return next;
@@ -337,7 +339,7 @@ void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct schedules *schedules = &worker->system->schedules;
     lock_take(&schedules->lock);
-    struct schedule *schedule = find(schedules, number_of(cell));
+    struct schedule *schedule = schedule_find(schedules, number_of(cell));
     if (schedule) {
         TR_ASSERT(!schedule->is_firing);
         TR_ASSERT(schedule->tick != TICK_RUNNING);
@@ -511,7 +513,7 @@ tr_timer_end tr_schedule_cancel(tr_system *system, tr_schedule handle)
         return TR_TIMER_NONE;
     struct schedules *schedules = &system->schedules;
     lock_take(&schedules->lock);
-    struct schedule *schedule = find(schedules, handle.number);
+    struct schedule *schedule = schedule_find(schedules, handle.number);
     tr_timer_end end = schedule ? cancel(schedules, schedule) : TR_TIMER_NONE;
     lock_give(&schedules->lock);
     return end;

@@ -11,10 +11,11 @@
 #include "actor/ask/deliver.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/life/spawn.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/turn/turn.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -27,10 +28,9 @@
  * Counts a message as refused and makes it a dead letter. Returns `reason`. If `message` is NULL,
  * the dead letter does not show it.
  */
-__attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *self, uint64_t to,
-                                                                const tr_type *type,
-                                                                const void *message, size_t size,
-                                                                tr_status reason)
+__attribute__((__cold__, __noinline__)) static tr_status notice_refuse(
+    struct tr_self *self, uint64_t to, const tr_type *type, const void *message, size_t size,
+    tr_status reason)
 {
     struct worker *worker = self->worker;
     atom64_count(&worker->counters.refused, 1);
@@ -59,7 +59,7 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     size_t size = mail_bytes(envelope);
     const void *message = envelope_data(envelope);
     if (status != TR_MAILBOX_FULL || !mailbox_overflow_has(cell, OVERFLOW_SWALLOWS)) {
-        refuse(self, to, type, message, size, status);
+        notice_refuse(self, to, type, message, size, status);
         envelope_give(&worker->pool, envelope);
         return status;
     }
@@ -78,21 +78,21 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     return TR_OK;
 }
 
-ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, const tr_type *type,
-                           const void *message)
+ATOM_INLINE tr_status notice_send(struct tr_self *self, uint64_t to, uint64_t sender,
+                                  const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
     if (__builtin_expect(self->is_cancelled, 0))
-        return refuse(self, to, type, message, 0, TR_CANCELLED);
+        return notice_refuse(self, to, type, message, 0, TR_CANCELLED);
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
-        return refuse(self, to, type, message, 0, TR_STOPPED);
+        return notice_refuse(self, to, type, message, 0, TR_STOPPED);
     struct address address = {
         .kind = ENVELOPE_NOTICE, .to = to, .sender = sender, .causal = self->causal};
     struct envelope *envelope = NULL;
     tr_status status = mail_new(&worker->pool, address, type, message, &envelope);
     if (__builtin_expect(status != TR_OK, 0))
-        return refuse(self, to, type, NULL, 0, status);
+        return notice_refuse(self, to, type, NULL, 0, status);
     status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_NOTICE, 0);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
@@ -150,7 +150,7 @@ __attribute__((__noinline__)) static tr_status tell_slowly(struct tr_self *self,
     TURN_VERB(self);
     if (!self || !type || !message)
         return TR_INVALID_ARGUMENT;
-    return send(self, to, self->cell->identity, type, message);
+    return notice_send(self, to, self->cell->identity, type, message);
 }
 
 __attribute__((__noinline__)) static tr_status tell_any(struct tr_self *self, uint64_t to,
@@ -195,7 +195,7 @@ ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, co
         tr_status status = tr__ask_reply(self, type, message);
         if (__builtin_expect(status == TR_OK, 1))
             return TR_OK;
-        return refuse(self, envelope->sender, type, NULL, 0, status);
+        return notice_refuse(self, envelope->sender, type, NULL, 0, status);
     }
     tr_status status;
     if (envelope && envelope->kind == ENVELOPE_CHANNEL &&
@@ -203,8 +203,8 @@ ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, co
         return status;
     uint64_t sender = turn_sender(self);
     if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
-        return refuse(self, sender, type, NULL, 0, TR_NO_SENDER);
-    return send(self, sender, self->cell->identity, type, message);
+        return notice_refuse(self, sender, type, NULL, 0, TR_NO_SENDER);
+    return notice_send(self, sender, self->cell->identity, type, message);
 }
 
 __attribute__((__noinline__)) static tr_status try_reply_slowly(struct tr_self *self,
@@ -285,7 +285,7 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
     if (envelope->kind == ENVELOPE_CHANNEL &&
         self->worker->channels.hooks->on_forward(self, to, &next))
         return next;
-    (void)send(self, to.bits, turn_sender(self), envelope->type, envelope_data(envelope));
+    (void)notice_send(self, to.bits, turn_sender(self), envelope->type, envelope_data(envelope));
     return TR_SAME;
 }
 
@@ -327,16 +327,17 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error;
     error.text[0] = '\0'; /* only the text of this error is read */
-    if (!args || args->size != sizeof *args)
-        tr_crash(self,
-                 TR_INVALID_ARGUMENT,
-                 "spawn: invalid arguments: NULL, or of another version of the library");
-    tr_spawn_args with_error = *args;
+    tr_spawn_args with_error;
+    if (!spawn_args_copy(args, &with_error))
+        tr_crash(self, TR_INVALID_ARGUMENT, "spawn: " SPAWN_ARGS_FAULT);
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
     if (status != TR_OK)
-        tr_crash(
-            self, status, "cannot spawn %s: %.200s", tr__behavior_name(args->behavior), error.text);
+        tr_crash(self,
+                 status,
+                 "cannot spawn %s: %.200s",
+                 tr__behavior_name(with_error.behavior),
+                 error.text);
     return tr_ref_from_bits(bits);
 }
 

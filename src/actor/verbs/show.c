@@ -13,6 +13,7 @@
 #include "actor/verbs/client_ask.h"
 #include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
+#include "base/sized.h"
 #include "wire/copy.h"
 #include "wire/json_write.h"
 
@@ -137,13 +138,14 @@ void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *rep
     if (!cell->dispatch)
         return;
     report->bytes_max = cell->dispatch->behavior->options.budget_bytes;
-    report->bytes = tr__cell_bytes(cell);
+    report->bytes = tr__cell_bytes(worker, cell);
     show_state(cell, report);
 }
 
 tr_status tr_actor_show_sized(tr_client *client, tr_ref actor, tr_actor_report *report, size_t size)
 {
-    if (!client || !report || size != sizeof *report)
+    CLIENT_VERB(client);
+    if (!client || !report || !size)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
     actor.bits = tr__group_behind(&system->slots, actor.bits);
@@ -159,7 +161,6 @@ tr_status tr_actor_show_sized(tr_client *client, tr_ref actor, tr_actor_report *
         return status;
     const struct tr_why_told *told = reply;
     TR_ASSERT(told->report.size <= sizeof *report);
-    memset(report, 0, sizeof *report);
-    memcpy(report, told->report.data, told->report.size);
+    sized_write(report, size, told->report.data, told->report.size);
     return TR_OK;
 }

@@ -5,7 +5,7 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/view.h"
 #include "actor/life/supervise.h"
-#include "actor/mail/overflow.h"
+#include "actor/cell/overflow.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
 #include "actor/mail/mail.h"
@@ -374,7 +374,7 @@ static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
     return count;
 }
 
-static void see_house(struct worker *worker, struct cell *cell, tr_why_report *report)
+static void see_sched_state(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_CAPACITY | TR_HOLDS_RESTART;
     const struct tr_self *stuck = cell->extra ? cell->extra->waits.stuck : NULL;
@@ -506,7 +506,7 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
     see_suspension(worker, cell, report);
     if (extra)
         see_turns(worker, cell, report);
-    see_house(worker, cell, report);
+    see_sched_state(worker, cell, report);
     if (!is_stopping)
         see_mail(worker, cell, report);
     if (!is_stopping && cell->flags & CELL_SEALED && report->waiting) {
@@ -560,7 +560,7 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
         const char *words =
             cell->life == LIFE_NEW ? "the set-up has not started" : "the set-up is running";
         uint32_t holds = TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP;
-        tr__why_add(report, TR_WHY_NOT_BEGUN, holds, -1, "%s", words);
+        tr__why_add(report, TR_WHY_NOT_STARTED, holds, -1, "%s", words);
         return;
     }
     mail_look(worker, cell);

@@ -26,6 +26,7 @@
 #include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
+#include "base/sized.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 
@@ -164,7 +165,7 @@ void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *repo
     uint32_t owner = cell_owner(cell);
     if (owner >= system->worker_count)
         tr__why_add(report,
-                    TR_WHY_NOT_BEGUN,
+                    TR_WHY_NOT_STARTED,
                     TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP,
                     -1,
                     "the set-up has not started, or the actor moves to another worker, or this is "
@@ -197,7 +198,7 @@ static tr_status outcome(struct tr_system *system, tr_status status, const void 
 
 /* ---- Questions. ---- */
 
-static tr_status send(struct tr_self *self, struct ask *ask, struct cell *cell)
+static tr_status question_send(struct tr_self *self, struct ask *ask, struct cell *cell)
 {
     struct worker *worker = self->worker;
     struct tr_why_look look = {.ref = ask->to};
@@ -237,7 +238,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     }
     ask->is_look = true;
     ask->asked_ns = platform->mono_now(platform);
-    status = send(self, ask, cell);
+    status = question_send(self, ask, cell);
     if (status == TR_OK) {
         tr__wheel_arm(
             &worker->asks.timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
@@ -261,11 +262,8 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     return status;
 }
 
-tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report, size_t size)
+static tr_status self_why(tr_self *self, tr_ref actor, tr_why_report *report)
 {
-    TURN_VERB(self);
-    if (!self || !report || size != sizeof *report)
-        return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
         return TR_CANCELLED;
     struct worker *worker = self->worker;
@@ -281,11 +279,9 @@ tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *re
     return TR_OK;
 }
 
-tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_report *report,
-                                    size_t size)
+static tr_status client_why(tr_client *client, tr_ref actor, tr_why_report *report)
 {
-    if (!client || !report || size != sizeof *report)
-        return TR_INVALID_ARGUMENT;
+    CLIENT_VERB(client);
     struct tr_system *system = client->system;
     actor.bits = tr__group_behind(&system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits};
@@ -299,6 +295,42 @@ tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_repo
     const void *told;
     tr_status status = tr_client_try_await(client, asked, &told);
     return outcome(system, status, told, actor.bits, report);
+}
+
+/* Gives a whole report to a program that was compiled with another struct. Frees `whole`. */
+static tr_status give(struct tr_system *system, tr_status status, tr_why_report *whole,
+                      tr_why_report *report, size_t size)
+{
+    if (status == TR_OK)
+        sized_write(report, size, whole, sizeof *whole);
+    source_resize(&system->source, whole, 0);
+    return status;
+}
+
+tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report, size_t size)
+{
+    TURN_VERB(self);
+    if (!self || !report || !size)
+        return TR_INVALID_ARGUMENT;
+    if (size == sizeof *report)
+        return self_why(self, actor, report);
+    struct tr_system *system = self->worker->system;
+    tr_why_report *whole = source_resize(&system->source, NULL, sizeof *whole);
+    return whole ? give(system, self_why(self, actor, whole), whole, report, size) : TR_NO_MEMORY;
+}
+
+tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_report *report,
+                                    size_t size)
+{
+    CLIENT_VERB(client);
+    if (!client || !report || !size)
+        return TR_INVALID_ARGUMENT;
+    if (size == sizeof *report)
+        return client_why(client, actor, report);
+    struct tr_system *system = client->system;
+    tr_why_report *whole = source_resize(&system->source, NULL, sizeof *whole);
+    return whole ? give(system, client_why(client, actor, whole), whole, report, size)
+                 : TR_NO_MEMORY;
 }
 
 /* ---- The report as text. ---- */
@@ -376,35 +408,39 @@ size_t tr_why_print(const tr_why_report *report, char *text, size_t size)
     return out.length;
 }
 
+/* The switch has no default, so the compiler refuses a kind without a name. */
 const char *tr_why_name(tr_why_kind kind)
 {
-    static const char *const names[] = {
-        [TR_WHY_IDLE] = "TR_WHY_IDLE",
-        [TR_WHY_GONE] = "TR_WHY_GONE",
-        [TR_WHY_NOT_BEGUN] = "TR_WHY_NOT_BEGUN",
-        [TR_WHY_RUNS] = "TR_WHY_RUNS",
-        [TR_WHY_WORKER_BUSY] = "TR_WHY_WORKER_BUSY",
-        [TR_WHY_NO_ANSWER] = "TR_WHY_NO_ANSWER",
-        [TR_WHY_READY] = "TR_WHY_READY",
-        [TR_WHY_SUSPENDED] = "TR_WHY_SUSPENDED",
-        [TR_WHY_TURN_WAITS] = "TR_WHY_TURN_WAITS",
-        [TR_WHY_BARRIER] = "TR_WHY_BARRIER",
-        [TR_WHY_BLOCKING] = "TR_WHY_BLOCKING",
-        [TR_WHY_ANSWERS_DUE] = "TR_WHY_ANSWERS_DUE",
-        [TR_WHY_MAIL_FIRST] = "TR_WHY_MAIL_FIRST",
-        [TR_WHY_CHILDREN] = "TR_WHY_CHILDREN",
-        [TR_WHY_FULL] = "TR_WHY_FULL",
-        [TR_WHY_SENDERS_WAIT] = "TR_WHY_SENDERS_WAIT",
-        [TR_WHY_STASHED] = "TR_WHY_STASHED",
-        [TR_WHY_DECIDING] = "TR_WHY_DECIDING",
-        [TR_WHY_BACK_OFF] = "TR_WHY_BACK_OFF",
-        [TR_WHY_GROUP] = "TR_WHY_GROUP",
-        [TR_WHY_AWAKE] = "TR_WHY_AWAKE",
-        [TR_WHY_STORING] = "TR_WHY_STORING",
-        [TR_WHY_READS] = "TR_WHY_READS",
-        [TR_WHY_WRITES] = "TR_WHY_WRITES",
-        [TR_WHY_LINGERS] = "TR_WHY_LINGERS",
-    };
-    bool is_known = (unsigned)kind < sizeof names / sizeof *names;
-    return is_known ? names[kind] : "?";
+#define NAME(kind)                                                                                 \
+    case kind:                                                                                     \
+        return #kind
+    switch (kind) {
+        NAME(TR_WHY_IDLE);
+        NAME(TR_WHY_GONE);
+        NAME(TR_WHY_NOT_STARTED);
+        NAME(TR_WHY_RUNS);
+        NAME(TR_WHY_WORKER_BUSY);
+        NAME(TR_WHY_NO_ANSWER);
+        NAME(TR_WHY_READY);
+        NAME(TR_WHY_SUSPENDED);
+        NAME(TR_WHY_TURN_WAITS);
+        NAME(TR_WHY_BARRIER);
+        NAME(TR_WHY_BLOCKING);
+        NAME(TR_WHY_ANSWERS_DUE);
+        NAME(TR_WHY_MAIL_FIRST);
+        NAME(TR_WHY_CHILDREN);
+        NAME(TR_WHY_FULL);
+        NAME(TR_WHY_SENDERS_WAIT);
+        NAME(TR_WHY_STASHED);
+        NAME(TR_WHY_DECIDING);
+        NAME(TR_WHY_BACK_OFF);
+        NAME(TR_WHY_GROUP);
+        NAME(TR_WHY_AWAKE);
+        NAME(TR_WHY_STORING);
+        NAME(TR_WHY_READS);
+        NAME(TR_WHY_WRITES);
+        NAME(TR_WHY_LINGERS);
+    }
+#undef NAME
+    return "?";
 }

@@ -2,10 +2,10 @@
 /**
  * Destroyed actors: their names become free at once, and their rows are deleted a few at a time.
  *
- * An actor with few rows is deleted with its batch. The row of an actor with many rows is renamed
- * to a name that no actor has: a NUL and its number. So nothing finds the actor under its old name,
- * and its number is not used again while the row exists. The new name also tells, even after a
- * crash, that rows of the actor are left. These are deleted in slices, and the renamed row last.
+ * An actor with few rows is deleted with its batch. An actor with many rows gets a name that no
+ * actor has: a NUL and its number. So nothing finds the actor under its old name, and its number is
+ * not used again while its own row exists. The new name also shows, even after a crash, that rows
+ * of the actor are left. They are deleted in slices, and the actor's own row last.
  */
 #ifndef STORE_SQLITE_BURY_H
 #define STORE_SQLITE_BURY_H

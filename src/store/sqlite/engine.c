@@ -32,6 +32,11 @@ static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_ca
     if (status == TR_NOT_SUPPORTED && engine->refused)
         return engine_refuse(
             call, status, "not allowed in the tables of an actor: %s", engine->refused);
+    if (status == TR_STORE_BUSY)
+        return engine_refuse(
+            call,
+            status,
+            "the log of the store is full, and commits go before this statement: try again");
     if (status == TR_OVER_BUDGET)
         return engine_refuse(call,
                              status,
@@ -49,6 +54,10 @@ static int on_steps(void *context)
 {
     struct sql_engine *engine = context;
     engine->steps += ENGINE_STEPS_AT;
+    if (engine_must_end(engine)) {
+        engine->io = TR_STORE_BUSY;
+        return true;
+    }
     return engine->steps > engine->sql->options.steps_max;
 }
 
@@ -431,7 +440,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
         engine = source_resize(&sql->pages.source, NULL, sizeof *engine);
         if (!engine)
             return TR_NO_MEMORY;
-        *engine = (struct sql_engine){.sql = sql, .view = view};
+        *engine = (struct sql_engine){.sql = sql, .view = view, .ends = call->ends};
         sql->engine = engine;
         status = open_engine(engine, call);
         if (status != TR_OK) {
@@ -440,6 +449,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
         }
     }
     engine->view = view;
+    engine->ends = call->ends;
     engine->steps = 0;
     engine->refused = NULL;
     engine->io = TR_OK;

@@ -35,8 +35,15 @@ struct sql_engine {
     bool is_own;
     /* what the current statement has tried although it is not allowed; NULL: nothing */
     const char *refused;
-    tr_status io; /* why a page could not be read or stored */
+    tr_status io; /* why a page could not be read or stored, or why the statement had to end */
+    const atom32 *ends; /* that of the call that runs, see struct store_sql_call */
 };
+
+/** Whether the statement has to end, because commits wait for its reader. */
+static inline bool engine_must_end(const struct sql_engine *engine)
+{
+    return engine->ends && atom32_load(engine->ends, ATOM_RELAXED);
+}
 
 /** Implement store_driver.sql_run and store_driver.sql_close. */
 tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,

@@ -93,7 +93,7 @@ tr_status tr__engine_status(const struct sql_engine *engine, int result)
     case SQLITE_TOOBIG:
         return TR_TOO_LARGE;
     case SQLITE_INTERRUPT:
-        return TR_OVER_BUDGET;
+        return engine->io != TR_OK ? engine->io : TR_OVER_BUDGET;
     default:
         return engine->refused ? TR_NOT_SUPPORTED : TR_INVALID_ARGUMENT;
     }

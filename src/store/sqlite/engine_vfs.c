@@ -40,6 +40,8 @@ static tr_status page_read(struct sql_engine *engine, uint32_t number, unsigned 
         return TR_OK;
     }
     tr_bytes name = {sql->name, sql->name_size};
+    if (engine_must_end(engine))
+        return TR_STORE_BUSY;
     tr_status status = tr__view_read_page(engine->view, name, number, bytes);
     if (status == TR_NOT_FOUND) {
         memset(bytes, 0, STORE_PAGE_SIZE);

@@ -2,9 +2,10 @@
 /**
  * Makes the tables, and checks which program may open them.
  *
- * A database is made in steps, and a power cut may come after each of them. First the file gets its
- * application id, outside of any log. Then it gets its tables in one transaction. So a database
- * with another id was never a store. A database with the store's id and no tables is completed.
+ * A database is made in steps, and a power cut may come after each of them. First the file gets the
+ * application id of a store, outside of any log. Then it gets its tables in one transaction. So a
+ * database that has tables and another id was never a store. A database with the id of a store and
+ * without tables was interrupted in between, and is completed.
  */
 #include "store/sqlite/make.h"
 
@@ -41,8 +42,8 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
     "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
 static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
 
-/* Table of the answers to requests with an id, by id and in the order of their numbers; since
- * format 4. */
+/* Table of the answers to requests that have an id. An answer is found by that id, and an index
+ * lists answers in the order of their numbers. Since format 4. */
 #define REQUEST_TABLE                                                                              \
     "CREATE TABLE IF NOT EXISTS request (actor INTEGER NOT NULL, id BLOB NOT NULL,"                \
     " number INTEGER NOT NULL, seal BLOB NOT NULL, bytes BLOB NOT NULL,"                           \

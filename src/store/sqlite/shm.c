@@ -66,9 +66,9 @@ static int raise_level(struct shm *shm, struct shm_user *user, int level)
         user->level = SQLITE_LOCK_RESERVED;
     }
     if (level == SQLITE_LOCK_EXCLUSIVE && user->level < SQLITE_LOCK_EXCLUSIVE) {
-        /* A connection that is closed tries this lock to find out whether it is the last one. It
-         * does not wait for it. So, unlike SQLite's pending lock, a failed attempt must not keep
-         * other connections out. */
+        /* A connection that is closed tries this lock to find out whether it is the last one, and
+         * does not wait for the lock. For this reason a failed attempt must not keep other
+         * connections out, as SQLite's pending lock does. */
         if (shm->shared > 1)
             return SQLITE_BUSY;
         shm->exclusive = user;

@@ -88,17 +88,18 @@ function Figures({ it }) {
   ]} />`;
 }
 
-function Why({ path }) {
+/* Why it does not run, or what keeps it awake: each reason with the actor that holds it. */
+export function Why({ path, nothing = 'Nothing keeps it from running.' }) {
   const answer = useAnswer('why', { path }, 2000);
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return html`<${Empty}>reading …<//>`;
   const { reasons } = answer.ok;
-  if (!reasons.length) return html`<p class="calm-text">Nothing keeps it from running.</p>`;
   return html`<ul class="reasons">${reasons.map((reason, i) => html`<li key=${i}>
     <${Tag} kind=${reason.kind === 'IDLE' ? 'note' : 'held'}>${reason.kind}<//>
-    <span>${reason.text}</span>
+    <span>${reason.text}${reason.who_path && reason.who_path !== path ? html` <${Path} path=${reason.who_path} />` : ''}</span>
     ${reason.for_ms >= 0 && html`<span class="muted"> for ${ms(reason.for_ms)}</span>`}
-    ${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul><${Age} at=${answer.at} every=${2000} />`;
+    ${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul>
+    ${!reasons.length && html`<p class="calm-text">${nothing}</p>`}<${Age} at=${answer.at} every=${2000} />`;
 }
 
 const mailColumns = [

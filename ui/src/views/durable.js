@@ -8,6 +8,8 @@ import { useValue } from '../store.js';
 import { actorLink, durableLink, go, link, tune } from '../route.js';
 import { bytes, count, date, ms, plural, write } from '../format.js';
 import { Act, act } from '../acts.js';
+import { usePages } from './tree.js';
+import { Why } from './actor.js';
 import { Events } from './events.js';
 import { History } from './failures.js';
 
@@ -79,11 +81,61 @@ const queueColumns = (named) => [
   { name: 'failed', label: 'last failure', class: 'roomy', cell: (row) => (row.failed_ms_ago != null ? html`<${Tag} kind="bad">${ms(row.failed_ms_ago)} ago<//>` : '–') },
 ];
 
+const Bytes = ({ row, name = 'value' }) => {
+  const raw = row[name + '64'];
+  const value = raw == null ? row[name] : raw;
+  const shown = typeof value === 'string' ? value : write(value);
+  return html`<code class="line" title=${shown}>${shown}</code>${raw != null && html` <${Tag} title="bytes that are no text, as base64">base64<//>`}`;
+};
+
 const kvColumns = [
   { name: 'key', label: 'key', cell: (row) => html`<b class="path">${row.key}</b>`, sort: (row) => row.key },
-  { name: 'value', label: 'value', class: 'wide-2', cell: (row) => html`<code class="line" title=${String(row.value)}>${typeof row.value === 'string' ? row.value : JSON.stringify(row.value)}</code>` },
+  { name: 'value', label: 'value', class: 'wide-2', cell: (row) => html`<${Bytes} row=${row} />` },
   { name: 'size', label: 'size', class: 'num', cell: (row) => bytes(row.size), sort: (row) => row.size },
 ];
+
+/* Keys and values, in pages; one of them whole. */
+function Kv({ kind, name, params }) {
+  const prefix = params.get('q') || '';
+  const picked = params.get('one');
+  const [from, bar] = usePages(kind + name + prefix, '');
+  const answer = useAnswer('durable kv', { kind, key: name, text: prefix || undefined, from: from || undefined }, 4000);
+  const one = useAnswer(picked && 'durable kv', { kind, key: name, text: picked, limit: 1 }, 4000);
+  const row = one.parts && one.parts.find((entry) => entry.key === picked);
+  return html`<div class="filters"><${Filter} params=${params} label="Keys that begin with (f)" /><${Age} at=${answer.at} every=${4000} /></div>
+    <${Problem} error=${answer.error || one.error} />
+    ${picked && one.ok && html`<div class="detail"><b>${picked}</b> ${row ? html`<pre class="wrap">${row.value64 == null ? row.value : row.value64}</pre>${row.value64 != null && html`<${Tag}>base64<//>`}` : 'is not there now.'}</div>`}
+    ${answer.ok && html`<${Table} columns=${kvColumns} rows=${answer.parts} id=${(entry) => entry.key} picked=${picked} onPick=${(entry) => tune({ one: entry.key === picked ? '' : entry.key })} empty=${prefix ? 'No key begins so.' : 'It has stored no keys and values.'} />${bar(answer, answer.parts.length)}`}`;
+}
+
+const itemStates = { ready: ['ok', 'waits'], timed: ['held', 'waits for its time'], dead: ['bad', 'given up'] };
+const itemColumns = [
+  { name: 'queue', label: 'queue', class: 'narrow', cell: (row) => html`<b>${row.queue}</b>`, sort: (row) => row.queue },
+  { name: 'item', label: 'item', unit: 'number', class: 'num', cell: (row) => count(row.item), sort: (row) => row.item },
+  { name: 'state', label: 'state', class: 'mid', cell: (row) => html`<${Tag} kind=${itemStates[row.state][0]}>${itemStates[row.state][1]}<//> <span class="muted">${row.due_in_ms > 0 ? ms(row.due_in_ms) : ''}</span>`, sort: (row) => row.state },
+  { name: 'message', label: 'message', cell: (row) => html`<b>${row.message}</b>`, sort: (row) => row.message },
+  { name: 'value', label: 'content', class: 'wide-2', cell: (row) => html`<${Bytes} row=${row} />` },
+  { name: 'size', label: 'size', class: 'num roomy', cell: (row) => bytes(row.size), sort: (row) => row.size },
+  { name: 'failed', label: 'failed', unit: 'attempts', class: 'num roomy', cell: (row) => html`<span title=${row.failure ? `${row.failure} ${row.cause || ''}, ${ms(row.failed_ms_ago)} ago` : ''}>${count(row.attempts)}</span>`, sort: (row) => row.attempts },
+];
+
+/* Items of all its queues, in pages: those that were given up first. */
+function Items({ kind, name, params }) {
+  const queue = params.get('queue') || undefined;
+  const [after, bar] = usePages(kind + name + queue);
+  const answer = useAnswer('durable queue', { kind, key: name, text: queue, after }, 4000);
+  return html`<p class="more">${queue ? html`Items of <b>${queue}</b> <button class="small" onClick=${() => tune({ queue: '' })}>of all queues</button>` : 'Items of all queues'}; the content is shown if an actor of this kind handles such a message. <${Age} at=${answer.at} every=${4000} /></p>
+    <${Problem} error=${answer.error} />
+    ${answer.ok && html`<${Table} columns=${itemColumns} rows=${answer.parts} id=${(row) => row.queue + row.item} empty="No item waits, and none was given up." />${bar(answer, answer.parts.length)}`}`;
+}
+
+/* The types of the members of a state. */
+function Schema({ kind, version }) {
+  const answer = useAnswer('schema', {}, 0);
+  const durable = answer.ok && answer.ok.durable.find((row) => row.name === kind);
+  if (!durable) return null;
+  return html`<p class="more">Stored as <b>${durable.state}</b> version ${version}${durable.version !== version ? `; the program has version ${durable.version}` : ''}: ${durable.fields.map((field) => html`<code key=${field.name}>${field.name}: ${field.type}${field.secret ? ', secret' : ''}</code> `)}</p>`;
+}
 
 function Sql({ kind, name, awake }) {
   useValue('inspect');
@@ -155,28 +207,24 @@ function One({ kind, name, params }) {
           <${Act} verb="durable rm" args=${{ kind, key: name }} label="Destroy" title=${`Destroy ${kind} ${name}`} grave text="All that is stored of it is removed: state, keys and values, tables, alarms, queues and events. This cannot be undone." done=${() => go(link('durable', [kind]))} /></div></div>
       <${Problem} error=${answer.error} />
     <//>
-    <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(next) => tune({ tab: next })} list=${tabs} />`}>
+    <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(next) => tune({ tab: next, q: '', one: '', queue: '' })} list=${tabs} />`}>
       ${tab === 'state' && html`${it.awake && html`<p class="muted pad">As it is on disk. The actor may have more in memory: <a href=${actorLink(path)}>ask it</a>.</p>`}
         ${it.value_bytes || it.snapshot_bytes ? html`<${Empty}>Its state is ${bytes(it.value_bytes || it.snapshot_bytes)} of JSON, which is not shown here; <code>troupe durable get</code> prints it.<//>`
           : html`<${Json} value=${it.value == null && it.snapshot != null ? it.snapshot : it.value} deep=${4} />`}${it.snapshot_at != null && html`<p class="muted pad">A snapshot after event ${count(it.snapshot_at)} of ${count(it.events)}.</p>`}
+        <${Schema} kind=${kind} version=${it.version} />
         ${!it.events && html`<${Change} kind=${kind} name=${name} it=${it} again=${answer.again} />`}`}
-      ${tab === 'kv' && html`<${Table} columns=${kvColumns} rows=${it.kv} id=${(row) => row.key} empty="It has stored no keys and values." />${it.kv_more && html`<p class="more">There are more than are shown.</p>`}`}
+      ${tab === 'kv' && html`<${Needs} verb="durable kv" what="keys and values"><${Kv} kind=${kind} name=${name} params=${params} /><//>`}
       ${tab === 'sql' && html`<${Sql} kind=${kind} name=${name} awake=${it.awake} />`}
       ${tab === 'alarms' && html`<${Table} columns=${alarmColumns(false)} rows=${it.alarms} id=${(row) => row.name} empty="It has set no alarm." />`}
-      ${tab === 'queues' && html`<${Table} columns=${queueColumns(false)} rows=${it.queues} id=${(row) => row.queue} empty="Its queues are empty." />`}
+      ${tab === 'queues' && html`<${Table} columns=${queueColumns(false)} rows=${it.queues} id=${(row) => row.queue} onPick=${(row) => tune({ queue: row.queue })} empty="Its queues are empty." /><${Needs} verb="durable queue" what="items of queues"><${Items} kind=${kind} name=${name} params=${params} /><//>`}
       ${tab === 'events' && html`<${Needs} verb="durable events" what="events with the state at each"><${Events} kind=${kind} name=${name} number=${it.events} /><//>`}
       ${tab === 'held' && html`<${Holders} path=${path} awake=${it.awake} />`}
     <//>
     <${History} path=${path} />`;
 }
 
-function Holders({ path, awake }) {
-  const answer = useAnswer(awake ? 'why' : null, { path }, 2000);
-  if (!awake) return html`<${Empty}>It is asleep: nothing keeps it awake.<//>`;
-  return html`<${Problem} error=${answer.error} />${answer.ok && html`<ul class="reasons">${answer.ok.reasons.map((reason, i) => html`<li key=${i}><${Tag} kind="held">${reason.kind}<//><span>${reason.text}</span>
-    ${reason.for_ms >= 0 && html`<span class="muted">for ${ms(reason.for_ms)}</span>`}${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul>
-    ${!answer.ok.reasons.length && html`<${Empty}>Nothing: it will sleep when its idle time is over.<//>`}<${Age} at=${answer.at} every=${2000} />`}`;
-}
+const Holders = ({ path, awake }) => (awake ? html`<${Why} path=${path} nothing="Nothing: it will sleep when its idle time is over." />`
+  : html`<${Empty}>It is asleep: nothing keeps it awake.<//>`);
 
 /* ---- Of all actors. ---- */
 

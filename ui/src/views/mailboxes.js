@@ -4,7 +4,7 @@ import { Age, Bar, Empty, Facts, html, Needs, Panel, Path, Problem, Search, Stat
 import { has } from '../link.js';
 import { useAnswer } from '../poll.js';
 import { useValue } from '../store.js';
-import { actorLink, go, tune } from '../route.js';
+import { actorLink, link, tune } from '../route.js';
 import { bytes, count, ms, plural, rate, short } from '../format.js';
 import { Chart } from '../chart.js';
 import { Mail } from './actor.js';
@@ -18,6 +18,13 @@ function fold(before, answer) {
     row.growth = last && passed > 0.2 ? (row.queued - last.queued) / passed : null;
   }
   return answer;
+}
+
+/* The messages in all mailboxes, over time. */
+function foldSum(before, answer) {
+  const sum = answer.ok.behaviors.reduce((total, row) => total + row.queued, 0);
+  const keep = (list, value) => [...list.slice(-59), value];
+  return { ...answer, times: keep(before ? before.times : [], answer.at / 1000), sums: keep(before ? before.sums : [], sum), sum };
 }
 
 const growth = (row) => {
@@ -79,23 +86,33 @@ function One({ path }) {
   <//>`;
 }
 
+/* One row for each worker, one cell for each of the fullest mailboxes on it. */
+function Heat({ rows, picked }) {
+  const workers = [...new Set(rows.map((row) => row.worker))].sort((a, b) => a - b);
+  const level = (n) => Math.min(5, 1 + Math.floor(Math.log10(n)));
+  return html`<div class="pad">${workers.map((worker) => html`<div key=${worker} class="mail-heat"><span class="muted">${worker < 0 ? 'none' : `worker ${worker}`}</span>${rows.filter((row) => row.worker === worker).map((row) => html`
+    <a key=${row.ref} class=${`h${level(row.queued)}${row.path === picked ? ' picked' : ''}`} href=${link('mailboxes', [], { path: row.path })} aria-label=${row.path} title=${`${row.path}: ${plural(row.queued, 'message')}`}></a>`)}</div>`)}
+    <p class="legend"><i class="h1"></i>below 10 messages <i class="h2"></i>100 <i class="h3"></i>1,000 <i class="h4"></i>10,000 <i class="h5"></i>and more</p></div>`;
+}
+
 export function Mailboxes({ route }) {
   const head = useValue('head');
   const picked = route.params.get('path');
   const answer = useAnswer('ls', { sorted: true, limit: 100, queued: 1 }, 2000, fold);
+  const all = useAnswer('behaviors', {}, 2000, foldSum);
   const text = (route.params.get('q') || '').toLowerCase();
-  const all = answer.parts || [];
-  const rows = text ? all.filter((row) => `${row.path} ${row.behavior} ${row.oldest || ''}`.toLowerCase().includes(text)) : all;
-  const waits = head ? head.counters.queued : 0;
+  const rows = (answer.parts || []).filter((row) => `${row.path} ${row.behavior} ${row.oldest || ''}`.toLowerCase().includes(text));
   return html`
-    <${Panel} title="Messages in all mailboxes" extra=${html`<span><b>${count(waits)}</b> messages</span>`}>
-      ${head && head.history.t.length > 1
-        ? html`<${Chart} stamp=${head.at} height=${120} times=${head.history.t} list=${head.history.queued} label="messages in mailboxes" text=${(n) => short(n) + ' msg'} />`
-        : html`<${Empty}>reading …<//>`}<//>
+    <${Panel} title="Messages in all mailboxes" extra=${all.ok && html`<span><b>${count(all.sum)}</b> messages${all.ok.more ? ' at least' : ''}</span><${Age} at=${all.at} every=${2000} />`}>
+      <${Problem} error=${all.error} />
+      ${all.ok && all.sums.length > 1
+        ? html`<${Chart} stamp=${all.times.at(-1)} height=${120} times=${all.times} list=${all.sums} label="messages in mailboxes" text=${(n) => short(n) + ' msg'} />`
+        : html`<${Empty}>reading …<//>`}
+      ${head && html`<p class="more">${plural(head.counters.queued, 'message is', 'messages are')} pending: in a mailbox, or in a turn that runs or waits. <${Age} at=${head.at} every=${2000} /></p>`}<//>
     ${picked && html`<${One} key=${picked} path=${picked} />`}
     <${Panel} title="Fullest mailboxes" extra=${html`<span class="muted">the 100 fullest; ages of the first 20</span><${Search} value=${route.params.get('q')} onChange=${(q) => tune({ q })} label="Actor or behavior (f)" /><${Age} at=${answer.at} every=${2000} />`}>
       <${Problem} error=${answer.error} />
-      ${answer.ok && html`<${Table} tall columns=${columns} rows=${rows} id=${(row) => row.ref} picked=${(rows.find((row) => row.path === picked) || {}).ref}
+      ${answer.ok && html`${rows.length > 0 && html`<${Heat} rows=${rows} picked=${picked} />`}<${Table} tall columns=${columns} rows=${rows} id=${(row) => row.ref} picked=${(rows.find((row) => row.path === picked) || {}).ref}
         onPick=${(row) => tune({ path: row.path })} empty=${text ? 'None of the fullest mailboxes has this name.' : 'No mailbox has a message: every actor keeps up.'} />`}
     <//>`;
 }

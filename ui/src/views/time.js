@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
 import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
-import { TICK_MS, useAnswer } from '../poll.js';
+import { TICK_MS, useAnswer, useApart } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { link, traceLink, tune } from '../route.js';
 import { clock, count, ns, percent, plural, short } from '../format.js';
@@ -205,14 +205,14 @@ const slowColumns = [
   { name: 'message', label: 'message', class: 'roomy', cell: (row) => row.message, sort: (row) => row.message || '' },
   { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
   { name: 'when', label: 'when', class: 'roomy narrow', cell: (row) => html`<span class="mono">${clock(row.unix_ms)}</span>`, sort: (row) => row.unix_ms },
-  { name: 'causal', label: 'causal id', unit: 'log, trace', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" title="lines of the log with this id" href=${link('log', [], { causal: row.causal })}>${row.causal}</a>
-    <a title="the turns of this id: all of them if it was followed, else those that are among the slowest" href=${traceLink(row.causal)}>trace</a>` },
+  { name: 'causal', label: 'causal id', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" title="lines of the log with this id" href=${link('log', [], { causal: row.causal })}>${row.causal}</a>` },
+  { name: 'tree', label: 'led to', class: 'narrow', cell: (row) => (row.causal ? html`<a title=${row.followed ? 'what this turn has led to, turn by turn' : 'it was not followed: only those turns of this id are known that are among the slowest'} href=${traceLink(row.causal)}>${row.followed ? 'tree' : 'no tree'}</a>` : html`<span class="muted">no tree</span>`) },
   { name: 'follow', label: '', class: 'narrow end roomy', cell: (row) => row.path && html`<a title="follow the next messages of this actor, from turn to turn; the slowest ones stay" href=${link('trace', [], { path: row.path, order: 'slow' })}>follow it</a>` },
 ];
 
 function Slow() {
-  const answer = useAnswer('slow', { limit: 64 }, 4000);
-  return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minute</span><${Age} at=${answer.at} every=${4000} />`}>
+  const answer = useApart('slow', { limit: 64, follow: true }, 4000);
+  return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.at} every=${4000} />`}>
     <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
 }
@@ -220,7 +220,7 @@ function Slow() {
 function Workers() {
   const head = useValue('head');
   if (!head) return null;
-  return html`<div class="workers">${head.workers.map((row) => html`<div key=${row.worker} class=${row.for_ms >= 100 ? 'bad' : row.running ? 'busy' : ''}>
+  return html`<p class="more">Workers: <${Age} at=${head.at} every=${2000} /></p><div class="workers">${head.workers.map((row) => html`<div key=${row.worker} class=${row.for_ms >= 100 ? 'bad' : row.running ? 'busy' : ''}>
     <b>worker ${row.worker}</b><span class="line">${!row.open ? 'closed' : row.running ? html`${row.handler || 'a function'} of <${Path} path=${row.path} />` : 'idle'}</span>
     <span class="muted">${row.for_ms >= 20 ? html`<${Tag} kind="bad">for ${ns(row.for_ms * 1e6)}<//>` : `${short(row.handled)} handled, ${count(row.ready)} ready`}</span></div>`)}</div>`;
 }

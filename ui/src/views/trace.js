@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Age, Bar, Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
 import { open } from '../link.js';
-import { onTick, TICK_MS, together, useAnswer } from '../poll.js';
+import { TICK_MS, useAnswer, useApart } from '../poll.js';
 import { useValue } from '../store.js';
 import { go, link, tune } from '../route.js';
 import { clock, count, cut, ms, ns, plural, rate } from '../format.js';
@@ -38,7 +38,8 @@ function useRecords(args, runs) {
         }
         kept.last = ok.last;
         read.current.ms = at;
-        const found = { records: kept.records, missed: kept.missed, given: ok.given_up };
+        kept.base ??= ok.given_up;
+        const found = { records: kept.records, missed: kept.missed, given: ok.given_up - kept.base };
         change((before) => (before.at && Object.keys(found).every((name) => before[name] === found[name]) ? before
           : { ...found, at: read.current, base: ok.unix_ms - ok.now_ns / 1e6 }));
         timer = setTimeout(look, ok.more ? 20 : TICK_MS / 2);
@@ -143,7 +144,7 @@ function rowsOf(chain) {
 
 /* ---- One message. ---- */
 
-function Chain({ chain, base }) {
+function Chain({ chain, base, at }) {
   const rows = rowsOf(chain);
   const span = Math.max(1, chain.end - chain.begin);
   const columns = [
@@ -160,7 +161,7 @@ function Chain({ chain, base }) {
     { name: 'took', label: 'took', class: 'num', cell: (row) => (row.end ? ns(row.end - row.begin) : html`<${Tag} kind="held">runs<//>`) },
     { name: 'led', label: 'led to', unit: 'msg, actors', class: 'num roomy ample', cell: (row) => `${row.sent.length}, ${row.spawned}` },
   ];
-  return html`<${Panel} title=${/^turn/.test(chain.causal) ? 'A turn without a causal id' : html`causal id <code>${chain.causal}</code>`} extra=${html`<span class="muted">${clock(base + chain.begin / 1e6)}, ${plural(chain.turns.length, 'turn')}, ${ns(span)} in all</span>
+  return html`<${Panel} title=${/^turn/.test(chain.causal) ? 'A turn without a causal id' : html`causal id <code>${chain.causal}</code>`} extra=${html`<span class="muted">${clock(base + chain.begin / 1e6)}, ${plural(chain.turns.length, 'turn')}, ${ns(span)} in all</span><${Age} at=${at} />
       ${!/^turn/.test(chain.causal) && html`<a class="button" href=${link('log', [], { causal: chain.causal })}>Log</a>`}`}>
     <${Table} columns=${columns} rows=${rows} id=${(row) => row.turn} empty="No turn of it has been recorded." />
     ${rows.some((row) => row.status && row.status !== 'TR_OK') && html`<p class="problem">${rows.filter((row) => row.status && row.status !== 'TR_OK').map((row) => `${row.path}: ${row.status}`).join('; ')}</p>`}
@@ -250,46 +251,13 @@ function programEdges(steps) {
   return { edges: [...edges.values()].sort((a, b) => b.count - a.count), seconds };
 }
 
-/* Asks on a connection of its own: the program looks at senders until that ends. */
-function useFlow() {
-  const [state, change] = useState({ steps: [] });
-  const phase = useValue('phase');
-  const paused = useValue('paused');
-  useEffect(() => {
-    if (phase !== 'open' || paused) return undefined;
-    const channel = open({});
-    let kept = null;
-    let over = false;
-    let asking = false;
-    const look = async () => {
-      if (asking) return;
-      asking = true;
-      try {
-        kept = foldFlow(kept, await channel.ask('flow', {}));
-        if (!over) together(() => !over && change(kept));
-      } catch (error) {
-        if (!over && error.status !== 'LOST') change((before) => ({ ...before, error }));
-      }
-      asking = false;
-    };
-    look();
-    const stop = onTick(look);
-    return () => {
-      over = true;
-      stop();
-      channel.close();
-    };
-  }, [phase, paused]);
-  return state;
-}
-
 function ProgramFlow() {
-  const found = useFlow();
-  const { edges, seconds } = useMemo(() => programEdges(found.steps), [found]);
+  const found = useApart('flow', {}, TICK_MS, foldFlow);
+  const { edges, seconds } = useMemo(() => programEdges(found.steps || []), [found]);
   const left = found.ok ? found.ok.workers.reduce((sum, row) => sum + row.left_out, 0) : 0;
   return html`<${Panel} title="Flow between behaviors, of the whole program" extra=${html`<span class="muted">the last ${FLOW_LOOKS * TICK_MS / 1000} s, from samples</span><${Age} at=${found.at} every=${TICK_MS} />`}>
     <${Problem} error=${found.error} />
-    ${found.steps.length < 1 ? html`<${Empty}>Looking: the first rates come in ${plural(TICK_MS / 1000 * 2, 'second')}.<//>`
+    ${!found.steps || found.steps.length < 1 ? html`<${Empty}>Looking: the first rates come in ${plural(TICK_MS / 1000 * 2, 'second')}.<//>`
       : html`<${Graph} edges=${edges} seconds=${seconds} />
         <p class="more">${edges.length > SHOWN ? `The ${SHOWN} strongest of ${count(edges.length)} flows are drawn. ` : ''}Rates are estimates, from a sample of the turns of each worker.
           ${left > 0 && html` <b class="problem-text">Samples of more than 512 flows of a worker are left out.</b>`}</p>`}
@@ -410,7 +378,7 @@ export function Trace({ route }) {
         <button class="main">Follow</button></form>
       <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the ${bySlow ? 'slowest' : 'last'} ${chains.length} are shown` : ''}.
         ${found.missed > 0 && html` <b class="problem-text">${plural(found.missed, 'record')} came faster than they were read and are lost.</b>`}
-        ${found.given > 0 && html` <b class="problem-text">${plural(found.given, 'message')} could not be followed.</b>`}`
+        ${found.given > 0 && html` <b class="problem-text">${plural(found.given, 'causal id')} gave way to newer ones: what ${found.given === 1 ? 'it' : 'they'} led to later is not recorded.</b>`}`
         : 'Messages to an actor are followed from now on, with all that they lead to, on all workers. While nobody follows, this costs nothing.'}</p>
       <${Problem} error=${found.error} />
     <//>
@@ -421,7 +389,7 @@ export function Trace({ route }) {
       : (path || causal) && (!chains.length ? causal ? html`<${Known} causal=${causal} />` : html`<${Panel}><${Empty}>${found.at ? 'Waiting for the next message to it.' : 'Beginning to follow.'}<//><//>`
         : html`${chains.length > 1 && html`<div class="chips">${chains.slice(0, 12).map((chain) => html`<button key=${chain.causal} aria-pressed=${chain === picked} onClick=${() => tune({ one: chain.causal })}>
             ${(chain.turns[0] || {}).message || '?'} <span class="muted">${plural(chain.turns.length, 'turn')}, ${ns(chain.end - chain.begin)}</span></button>`)}</div>`}
-          <${Chain} chain=${picked} base=${found.base} />`)}
+          <${Chain} chain=${picked} base=${found.base} at=${found.at} />`)}
     ${!path && !causal && html`<${Needs} verb="flow" what="the flow of the whole program"><${ProgramFlow} /><//>`}
   <//>`;
 }

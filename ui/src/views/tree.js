@@ -1,32 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Actors by behavior, and below one another; one actor as a whole. Never more rows than a page. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { hierarchy, treemap } from 'd3-hierarchy';
 import { Age, Bar, html, Needs, Panel, Path, Problem, Search, Source, State, Table, Tag } from '../parts.js';
 import { useAnswer } from '../poll.js';
 import { useValue } from '../store.js';
 import { actorLink, go, link, tune } from '../route.js';
-import { bytes, count, plural, short } from '../format.js';
+import { bytes, count, plural, rate, short } from '../format.js';
 import { Actor } from './actor.js';
 
 const PAGE = 200;
 
 /* ---- By behavior. ---- */
 
-/* Colours by how full the fullest mailbox is, from calm to vermilion. */
-const heat = (row) => (row.failures ? 'failed' : row.queued_most >= 1000 ? 'deep' : row.queued_most >= 50 ? 'some' : 'calm');
+/* Colours by state: what is held comes first, then what has failed, then how full the fullest mailbox is. */
+const heat = (row) => (row.suspended || row.stopping ? 'held' : row.failures ? 'failed' : row.queued_most >= 1000 ? 'deep' : row.queued_most >= 50 ? 'some' : 'calm');
+const states = (row) => [[row.suspended, 'suspended'], [row.stopping, 'stopping']].filter(([n]) => n).map(([n, name]) => `, ${count(n)} ${name}`).join('');
+
+/* Counts grow since the first look: two answers are a rate. */
+function foldRates(before, answer) {
+  const past = new Map(before ? before.ok.behaviors.map((row) => [row.behavior + row.file + row.line, row.handled_about]) : []);
+  for (const row of answer.ok.behaviors) {
+    const last = past.get(row.behavior + row.file + row.line);
+    row.rate = last == null ? null : Math.max(0, row.handled_about - last) / ((answer.at - before.at) / 1000);
+  }
+  return answer;
+}
 
 function Treemap({ rows }) {
   const boxes = useMemo(() => {
-    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.live, 0.35) : 0));
+    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.bytes, 0.3) : 0));
     return treemap().size([1000, 170]).paddingInner(3).round(true)(root).leaves();
-  }, [rows.map((row) => row.behavior + Math.round(Math.log2(row.live + 1) * 4) + heat(row)).join()]);
-  return html`<div class="map" role="list" aria-label="behaviors by number of actors">${boxes.map((box) => {
+  }, [rows.map((row) => row.behavior + Math.round(Math.log2(row.bytes + 1) * 2) + heat(row)).join()]);
+  return html`<div class="map" role="list" aria-label="behaviors by memory">${boxes.map((box) => {
     const row = rows.find((entry) => entry.behavior === box.data.behavior && entry.line === box.data.line) || box.data;
     const style = { left: box.x0 / 10 + '%', top: box.y0 + 'px', width: (box.x1 - box.x0) / 10 + '%', height: box.y1 - box.y0 + 'px' };
     return html`<a role="listitem" key=${row.behavior + row.file + row.line} class=${heat(row)} style=${style} href=${link('tree', [], { behavior: row.behavior })}
-      title=${`${row.behavior}: ${plural(row.live, 'actor')}, ${plural(row.queued, 'message')} queued, ${plural(row.failures, 'failure')}`}>
-      <b>${row.behavior}</b><span>${short(row.live)}</span></a>`;
+      title=${`${row.behavior}: ${plural(row.live, 'actor')}${states(row)}, ${bytes(row.bytes)}, ${plural(row.queued, 'message')} queued, ${plural(row.failures, 'failure')}`}>
+      <b>${row.behavior}</b><span>${short(row.live)}${row.rate > 0 ? html` · ${rate(row.rate)}<i style=${{ width: Math.min(100, 12 * Math.log10(1 + row.rate) + 8) + '%' }}></i>` : ''}</span></a>`;
   })}</div>`;
 }
 
@@ -35,11 +46,13 @@ const behaviorColumns = (most) => [
   { name: 'live', label: 'alive', unit: 'actors', class: 'num', cell: (row) => html`<${Bar} part=${row.live / most} text=${count(row.live)} />`, sort: (row) => row.live },
   { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => count(row.queued), sort: (row) => row.queued },
   { name: 'most', label: 'fullest', unit: 'messages', class: 'num', cell: (row) => count(row.queued_most), sort: (row) => row.queued_most },
+  { name: 'rate', label: 'rate', unit: 'msg/s', class: 'num roomy', cell: (row) => (row.rate == null ? '–' : short(row.rate)), sort: (row) => row.rate || 0 },
+  { name: 'bytes', label: 'memory', class: 'num roomy ample', cell: (row) => bytes(row.bytes), sort: (row) => row.bytes },
   { name: 'failures', label: 'failures', unit: 'in all', class: 'num', cell: (row) => (row.failures ? html`<${Tag} kind="bad">${count(row.failures)}<//>` : '0'), sort: (row) => row.failures },
 ];
 
 function Overview({ params }) {
-  const answer = useAnswer('behaviors', {}, 4000);
+  const answer = useAnswer('behaviors', {}, 4000, foldRates);
   const text = params.get('q') || '';
   const all = (answer.ok && answer.ok.behaviors) || [];
   const rows = text ? all.filter((row) => (row.behavior + row.file).toLowerCase().includes(text.toLowerCase())) : all;
@@ -48,7 +61,7 @@ function Overview({ params }) {
       <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
-      <p class="legend">A larger box has more actors, not in proportion. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed</p>`}
+      <p class="legend">A larger box has more memory, a longer line a higher rate. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 <i class="deep"></i>1,000 and more <i class="failed"></i>has failed <i class="held"></i>suspended or stopping</p>`}
     ${answer.ok && html`<${Table} columns=${behaviorColumns(most)} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
       onPick=${(row) => go(link('tree', [], { behavior: row.behavior }))} empty="No behavior has this name." />
       ${answer.ok.more && html`<p class="more">There are more behaviors than are counted.</p>`}`}
@@ -68,9 +81,9 @@ export const actorColumns = [
 ];
 
 /** Pages of a list: [after, bar(answer)], where the bar has the buttons. */
-export function usePages(key) {
-  const [state, change] = useState({ key, stack: [0] });
-  const stack = state.key === key ? state.stack : [0];
+export function usePages(key, first = 0) {
+  const [state, change] = useState({ key, stack: [first] });
+  const stack = state.key === key ? state.stack : [first];
   const bar = (answer, shown, total) => {
     const next = answer.ok && answer.ok.more && answer.ok.next;
     if (stack.length === 1 && !(answer.ok && answer.ok.more)) return null;
@@ -108,6 +121,15 @@ function List({ params }) {
 
 const MEMBERS = 20; /* actors of a group that are shown one by one */
 
+/* When what is unfolded was read: the oldest of all. */
+const reads = new Set();
+const oldest = { get ms() { return reads.size && Math.min(...[...reads].map((read) => read.ms)); } };
+const useRead = (at) => useEffect(() => {
+  if (!at) return undefined;
+  reads.add(at);
+  return () => reads.delete(at);
+}, [at]);
+
 const indent = (depth) => ({ paddingLeft: 10 + depth * 18 + 'px' });
 
 function Twig({ path, depth, row }) {
@@ -135,6 +157,7 @@ function Twig({ path, depth, row }) {
 /* The first actors of a group; the rest is a list in pages. */
 function Members({ path, depth, row }) {
   const answer = useAnswer('ls', { path, behavior: row.behavior, direct: true, limit: MEMBERS }, 8000);
+  useRead(answer.ok && answer.at);
   if (answer.error) return html`<li><${Problem} error=${answer.error} /></li>`;
   if (!answer.ok) return null;
   return html`<ul>${answer.parts.map((one) => html`<${Twig} key=${one.ref} path=${path} depth=${depth}
@@ -144,15 +167,16 @@ function Members({ path, depth, row }) {
 
 function Branch({ path, depth }) {
   const answer = useAnswer('tree', { path }, depth > 2 ? 8000 : 4000);
+  useRead(answer.ok && answer.at);
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return null;
   const groups = answer.ok.groups;
-  return html`${depth === 1 && html`<${Age} at=${answer.at} every=${4000} />`}<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
+  return html`<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
     ${answer.ok.more && html`<li class="muted" style=${indent(depth)}>More groups than are shown.</li>`}
     ${!groups.length && depth === 0 && html`<li class="empty">Nothing is below ${path}.</li>`}</ul>`;
 }
 
-const Outline = () => html`<${Panel} class="outline" title="Who started whom" extra=${html`<span class="muted">children by behavior</span>`}>
+const Outline = () => html`<${Panel} class="outline" title="Who started whom" extra=${html`<span class="muted">children by behavior</span><${Age} at=${oldest} every=${8000} />`}>
   <${Needs} verb="tree" what="the supervision tree"><ul class="tree"><${Twig} path="/user" depth=${0} /></ul><//><//>`;
 
 export function Tree({ route }) {

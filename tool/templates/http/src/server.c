@@ -32,8 +32,15 @@ static tr_next on_serve(tr_self *self, const struct serve *message)
 {
     const tr_http_options options = {.has_health = true}; /* /healthz and /readyz */
     notes_ref notes = tr_spawn(self, notes, "notes");
-    tr_listener_ref listener =
-        tr_listen(self, api, TR_HTTP(message->address, .http = &options), open_api, .notes = notes);
+    tr_listener_ref listener;
+    tr_status status = tr_try_listen(self,
+                                     &listener,
+                                     api,
+                                     TR_HTTP(message->address, .http = &options),
+                                     open_api,
+                                     .notes = notes);
+    if (status != TR_OK)
+        return tr_refuse(self, status, "%s", tr_status_text(status));
     tr_address address = tr_listener_address(self, listener);
     return tr_reply(self, served, .address = tr_address_text(self, address));
 }

@@ -10,7 +10,16 @@ static const char *address = "127.0.0.1:8080"; /* --listen */
 static tr_next on_args(tr_self *self)
 {
     server_ref server = tr_spawn(self, server, "server");
-    const struct served *served = tr_await(self, tr_ask(self, server, serve, .address = address));
+    serve_ask asked = tr_ask(self, server, serve, .address = address);
+    const struct served *served;
+    if (tr_try_await(self, asked, &served) != TR_OK) {
+        fprintf(
+            stderr,
+            "@NAME@: cannot listen at %s: %s; choose another address: --listen 127.0.0.1:8081\n",
+            address,
+            tr_ask_error(self, asked)->text);
+        return tr_app_exit(self, 1);
+    }
     printf("listening at %s\n", served->address);
     fflush(stdout);
     return TR_SAME;

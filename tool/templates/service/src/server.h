@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The server: it listens where it is asked to, and replies with the address. */
+/** The server: it listens where it is asked to, and replies with the address. It refuses one that is in use, for example. */
 #ifndef SERVER_H
 #define SERVER_H
 

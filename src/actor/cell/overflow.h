@@ -6,8 +6,8 @@
  * of a policy and never its name, so a new policy needs no change in them. What a policy does to
  * the mailbox itself is in actor/mail/capacity.c.
  */
-#ifndef ACTOR_MAIL_OVERFLOW_H
-#define ACTOR_MAIL_OVERFLOW_H
+#ifndef ACTOR_CELL_OVERFLOW_H
+#define ACTOR_CELL_OVERFLOW_H
 
 #include <assert.h>
 #include <troupe/behavior.h>
@@ -34,6 +34,21 @@ enum { OVERFLOW_COUNT = 0 OVERFLOW_POLICIES(OVERFLOW_ROW_COUNT) };
 #undef OVERFLOW_ROW_COUNT
 static_assert((int)OVERFLOW_COUNT <= (int)CAPACITY_POLICIES,
               "a policy fits into the word of a capacity");
+
+/**
+ * Whether a policy has a row. The switch has no default, so the compiler refuses a value of
+ * tr_overflow without a row.
+ */
+static inline bool overflow_is_known(tr_overflow policy)
+{
+#define OVERFLOW_ROW_CASE(policy, properties, text) case policy:
+    switch (policy) {
+        OVERFLOW_POLICIES(OVERFLOW_ROW_CASE)
+        return true;
+    }
+#undef OVERFLOW_ROW_CASE
+    return false;
+}
 
 /** Whether a policy has a property. */
 static inline bool overflow_has(uint32_t policy, enum overflow_property property)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Rings of barriers that wait for each other's replies: what is one, by one ask or by several, what is
- * none, and how a ring is told. The clock does not move where a ring is found.
+ * none, and how a cycle is reported. The clock does not move where a cycle is found.
  */
 #include "support/players.h"
 
@@ -11,10 +11,10 @@
 
 static int cycles;       /* asks that ended so */
 static int others;       /* and asks that were answered */
-static char path[400];   /* the trace of the last ring */
+static char path[400];   /* the trace of the last cycle */
 static bool is_alone[6]; /* whether a player is asked to play as a barrier */
 
-static void ring_begin(int workers, uint64_t seed)
+static void cycle_begin(int workers, uint64_t seed)
 {
     world_begin(workers, seed);
     cycles = others = 0;
@@ -58,12 +58,12 @@ static void expect_all_well(tr_time since_ns)
         ck_assert_int_eq(outcome_of(ASK_ALONE(i, echo, i).any, NULL), TR_OK);
 }
 
-TEST(a_ring_is_told_with_its_path, "A-03", "SG-12", "AK-09")
+TEST(a_cycle_is_reported_with_its_path, "A-03", "SG-12", "AK-09")
 {
     EACH_WORLD(workers, seed)
     {
         for (size = 1; size <= 3; size++) {
-            ring_begin(workers, seed);
+            cycle_begin(workers, seed);
             tr_time now_ns = tr_kit_now(world.kit);
             ck_assert_int_eq(outcome_of(ASK_ALONE(0, go_round, 0).any, NULL), TR_OK);
             ck_assert_int_ge(cycles, 1);
@@ -82,11 +82,11 @@ TEST(a_ring_is_told_with_its_path, "A-03", "SG-12", "AK-09")
 }
 
 /* One in the middle is no barrier, but the request is in its hands. */
-TEST(a_turn_that_is_no_barrier_may_be_in_a_ring, "A-03", "SG-12")
+TEST(a_turn_that_is_no_barrier_may_be_in_a_cycle, "A-03", "SG-12")
 {
     EACH_WORLD(workers, seed)
     {
-        ring_begin(workers, seed);
+        cycle_begin(workers, seed);
         tr_time now_ns = tr_kit_now(world.kit);
         size = 3;
         is_alone[1] = false;
@@ -98,10 +98,10 @@ TEST(a_turn_that_is_no_barrier_may_be_in_a_ring, "A-03", "SG-12")
 }
 
 /* The last to wait is no barrier; all of them are on one worker. */
-TEST(a_turn_that_is_no_barrier_may_close_a_ring, "A-03", "SG-12")
+TEST(a_turn_that_is_no_barrier_may_close_a_cycle, "A-03", "SG-12")
 {
     for (uint64_t seed = 1; seed <= TEST_SEEDS(30); seed++) {
-        ring_begin(1, seed);
+        cycle_begin(1, seed);
         tr_time now_ns = tr_kit_now(world.kit);
         size = 2 + (int)(seed % 3);
         for (int i = 1; i < size; i++)
@@ -137,7 +137,7 @@ static tr_next ask_who_asks_two(tr_self *self, struct player *player, int64_t ar
 
 TEST(it_may_close_it_with_a_later_wait, "A-03", "SG-12")
 {
-    ring_begin(1, 1);
+    cycle_begin(1, 1);
     tr_time now_ns = tr_kit_now(world.kit);
     ck_assert_int_eq(outcome_of(ASK_ALONE(0, ask_who_asks_two, 0).any, NULL), TR_OK);
     ck_assert_int_eq(cycles, 1);
@@ -145,7 +145,7 @@ TEST(it_may_close_it_with_a_later_wait, "A-03", "SG-12")
     world_end();
 }
 
-/* It waits behind a barrier that waits for somebody else: that is no ring. */
+/* It waits behind a barrier that waits for somebody else: that is no cycle. */
 static tr_next ask_slow_one(tr_self *self, struct player *player, int64_t arg)
 {
     (void)player, (void)arg;
@@ -154,11 +154,11 @@ static tr_next ask_slow_one(tr_self *self, struct player *player, int64_t arg)
     return tr_reply(self, value);
 }
 
-TEST(a_turn_that_waits_long_and_is_no_barrier_is_in_no_ring, "A-03", "SG-12")
+TEST(a_turn_that_waits_long_and_is_no_barrier_is_in_no_cycle, "A-03", "SG-12")
 {
     EACH_WORLD(workers, seed)
     {
-        ring_begin(workers, seed);
+        cycle_begin(workers, seed);
         is_alone[1] = false;
         is_alone[2] = false;
         size = 2;
@@ -220,12 +220,12 @@ static void play_two(int first, int second, bool is_enough)
     tr_kit_settle(world.kit);
 }
 
-TEST(of_all_asks_one_in_a_ring_is_a_ring, "A-03", "SG-12", "AK-20")
+TEST(of_all_asks_one_in_a_cycle_is_a_cycle, "A-03", "SG-12", "AK-20")
 {
     EACH_WORLD(workers, seed)
     {
         for (int which = 0; which < 3; which++) {
-            ring_begin(workers, seed);
+            cycle_begin(workers, seed);
             tr_time now_ns = tr_kit_now(world.kit);
             play_two(which == 1 ? SLOW : BACK, which == 0 ? SLOW : BACK, false);
             ck_assert_int_ge(cycles, 1);
@@ -236,12 +236,12 @@ TEST(of_all_asks_one_in_a_ring_is_a_ring, "A-03", "SG-12", "AK-20")
     }
 }
 
-TEST(of_any_asks_all_must_be_in_a_ring, "A-03", "SG-12", "AK-20")
+TEST(of_any_asks_all_must_be_in_a_cycle, "A-03", "SG-12", "AK-20")
 {
     EACH_WORLD(workers, seed)
     {
         for (int which = 0; which < 2; which++) {
-            ring_begin(workers, seed);
+            cycle_begin(workers, seed);
             tr_time now_ns = tr_kit_now(world.kit);
             play_two(which ? SLOW : BACK, which ? BACK : SLOW, true);
             ck_assert_int_eq(cycles,
@@ -252,11 +252,11 @@ TEST(of_any_asks_all_must_be_in_a_ring, "A-03", "SG-12", "AK-20")
     }
 }
 
-TEST(of_any_asks_all_in_rings_are_one, "A-03", "SG-12", "AK-20")
+TEST(of_any_asks_all_in_cycles_are_one, "A-03", "SG-12", "AK-20")
 {
     EACH_WORLD(workers, seed)
     {
-        ring_begin(workers, seed);
+        cycle_begin(workers, seed);
         if (workers > 1) { /* the one who asks and those who ask back share a worker */
             for (int i = 0; i < 3; i++)
                 world.players[i] = world.players[i * workers % PLAYERS];
@@ -269,7 +269,7 @@ TEST(of_any_asks_all_in_rings_are_one, "A-03", "SG-12", "AK-20")
     }
 }
 
-/* ---- What is no ring. ---- */
+/* ---- What is no cycle. ---- */
 
 static tr_next ask_slow(tr_self *self, struct player *player, int64_t arg)
 {
@@ -284,11 +284,11 @@ static tr_next ask_slow(tr_self *self, struct player *player, int64_t arg)
  * 0, a barrier, is about to be answered by a turn of 1 that waits for the time alone; and a barrier
  * of 1 asks 0. The first turn continues whatever the barrier waits for.
  */
-TEST(a_request_in_the_hands_of_another_turn_closes_no_ring, "A-03", "D-03", "SG-12")
+TEST(a_request_in_the_hands_of_another_turn_closes_no_cycle, "A-03", "D-03", "SG-12")
 {
     EACH_WORLD(workers, seed)
     {
-        ring_begin(workers, seed);
+        cycle_begin(workers, seed);
         tr_time now_ns = tr_kit_now(world.kit);
         tr_pending first = ASK_ALONE(0, ask_slow, 0).any;
         tr_kit_settle(world.kit);
@@ -319,12 +319,12 @@ static void ignore_log(void *context, tr_level level, const char *who, const cha
 }
 
 /* All three begin at about the same time. Whether they meet or not, none waits for its timeout. */
-TEST(rings_between_threads_are_found, "A-03", "P-05", "SG-12")
+TEST(cycles_between_threads_are_found, "A-03", "P-05", "SG-12")
 {
     tr_system *system;
     tr_client *client;
     uint64_t rounds = test_scale(2000, 100000);
-    uint64_t rings = 0;
+    uint64_t closed = 0;
     tr_system_options options = {.workers = 3, .on_log = ignore_log};
     ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
     ck_assert_int_eq(tr_system_start(system), TR_OK);
@@ -340,10 +340,10 @@ TEST(rings_between_threads_are_found, "A-03", "P-05", "SG-12")
             const struct value *reply;
             ck_assert_int_eq(tr_try_await(client, asked[i], &reply), TR_OK);
             ck_assert(reply->number == TR_OK || reply->number == TR_ASK_CYCLE);
-            rings += reply->number == TR_ASK_CYCLE;
+            closed += reply->number == TR_ASK_CYCLE;
         }
     }
-    ck_assert_uint_gt(rings, 0);
+    ck_assert_uint_gt(closed, 0);
     tr_client_free(client);
     tr_system_shutdown(system, TR_SECOND);
     ck_assert_int_eq(tr_system_wait(system), TR_OK);
@@ -376,11 +376,11 @@ static tr_next ask_the_first(tr_self *self, struct player *player, int64_t arg)
     return tr_reply(self, value);
 }
 
-TEST(a_request_that_was_passed_on_closes_no_ring, "A-03", "D-03")
+TEST(a_request_that_was_passed_on_closes_no_cycle, "A-03", "D-03")
 {
     EACH_WORLD(workers, seed)
     {
-        ring_begin(workers, seed);
+        cycle_begin(workers, seed);
         tr_pending first = ASK_ALONE(0, ask_who_passes_on, 0).any;
         tr_kit_settle(world.kit);
         tr_pending second = ASK_ALONE(1, ask_the_first, 0).any;
@@ -392,9 +392,9 @@ TEST(a_request_that_was_passed_on_closes_no_ring, "A-03", "D-03")
     }
 }
 
-SUITE("ask ring", a_ring_is_told_with_its_path, a_turn_that_is_no_barrier_may_be_in_a_ring,
-      a_turn_that_is_no_barrier_may_close_a_ring, it_may_close_it_with_a_later_wait,
-      a_turn_that_waits_long_and_is_no_barrier_is_in_no_ring, of_all_asks_one_in_a_ring_is_a_ring,
-      of_any_asks_all_must_be_in_a_ring, of_any_asks_all_in_rings_are_one,
-      a_request_in_the_hands_of_another_turn_closes_no_ring,
-      a_request_that_was_passed_on_closes_no_ring, rings_between_threads_are_found)
+SUITE("ask cycle", a_cycle_is_reported_with_its_path, a_turn_that_is_no_barrier_may_be_in_a_cycle,
+      a_turn_that_is_no_barrier_may_close_a_cycle, it_may_close_it_with_a_later_wait,
+      a_turn_that_waits_long_and_is_no_barrier_is_in_no_cycle,
+      of_all_asks_one_in_a_cycle_is_a_cycle, of_any_asks_all_must_be_in_a_cycle,
+      of_any_asks_all_in_cycles_are_one, a_request_in_the_hands_of_another_turn_closes_no_cycle,
+      a_request_that_was_passed_on_closes_no_cycle, cycles_between_threads_are_found)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/ask/ring.h"
+#include "actor/ask/ask_cycle.h"
 
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_trace.h"
@@ -42,7 +42,7 @@ struct search {
     /* the actor where the search began; in a cycle the search comes back to it */
     uint64_t origin;
     uint64_t number; /* the number of the origin's wait */
-    /* for RINGs: the ask that the origin waits for; 0: it waits for capacity */
+    /* for CYCLEs: the ask that the origin waits for; 0: it waits for capacity */
     uint32_t ask;
     /* the origin's turn if it is no barrier; NULL if it is a barrier */
     const struct tr_self *loose;
@@ -52,7 +52,7 @@ struct search {
      * in its inbox
      */
     bool is_silent;
-    bool is_far;   /* the search sends RINGs where the chain leaves this worker */
+    bool is_far;   /* the search sends CYCLEs where the chain leaves this worker */
     bool has_left; /* the chain leaves this worker */
     bool
         has_met; /* the search has come back to the origin; coming back to a crossing does not count */
@@ -60,9 +60,9 @@ struct search {
 };
 
 /*
- * Notes that the chain leaves this worker, and sends a RING there if the search is_far. The RING
+ * Notes that the chain leaves this worker, and sends a CYCLE there if the search is_far. The CYCLE
  * may look at as many actors as search->left says if `is_last`, otherwise at half as many; this is
- * subtracted from search->left. Without such a limit RINGs could multiply without end, where chains
+ * subtracted from search->left. Without such a limit CYCLEs could multiply without end, where chains
  * branch and meet again.
  */
 static void search_far(struct search *search, struct edge edge, bool is_last)
@@ -78,7 +78,7 @@ static void search_far(struct search *search, struct edge edge, bool is_last)
     search->left -= share;
     probe->causal = edge.asker;
     ((struct tr_capacity *)envelope_data(probe))->status = (int32_t)search->ask;
-    (void)tr__letter_send(worker, probe, ENVELOPE_RING, edge.to, search->origin);
+    (void)tr__letter_send(worker, probe, ENVELOPE_CYCLE, edge.to, search->origin);
 }
 
 static bool leads_back(struct search *search, struct edge edge, int depth);
@@ -270,7 +270,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
 
 /* ---- Waits for capacity. ---- */
 
-enum ring tr__ring_look(struct tr_self *self, uint64_t to)
+enum ask_cycle tr__ask_cycle_look(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     /*
@@ -284,11 +284,11 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
                             .number = self->waits.number,
                             .left = CHAIN_MAX};
     if (leads_back(&search, (struct edge){to, 0, 0}, 0))
-        return RING_IS_CLOSED;
-    return search.has_left ? RING_LEAVES : RING_IS_OPEN;
+        return ASK_CYCLE_FOUND;
+    return search.has_left ? ASK_CYCLE_LEAVES : ASK_CYCLE_NONE;
 }
 
-void tr__ring_announce(struct tr_self *self, uint64_t to)
+void tr__ask_cycle_announce(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct search search = {.worker = self->worker,
@@ -306,22 +306,22 @@ void tr__ring_announce(struct tr_self *self, uint64_t to)
  * Notes that an ask is in a cycle. Ends the ask, unless its turn waits for any one of several asks
  * and another of them can still be answered.
  */
-static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
+static void ask_in_cycle(struct tr_self *turn, struct ask *found)
 {
-    ringed->is_ringed = true;
+    found->is_in_cycle = true;
     if (!waits_for_any(turn)) {
-        tr__ask_end_in_ring(turn->worker, ringed);
+        tr__ask_end_in_cycle(turn->worker, found);
         return;
     }
     const struct ask *ask;
     TURN_EACH_ASK (ask, at, turn) {
-        if (ask_is_open(ask) && (!ask->is_ringed || ask->is_fixed))
+        if (ask_is_open(ask) && (!ask->is_in_cycle || ask->is_fixed))
             return;
     }
-    tr__ask_end_in_ring(turn->worker, ringed);
+    tr__ask_end_in_cycle(turn->worker, found);
 }
 
-bool tr__ring_look_for_replies(struct tr_self *self)
+bool tr__ask_cycle_look_for_replies(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     bool has_left = false;
@@ -330,7 +330,7 @@ bool tr__ring_look_for_replies(struct tr_self *self)
         tr__waiters_serve(self->worker, self->cell);
     struct ask *ask;
     TURN_EACH_ASK (ask, at, self)
-        ask->is_ringed = false;
+        ask->is_in_cycle = false;
     TURN_EACH_ASK (ask, at, self) {
         if (!self->wait.wanted)
             break;
@@ -341,22 +341,22 @@ bool tr__ring_look_for_replies(struct tr_self *self)
                                 .number = self->waits.number,
                                 .loose = is_barrier ? NULL : self,
                                 .left = CHAIN_MAX};
-        bool is_ring = leads_back(&search, edge_of(ask), 0);
+        bool leads = leads_back(&search, edge_of(ask), 0);
         /* Mail that the search took in may have ended the ask. */
         ask = turn_ask_at(self, at);
-        if (is_ring && self->wait.wanted && ask && ask_is_open(ask) && !ask->is_fixed)
-            ask_in_ring(self, ask);
+        if (leads && self->wait.wanted && ask && ask_is_open(ask) && !ask->is_fixed)
+            ask_in_cycle(self, ask);
         has_left |= search.has_left;
     }
     return has_left;
 }
 
-void tr__ring_announce_for_replies(struct tr_self *self)
+void tr__ask_cycle_announce_for_replies(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     const struct ask *ask;
     TURN_EACH_ASK (ask, at, self) {
-        if (!ask_is_open(ask) || ask->is_fixed || ask->is_ringed)
+        if (!ask_is_open(ask) || ask->is_fixed || ask->is_in_cycle)
             continue;
         struct search search = {.worker = self->worker,
                                 .origin = self->cell->identity,
@@ -369,10 +369,10 @@ void tr__ring_announce_for_replies(struct tr_self *self)
     }
 }
 
-/* ---- RINGs that arrive. ---- */
+/* ---- CYCLEs that arrive. ---- */
 
-/* Ends the wait of an actor to which its own RING has come back. */
-static void close_ring(struct cell *first, const struct tr_capacity *capacity)
+/* Ends the wait of an actor to which its own CYCLE has come back. */
+static void cycle_close(struct cell *first, const struct tr_capacity *capacity)
 {
     struct tr_self *self = tr__waiter_find(first, capacity->number);
     if (!self)
@@ -384,13 +384,13 @@ static void close_ring(struct cell *first, const struct tr_capacity *capacity)
     struct ask *ask;
     TURN_EACH_ASK (ask, at, self) {
         if (ask->id == (uint32_t)capacity->status && ask_is_open(ask) && !ask->is_fixed) {
-            ask_in_ring(self, ask);
+            ask_in_cycle(self, ask);
             return;
         }
     }
 }
 
-void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+void tr__ask_cycle_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_capacity *capacity = envelope_data(envelope);
@@ -407,11 +407,11 @@ void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *en
         if (first && !is_here) {
             capacity->messages = CHAIN_MAX;
             capacity->lines = 0;
-            (void)tr__letter_send(worker, envelope, ENVELOPE_RING, search.origin, search.origin);
+            (void)tr__letter_send(worker, envelope, ENVELOPE_CYCLE, search.origin, search.origin);
             return;
         }
         if (is_here)
-            close_ring(first, capacity);
+            cycle_close(first, capacity);
     }
     envelope_give(&worker->pool, envelope);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verb behaviors: actors, mail, failures and times of turns by behavior.
+ */
+#ifndef OBSERVE_BEHAVIORS_H
+#define OBSERVE_BEHAVIORS_H
+
+#include "observe/visitor.h"
+
+void tr__verb_behaviors(struct visitor *visitor, const struct control_request *request);
+
+#endif
