@@ -82,7 +82,7 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
         report = source_resize(&worker->source, NULL, sizes[look->what]);
     if (report && look->what == LOOK_SHOW) {
         tr__show_see(worker, cell, &report->show);
-        size = show_size(&report->show);
+        size = sizeof report->show; /* there are members behind the text of the state */
     } else if (report && look->what == LOOK_MAIL) {
         tr__show_mail_see(worker, cell, &report->mail);
         size = show_mail_size(&report->mail);
