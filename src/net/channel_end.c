@@ -199,26 +199,6 @@ void tr__channel_reset(struct channel *channel)
     tr__channel_end(channel, TR_OK, NULL);
 }
 
-void tr__channel_abandoned(struct channel *channel)
-{
-    TR_ASSERT_SLOW(channel_is_mine(channel));
-    bool is_gone = channel_has(channel, CHANNEL_GONE) && !channel->work->input.borrower;
-    /* The actor does not know a channel whose tr_connect has not returned. */
-    if (is_gone || channel->kind == CHANNEL_ATTEMPT || channel_has(channel, CHANNEL_WAITS_OPEN)) {
-        tr__channel_free(channel);
-        return;
-    }
-    /* A handshake that the other side has begun, and a tr_dial that is still queued, need no turn. */
-    bool is_dialed = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_DIALING &&
-                     !channel_has(channel, CHANNEL_ACCEPTED | CHANNEL_TAKEN | CHANNEL_DIALED);
-    bool is_amid = channel_has(channel, CHANNEL_FILE);
-    channel->flags &= ~(uint32_t)CHANNEL_FILE;
-    tr__exchanges_abandoned(channel);
-    if (is_dialed || is_amid)
-        tr__channel_end(
-            channel, TR_CANCELLED, "its turn was abandoned, because another turn had a fault");
-}
-
 /* Logs that output was lost, because the actor ends while it is still dialing. */
 static void say_unsent(const struct channel *channel)
 {

@@ -498,19 +498,13 @@ static void on_change(struct worker *worker, struct cell *cell)
 static void on_abandon(struct worker *worker, struct cell *cell)
 {
     (void)worker;
-    const struct net_cell *record = net_cell_of(cell);
-    /* first all, because what follows may wake the turns of any channel */
-    LIST_EACH (link, &record->channels) {
+    LIST_EACH (link, &net_cell_of(cell)->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         const struct tr_self *borrower = channel->work->input.borrower;
         channel->readers.first = channel->writers.first = NULL;
         /* a helper thread may use the bytes; then this function is called again when it has returned */
         if (!borrower || !borrower->job)
             tr__input_abandon(channel);
-    }
-    for (struct list *link = record->channels.next, *next; link != &record->channels; link = next) {
-        next = link->next;
-        tr__channel_abandoned(LIST_OWNER(link, struct channel, link));
     }
 }
 

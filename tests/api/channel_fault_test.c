@@ -21,8 +21,7 @@ enum deed {
     ACT_ALONE,    /* waits until it may be the only exchange on channel `on` */
     ACT_FILE,     /* writes a file to channel `on`, which nobody reads */
     ACT_DIAL,     /* connects to a listener that is full */
-    ACT_SLIP,     /* has a fault */
-    ACT_WRITE     /* writes a line to channel `on` */
+    ACT_SLIP      /* has a fault */
 };
 
 enum { CHANNELS = 3, FILE_SIZE = 8 << 20 };
@@ -36,9 +35,7 @@ static int peers[CHANNELS];
 static char address[32];      /* where the test listens */
 static char full_address[32]; /* where connections wait */
 static char path[] = "/tmp/troupe-fault-XXXXXX";
-static int closed;            /* tr_closed that have come */
-static tr_status closed_with; /* status of the last one */
-static tr_status answered;    /* what the last act that ends has got */
+static tr_status answered; /* what the last act that ends has got */
 static uint32_t fault_kind;
 
 static void note(tr_status status)
@@ -70,9 +67,6 @@ static tr_next on_act(tr_self *self, const struct act *message)
     case ACT_DIAL:
         note(tr_try_connect(self, TR_TCP(full_address), &channel));
         break;
-    case ACT_WRITE:
-        note(tr_write_text(self, channel, "more\n"));
-        break;
     case ACT_SLIP:
         slip_now(fault_kind);
         break;
@@ -90,10 +84,8 @@ static tr_next on_received(tr_self *self, const struct tr_received *line)
     return TR_SAME;
 }
 
-static tr_next on_closed(const struct tr_closed *message)
+static tr_next on_closed(void)
 {
-    closed++;
-    closed_with = message->status;
     return TR_SAME;
 }
 
@@ -163,13 +155,6 @@ static void tell(struct scene *scene, enum deed what, uint32_t on)
     embedded_run(&scene->at);
 }
 
-static void await(struct scene *scene, const int *what, int value)
-{
-    while (*what != value)
-        ck_assert_int_eq(tr_system_run_once(scene->at.system, TR_MILLISECOND), TR_OK);
-    embedded_run(&scene->at);
-}
-
 static void system_open(struct scene *scene)
 {
     if (TEST_HAS_SANITIZER)
@@ -186,7 +171,7 @@ static void system_open(struct scene *scene)
     ck_assert_int_eq(ftruncate(fd, FILE_SIZE), 0);
     close(fd);
     scene->listener = listen_at(CHANNELS, address);
-    connected = closed = 0;
+    connected = 0;
     log_text[0] = '\0';
 }
 
@@ -423,71 +408,7 @@ TEST(pieces_beside_a_fault_are_abandoned, "S-10", "C-03")
     play_interleaved(true);
 }
 
-/* ---- A supervisor that lets the actor continue. ---- */
-
-static tr_directive resume(tr_self *self, const tr_error *cause)
-{
-    (void)self;
-    (void)cause;
-    return TR_RESUME;
-}
-
-/* As owner, but a supervisor is asked when it fails. */
-TR_ACTOR(steady, act);
-TR_BEHAVIOR(steady, void, TR_ON(act, on_act), TR_ON(tr_received, on_received),
-            TR_ON(tr_closed, on_closed));
-
-TR_ACTOR(patient, act);
-static owner_ref child;
-static tr_next on_spawn(tr_self *self)
-{
-    child.bits = tr_spawn(self, steady, "child").bits;
-    return TR_SAME;
-}
-
-TR_BEHAVIOR(patient, void, TR_ON(act, on_spawn), TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = resume));
-
-TEST(an_actor_that_is_resumed_has_channels_without_their_turns, "S-10", "C-03", "C-05", "C-08")
-{
-    struct scene scene;
-    patient_ref patient;
-    system_open(&scene);
-    ck_assert_int_eq(tr_try_spawn(scene.at.client, &patient, patient, NULL), TR_OK);
-    tr_tell(scene.at.client, patient, act);
-    embedded_run(&scene.at);
-    scene.owner = child;
-    owner_open(&scene);
-    tell(&scene, ACT_FILE, 0);
-    tell(&scene, ACT_EXCHANGE, 1);
-    tell(&scene, ACT_ALONE, 1); /* waits for the one before */
-    tell(&scene, ACT_READ, 2);
-    for (int i = 0; i < 300; i++)
-        ck_assert_int_eq(tr_system_run_once(scene.at.system, TR_MILLISECOND), TR_OK);
-    tell(&scene, ACT_SLIP, 0);
-    /* A part of a file is no file. */
-    await(&scene, &closed, 1);
-    ck_assert_int_eq(closed_with, TR_CANCELLED);
-    /* The place of the exchange that was abandoned is kept; one behind it gets the next answer. */
-    answered = TR_FAILED;
-    tell(&scene, ACT_EXCHANGE, 1);
-    ck_assert_int_eq(send(peers[1], "first\nsecond\n", 13, MSG_NOSIGNAL), 13);
-    for (int i = 0; i < 1000 && answered == TR_FAILED; i++)
-        ck_assert_int_eq(tr_system_run_once(scene.at.system, TR_MILLISECOND), TR_OK);
-    ck_assert_int_eq(answered, TR_OK);
-    /* The turn that waited to read is gone, so a piece goes to the handler. */
-    answered = TR_OK;
-    ck_assert_int_eq(send(peers[2], "a\nb\n", 4, MSG_NOSIGNAL), 4);
-    answered = TR_FAILED;
-    for (int i = 0; i < 1000 && answered == TR_FAILED; i++)
-        ck_assert_int_eq(tr_system_run_once(scene.at.system, TR_MILLISECOND), TR_OK);
-    ck_assert_int_eq(answered, TR_OK);
-    tell(&scene, ACT_WRITE, 2);
-    ck_assert_int_eq(answered, TR_OK);
-    close_scene(&scene);
-}
-
 SUITE("faults with channels", turns_that_wait_to_read_are_abandoned_with_their_channels,
       a_fault_with_a_piece_leaves_nothing_of_it, a_file_that_is_being_sent_is_closed,
       a_file_that_a_helper_thread_reads_is_closed, exchanges_are_abandoned_with_their_channels,
-      a_connect_is_abandoned, pieces_beside_a_fault_are_abandoned,
-      an_actor_that_is_resumed_has_channels_without_their_turns)
+      a_connect_is_abandoned, pieces_beside_a_fault_are_abandoned)

@@ -104,8 +104,8 @@ struct channel_hooks {
      */
     void (*on_sealed)(struct worker *worker, struct cell *cell);
     /**
-     * Forgets the waiting turns of the actor, which are about to be dropped with their stacks, and
-     * ends what they had begun. May be called again for turns whose function of tr_blocking runs.
+     * Forgets the waiting turns of the actor, which are about to be dropped with their stacks. Called
+     * again when a function of tr_blocking has returned, whose turn was not dropped before.
      */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Returns the bytes that the channels of an actor hold. Looks at each of them. */
