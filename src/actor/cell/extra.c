@@ -5,6 +5,41 @@
 #include "actor/cell/worker.h"
 #include "base/assert.h"
 
+/* At most so many records are kept: about as many sessions of a worker wait for an answer at once. */
+enum { SPARES_MAX = 64 };
+
+/** A record that is kept, in the memory of the record. */
+struct extra_spare {
+    struct extra_spare *next;
+    uint32_t count; /* of this one and those behind it */
+};
+
+static_assert(sizeof(struct extra_spare) <= sizeof(struct cell_extra),
+              "a spare is in the memory of a record");
+
+/* Takes a record that was kept; NULL: there is none. */
+static struct cell_extra *spare_take(struct worker *worker)
+{
+    struct extra_spare *spare = worker->turns.extras;
+    if (spare)
+        worker->turns.extras = spare->next;
+    return (struct cell_extra *)(void *)spare;
+}
+
+/* Keeps the memory of a record, or frees it. */
+static void spare_give(struct worker *worker, struct cell_extra *extra)
+{
+    struct extra_spare *next = worker->turns.extras;
+    uint32_t count = next ? next->count : 0;
+    if (count == SPARES_MAX) {
+        source_resize(&worker->source, extra, 0);
+        return;
+    }
+    struct extra_spare *spare = (struct extra_spare *)(void *)extra;
+    *spare = (struct extra_spare){.next = next, .count = count + 1};
+    worker->turns.extras = spare;
+}
+
 /*
  * Makes the extra. A function of its own, so that access to an existing extra needs no call. A session
  * that asks somebody for each piece comes here each time, so first looks for a record that was kept.
@@ -12,10 +47,9 @@
 __attribute__((__noinline__)) static struct cell_extra *extra_new(struct worker *worker,
                                                                   struct cell *cell)
 {
-    struct worker_turns *turns = &worker->turns;
-    struct cell_extra *extra = turns->extra_count
-                                   ? turns->extras[--turns->extra_count]
-                                   : source_resize(&worker->source, NULL, sizeof *extra);
+    struct cell_extra *extra = spare_take(worker);
+    if (!extra)
+        extra = source_resize(&worker->source, NULL, sizeof *extra);
     if (!extra)
         return NULL;
     *extra = (struct cell_extra){.cell = cell, .asks.table.last = worker->asks.last};
@@ -78,17 +112,15 @@ void tr__extra_rest(struct worker *worker, struct cell *cell)
     if ((int32_t)(last - worker->asks.last) > 0)
         worker->asks.last = last;
     cell->extra = NULL;
-    if (worker->turns.extra_count < WORKER_EXTRAS)
-        worker->turns.extras[worker->turns.extra_count++] = extra;
-    else
-        source_resize(&worker->source, extra, 0);
+    spare_give(worker, extra);
 }
 
 void tr__extras_free(struct worker *worker)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    while (worker->turns.extra_count)
-        source_resize(&worker->source, worker->turns.extras[--worker->turns.extra_count], 0);
+    struct cell_extra *extra;
+    while ((extra = spare_take(worker)))
+        source_resize(&worker->source, extra, 0);
 }
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)

@@ -36,10 +36,8 @@ enum turn_state {
     TURN_PARKED,
     TURN_WOKEN,
     TURN_ENDED,
-    /*
-     * the thread of the turn was replaced and does not have the worker again yet: see
-     * actor/system/thread_handoff.h
-     */
+    /* the thread of the turn was replaced and does not have the worker again yet: see
+     * actor/system/thread_handoff.h */
     TURN_STUCK
 };
 
@@ -235,10 +233,7 @@ struct counters {
  * The depth of nested turns: a message, set-ups in it, behaviors to which the last set-up leads, a
  * PostStop.
  */
-enum {
-    WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2,
-    WORKER_EXTRAS = 64 /* as many sessions of a worker as wait for an answer at once, or so */
-};
+enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 
 enum { BALANCE_PLACES = 64 };
 
@@ -321,8 +316,7 @@ struct worker_turns {
     uint64_t wait_last;      /* number of the last wait */
     /* Nested calls, by depth; calls[0] is the first `message`. */
     struct tr_self calls[WORKER_TURNS];
-    struct cell_extra *extras[WORKER_EXTRAS]; /* free records, kept by tr__extra_rest */
-    uint32_t extra_count;
+    struct extra_spare *extras; /* free records of struct cell_extra: actor/cell/extra.c */
 };
 
 enum { WORKER_STACK_CLASSES = 11 };
