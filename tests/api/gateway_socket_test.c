@@ -229,8 +229,8 @@ TEST(a_crash_within_a_handler_of_connections_counts_once, "H-03", "H-04")
         }
         copy_store(directory, copy);
         tr_kit_free(kit);
-        /* tr_connected had waited, so what it does after the wait is gone, and the end of its connection is told. tr_disconnected
-         * runs again. Each of them counts once at most. */
+        /* tr_connected had waited: what it does after the wait is lost, and tr_disconnected comes for its connection. A
+         * tr_disconnected that had waited runs again. Each of them counts once at most. */
         count_in(copy,
                  how == 0 ? HTTP_OK("{\"value\":1,\"who\":null}")
                           : HTTP_OK("{\"value\":1001,\"who\":null}"));

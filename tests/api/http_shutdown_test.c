@@ -46,7 +46,7 @@ static tr_next listen_api(tr_self *self)
 #define H " HTTP/1.1\r\nHost: a\r\n"
 #define TEXT "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n"
 
-/* Opens a connection that is idle after a request, and one whose request is under way; then the system is told to end. */
+/* Opens a connection that is idle after a request, and one whose request is under way; then the shutdown begins. */
 static tr_kit_peer *end_beside_a_request(tr_time within_ns)
 {
     HOST(host, listen_api);
