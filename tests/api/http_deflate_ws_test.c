@@ -200,7 +200,7 @@ TEST(parameters_are_agreed_and_kept, "W-08", "WS-09")
         {"permessage-deflate; server_no_context_takeover",
          "server_no_context_takeover",
          15,
-         "7.1.1.1: who accepts the offer answers with it"},
+         "7.1.1.1: a server that accepts the offer answers with it"},
         {"permessage-deflate; server_max_window_bits=9",
          "server_max_window_bits=9",
          9,
