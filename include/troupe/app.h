@@ -158,7 +158,7 @@ typedef struct tr_app {
  * One thread. May wait: until the app has ended.
  *
  * Flags: --workers N; --shutdown-timeout T; --store DIR and --rehearse DIR (docs/guide/schema.md), for an app with durable
- * actors; --records on|off|secrets and --replay FILE (docs/guide/replay.md);
+ * actors; --records on|off|secrets and --replay FILE (docs/guide/replay.md); --as-json, with --replay or --rehearse;
  * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS, --inspect-allow, --inspect-anywhere,
  * --inspect-certificate FILE, --inspect-key FILE and --inspect-host NAME (docs/guide/inspector.md);
  * --log-format text|json|journald; --log-level RULES, as the variable
@@ -189,6 +189,9 @@ typedef struct tr_app {
  * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless
  * traps_faults is set. Before that, a line on standard error names the actor and the handler
  * (tr_system_options.names_faults).
+ *
+ * The soft limit of descriptors of the process is raised to the hard one (setrlimit), so that the
+ * program may have as many channels as it is allowed to. Child processes get the earlier limit.
  */
 #define tr_app_main(argc, argv, ...) TR_APP_MAIN_(argc, argv, __VA_ARGS__)
 
@@ -211,7 +214,7 @@ tr_next tr_app_exit(tr_self *self, int status);
  */
 void tr_app_ready(tr_self *self);
 /**
- * Returns the address of the inspector's page, with its token. Whoever has it sees everything, and changes what the inspector
+ * Returns the address of the inspector's page, with its token. A person who has it sees everything, and changes what the inspector
  * allows: give it to operators only, never to each visitor of a page.
  * NULL: the app has no inspector (tr_app.inspect, --inspect).
  * In a turn. Does not wait.

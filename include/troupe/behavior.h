@@ -150,12 +150,15 @@ typedef enum tr_overflow {
  * Bytes that count for an actor: the actor itself (192); its state beyond 16 bytes; memory of
  * tr_alloc, which is taken in chunks and so is somewhat more than was asked for; its timers with
  * their messages; and the messages that wait for it or are stashed, 64 bytes each plus what they
- * contain. A message counts from the time the receiver's worker has it until its turn begins.
- * Scratch memory, the message being handled, buffers (they are shared) and the name do not count.
+ * contain. A message counts from the time the receiver's worker has it until its turn begins. Each
+ * channel counts as well: its record (176), input that was not read, and output that was not sent,
+ * in the chunks that they come in. Scratch memory, the message being handled, buffers (they are
+ * shared, also as output), what TLS, HTTP and datagrams keep beside that, channels that were
+ * closed and the name do not count.
  *
  * A tr_alloc that would exceed the budget ends the turn with TR_OVER_BUDGET, and tr_try_alloc
- * returns NULL. Messages and timers are taken in any case, and the actor fails before its next
- * turn, because the sender is not at fault.
+ * returns NULL. Messages, timers and the bytes of channels are taken in any case, and the actor
+ * fails before its next turn, because the sender is not at fault.
  *
  * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. It is
  * checked when a turn has ended: a turn is never interrupted.
@@ -294,6 +297,8 @@ typedef struct tr_handler {
     const char *method;                      /* of a row for HTTP: "GET"; NULL: not for HTTP */
     const char *path;                        /* of a row for HTTP */
     const char *place;                       /* directory of TR_FILES */
+    /* of a row for HTTP: the form of its errors; NULL: {"error":{"code":404,"message":"..."}} */
+    const struct tr_http_face_ *face;
 } tr_handler;
 
 /**

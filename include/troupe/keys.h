@@ -103,7 +103,7 @@
 
 /** Which keys tr_durable_list returns. All zero: the first TR_DURABLE_LIST_COUNT. */
 typedef struct tr_durable_range {
-    size_t size TR_ZERO;           /* sizeof(tr_durable_range); 0 means the same */
+    size_t size TR_ZERO;           /* need not be set: tr_durable_list does it */
     const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
     tr_bytes prefix_bytes TR_ZERO; /* a prefix of any bytes, in place of `prefix` */
     tr_bytes after TR_ZERO;        /* only keys after this one: tr_durable_page.last */

@@ -57,7 +57,8 @@
  *
  * A process has a process group of its own, and signals go to all of it, unless .shares_group. So Ctrl-C at a terminal
  * is for this program, which stops, and ends its children in order. A child blocks and ignores no signals and has no
- * descriptors but its three.
+ * descriptors but its three. If tr_app_run has raised the soft limit of descriptors, a child gets the earlier limit,
+ * because it may use select(), unless this program has set the limit since.
  *
  * An actor with a process does not move to another worker, and does not hand the channel over.
  */

@@ -212,7 +212,7 @@ tr_status tr__ws_append_text(struct channel *channel, tr_buffer *text)
     size_t size = tr__ws_write_header(&frame, head);
     tr_status status = tr__output_append(channel, head, size);
     if (status == TR_OK)
-        status = tr__output_append_buffer(channel, text);
+        status = tr__output_append_buffer(channel, text, false);
     if (status == TR_OK)
         tr__output_touch(channel);
     return status;

@@ -313,6 +313,19 @@ static const char *chain_text(const void *state)
     return chain->failed < chain->count ? link->table->text(link->state) : "";
 }
 
+static size_t chain_bytes(const void *state)
+{
+    const struct chain *chain = state;
+    size_t bytes = sizeof *chain;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct link *link = &chain->links[i];
+        bytes += link->raw.capacity;
+        if (link->table->bytes)
+            bytes += link->table->bytes(link->state);
+    }
+    return bytes;
+}
+
 static void link_free(struct link *link)
 {
     link->table->free(link->state);
@@ -337,6 +350,7 @@ const struct filter tr__chain_filter = {
     .is_open = chain_is_open,
     .has_more = chain_has_more,
     .text = chain_text,
+    .bytes = chain_bytes,
     .free = chain_free,
 };
 

@@ -10,6 +10,7 @@
 #include "net/datagram.h"
 #include "net/channel_end.h"
 #include "net/channel_timers.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/exchange.h"
@@ -45,6 +46,8 @@ void tr__channel_change(struct channel *channel, enum channel_state state)
         [CHANNEL_ENDED] = 1 << CHANNEL_FREE,
     };
     TR_ASSERT(legal[channel->state] >> state & 1);
+    if (channel->state == CHANNEL_LINGERING)
+        channel->charged = 0; /* in the place of drop_left */
     channel->state = (uint8_t)state;
 }
 
@@ -84,6 +87,7 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     list_push_last(&record->channels, &channel->link);
     channel->cell = cell;
     atom64_store(&channel->owner, cell->identity, ATOM_RELAXED);
+    channel_charge(channel);
     return TR_OK;
 }
 
@@ -106,6 +110,7 @@ void tr__channel_disown(struct channel *channel)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     tr__channel_forget_event(channel);
     tr__channel_timers_end(channel);
+    tr__channel_uncharge(channel);
     struct net_cell *record = net_cell_of(channel->cell);
     TR_ASSERT(record);
     if (record->peer == channel_bits(channel))

@@ -129,8 +129,9 @@ struct channel_input {
 struct channel_output {
     struct out_page *first;
     struct out_page *last;
-    size_t size; /* number of bytes in all pages */
-    size_t held; /* number of these bytes that wait for a commit; see net/held.h */
+    size_t size;   /* number of bytes in all pages */
+    size_t memory; /* sum of out_page.memory */
+    size_t held;   /* number of these bytes that wait for a commit; see net/held.h */
     /* number of bytes that follow held bytes and are not held themselves; they are sent when
      * nothing is held */
     size_t behind;
@@ -239,6 +240,8 @@ struct channel {
     union {
         uint32_t drop_left; /* bytes that a lingering channel still reads and drops */
         uint32_t next_free; /* in a free slot: number of the next free slot; 0: none */
+        /* in all other states: bytes of the channel in budget.channel_bytes; see net/charge.h */
+        uint32_t charged;
     };
     /* The next members are for net/glance.h. */
     bool is_secure;         /* bytes that are sent and received pass TLS */

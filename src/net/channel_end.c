@@ -8,6 +8,7 @@
 #include "actor/cell/system.h"
 #include "net/channel.h"
 #include "net/channel_timers.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/exchange.h"
@@ -59,6 +60,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
         tr__channel_free(channel);
         return;
     }
+    channel_charge(channel);
     tr__session_uncount(channel);
     tr__channel_timers_end(channel);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
@@ -117,12 +119,13 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->status = status;
     channel->flags |= CHANNEL_FINISHING;
     channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
-    channel->drop_left = TR_LINGER_BYTES_MAX;
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
     tr__shutdown_limit(channel);
     tr__input_drop(channel); /* a lingering channel keeps no input */
+    tr__channel_uncharge(channel);
     tr__channel_change(channel, CHANNEL_LINGERING);
+    channel->drop_left = TR_LINGER_BYTES_MAX;
     tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
@@ -194,6 +197,26 @@ void tr__channel_reset(struct channel *channel)
     tr__process_kill(channel);
     tr__channel_close_socket(channel, true);
     tr__channel_end(channel, TR_OK, NULL);
+}
+
+void tr__channel_abandoned(struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    bool is_gone = channel_has(channel, CHANNEL_GONE) && !channel->work->input.borrower;
+    /* The actor does not know a channel whose tr_connect has not returned. */
+    if (is_gone || channel->kind == CHANNEL_ATTEMPT || channel_has(channel, CHANNEL_WAITS_OPEN)) {
+        tr__channel_free(channel);
+        return;
+    }
+    /* A handshake that the other side has begun, and a tr_dial that is still queued, need no turn. */
+    bool is_dialed = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_DIALING &&
+                     !channel_has(channel, CHANNEL_ACCEPTED | CHANNEL_TAKEN | CHANNEL_DIALED);
+    bool is_amid = channel_has(channel, CHANNEL_FILE);
+    channel->flags &= ~(uint32_t)CHANNEL_FILE;
+    tr__exchanges_abandoned(channel);
+    if (is_dialed || is_amid)
+        tr__channel_end(
+            channel, TR_CANCELLED, "its turn was abandoned, because another turn had a fault");
 }
 
 /* Logs that output was lost, because the actor ends while it is still dialing. */

@@ -39,6 +39,12 @@ void tr__channel_reset(struct channel *channel);
  */
 void tr__channel_orphan(struct channel *channel, bool resets);
 /**
+ * Ends what the waiting turns of the actor had begun with a channel: a connect, a file that is
+ * being sent, an exchange that must be alone. Call when these turns are abandoned. The channel may
+ * be freed.
+ */
+void tr__channel_abandoned(struct channel *channel);
+/**
  * Ends the output. Nothing more can be written; the other side gets the end after the bytes written
  * before.
  */

@@ -264,6 +264,16 @@ void tr__exchanges_free(struct channel *channel)
         pop(channel, &channel->rare->looks);
 }
 
+void tr__exchanges_abandoned(struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    const struct exchange *exchange = channel->rare->exchanges;
+    while (exchange && !exchange->is_alone)
+        exchange = exchange->next;
+    if (!exchange)
+        channel->flags &= ~(uint32_t)CHANNEL_ALONE;
+}
+
 static bool is_due(const struct channel *channel, const struct exchange *exchange)
 {
     if (exchange->kind == EXCHANGE_WRITABLE)

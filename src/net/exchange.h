@@ -29,6 +29,11 @@ TR_MUST_CHECK tr_status tr__exchanges_pass(struct tr_self *self, struct channel 
 void tr__exchanges_fail(struct channel *channel, tr_status status);
 /** Forgets all exchanges, because their turns have ended. */
 void tr__exchanges_free(struct channel *channel);
+/**
+ * Lets exchanges begin again if a turn that was abandoned has waited to begin an exchange that must
+ * be the only one.
+ */
+void tr__exchanges_abandoned(struct channel *channel);
 /** Ends the asks of tr_readable and tr_writable for which the channel is ready now. */
 void tr__exchanges_look(struct channel *channel);
 /** Whether the ask with this number is an exchange of the channel. Owner only. */

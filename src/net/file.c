@@ -8,11 +8,13 @@
 #include <troupe/blocking.h>
 #include <troupe/net.h>
 
+#include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "net/channel_end.h"
 #include "net/exchange.h"
 #include "net/held.h"
+#include "net/lent.h"
 #include "net/output.h"
 #include "net/wait.h"
 #include "net/write.h"
@@ -20,18 +22,42 @@
 /* Bytes of one read: so many that the copy costs much more than the switch to a helper thread. */
 enum { PIECE_MAX = 64 * 1024 };
 
-/* What the turn and a helper thread share. It is on the stack of the turn. */
+/* What the turn and a helper thread share. It belongs to the turn, but is not on its stack: if the
+ * turn is abandoned after a trapped fault, the file is closed. */
 struct file_job {
+    struct lent lent; /* must be the first member */
     const tr_platform *platform;
     const char *path; /* path of the file; NULL: the program has opened the file */
-    int fd;
+    int fd;           /* the file; negative: not open yet */
     uint64_t offset;
-    uint64_t size; /* of the file */
-    uint64_t left; /* bytes that are not written yet */
-    tr_buffer *piece;
+    uint64_t size;    /* of the file */
+    uint64_t left;    /* bytes that are not written yet */
+    tr_buffer *piece; /* what is read now, or NULL */
     tr_status status;
     const char *why;
 };
+
+static void job_free(struct worker *worker, struct lent *lent)
+{
+    struct file_job *job = (struct file_job *)lent;
+    if (job->path && job->fd >= 0)
+        job->platform->file_close(job->platform, job->fd);
+    tr_buffer_release(job->piece);
+    source_resize(&worker->system->source, job, 0);
+}
+
+/* Makes the job of a turn; NULL: out of memory. */
+static struct file_job *job_new(struct tr_self *self, const struct file_job *as)
+{
+    struct file_job *job = source_resize(&self->worker->system->source, NULL, sizeof *job);
+    if (!job)
+        return NULL;
+    *job = *as;
+    job->lent = (struct lent){.free = job_free};
+    job->platform = self->worker->loop.platform;
+    tr__lent_add(self, &job->lent);
+    return job;
+}
 
 /* ---- On a helper thread. ---- */
 
@@ -108,11 +134,12 @@ static tr_status write_piece(struct tr_self *self, tr_channel handle, struct fil
     if (status == TR_OK)
         status = held_prepare(channel);
     if (status == TR_OK)
-        status = tr__output_append_buffer(channel, job->piece);
+        status = tr__output_append_buffer(channel, job->piece, true);
     if (status == TR_OK)
         /* the piece may have been sent at once, and the channel may have ended by that */
         status = tr__writable(self, handle, &channel);
     tr_buffer_release(job->piece);
+    job->piece = NULL;
     job->offset += size;
     job->left -= size;
     return status;
@@ -180,20 +207,25 @@ static tr_status write_all(struct tr_self *self, tr_channel handle, struct file_
     return status;
 }
 
-static tr_status write_file(struct tr_self *self, tr_channel handle, struct file_job *job,
+static tr_status write_file(struct tr_self *self, tr_channel handle, const struct file_job *as,
                             size_t size)
 {
     struct channel *channel;
+    struct file_job *job = NULL;
     tr_status status = turn_may_park(self);
     if (status == TR_OK)
         status = tr__writable(self, handle, &channel);
     if (status == TR_OK && channel->endpoint->options.answers_in_order)
         /* not possible, because the file would have to wait for the answers to earlier pieces */
         status = TR_NOT_SUPPORTED;
+    if (status == TR_OK && !(job = job_new(self, as)))
+        status = TR_NO_MEMORY;
     if (status == TR_OK)
         status = open_and_measure(self, job, size);
     if (status == TR_OK)
         status = write_all(self, handle, job);
+    if (job)
+        tr__lent_end(self, &job->lent);
     return status;
 }
 
@@ -201,20 +233,13 @@ tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uin
                         size_t size)
 {
     TURN_VERB(self);
-    const tr_platform *platform = self->worker->loop.platform;
-    struct file_job job = {.platform = platform, .path = path, .fd = -1, .offset = offset};
-    if (!path)
-        return TR_INVALID_ARGUMENT;
-    tr_status status = write_file(self, channel, &job, size);
-    if (job.fd >= 0)
-        platform->file_close(platform, job.fd);
-    return status;
+    const struct file_job job = {.path = path, .fd = -1, .offset = offset, .why = ""};
+    return path ? write_file(self, channel, &job, size) : TR_INVALID_ARGUMENT;
 }
 
 tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size)
 {
     TURN_VERB(self);
-    struct file_job job = {
-        .platform = self->worker->loop.platform, .fd = fd, .offset = offset, .why = ""};
+    const struct file_job job = {.fd = fd, .offset = offset, .why = ""};
     return fd < 0 ? TR_INVALID_ARGUMENT : write_file(self, channel, &job, size);
 }

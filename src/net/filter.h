@@ -59,6 +59,8 @@ struct filter {
      * unknown.
      */
     const char *(*text)(const void *state);
+    /** Returns the bytes of the state and of its buffers, for budgets. NULL: they do not count. */
+    size_t (*bytes)(const void *state);
     void (*free)(void *state);
 };
 

@@ -6,6 +6,7 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
+#include "net/charge.h"
 #include "net/datagram.h"
 #include "net/deadline.h"
 #include "net/default_handlers.h"
@@ -497,10 +498,19 @@ static void on_change(struct worker *worker, struct cell *cell)
 static void on_abandon(struct worker *worker, struct cell *cell)
 {
     (void)worker;
-    LIST_EACH (link, &net_cell_of(cell)->channels) {
+    const struct net_cell *record = net_cell_of(cell);
+    /* first all, because what follows may wake the turns of any channel */
+    LIST_EACH (link, &record->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
+        const struct tr_self *borrower = channel->work->input.borrower;
         channel->readers.first = channel->writers.first = NULL;
-        tr__input_abandon(channel);
+        /* a helper thread may use the bytes; then this function is called again when it has returned */
+        if (!borrower || !borrower->job)
+            tr__input_abandon(channel);
+    }
+    for (struct list *link = record->channels.next, *next; link != &record->channels; link = next) {
+        next = link->next;
+        tr__channel_abandoned(LIST_OWNER(link, struct channel, link));
     }
 }
 
@@ -543,6 +553,8 @@ const struct channel_hooks tr__net_hooks = {
     .on_shutdown = tr__net_shut_down,
     .on_sealed = tr__shutdown_sealed,
     .on_abandon = on_abandon,
+    .bytes = tr__channels_bytes,
+    .on_metered = tr__channels_metered,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,

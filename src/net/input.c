@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/area.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/filter.h"
@@ -258,6 +259,7 @@ static tr_status fill(struct channel *channel, size_t more)
         channel->flags |= CHANNEL_INPUT_OVER;
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     }
+    channel_charge(channel);
     return status;
 }
 
@@ -571,6 +573,7 @@ void tr__input_settle(struct channel *channel)
         /* if there is no memory, the bytes stay in the area */
         (void)tr__input_leave_area(channel, 0);
     work_rest(channel);
+    channel_charge(channel);
 }
 
 void tr__input_drop(struct channel *channel)

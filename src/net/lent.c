@@ -7,12 +7,40 @@
 #include "net/worker.h"
 #include "base/assert.h"
 
-struct lent {
-    struct lent *next; /* next in the list tr_self.lent */
-    uint64_t channel;  /* bits of the channel */
+/* Bytes of a channel. */
+struct lent_bytes {
+    struct lent lent;  /* must be the first member */
     struct area *area; /* the area that contains the bytes; NULL: they are in `data` */
     void *data;
 };
+
+void tr__lent_add(struct tr_self *self, struct lent *lent)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    lent->next = self->lent;
+    self->lent = lent;
+    turn_require_slow_end(self);
+}
+
+void tr__lent_end(struct tr_self *self, struct lent *lent)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    struct lent **at = &self->lent;
+    while (*at != lent)
+        at = &(*at)->next;
+    *at = lent->next;
+    lent->free(self->worker, lent);
+}
+
+static void bytes_free(struct worker *worker, struct lent *lent)
+{
+    struct lent_bytes *bytes = (struct lent_bytes *)lent;
+    const struct memory_source *source = &worker->system->source;
+    if (bytes->area)
+        tr__area_give(source, worker->channels.net->area, bytes->area);
+    source_resize(source, bytes->data, 0);
+    source_resize(source, bytes, 0);
+}
 
 tr_status tr__lent_away(struct channel *channel)
 {
@@ -24,32 +52,23 @@ tr_status tr__lent_away(struct channel *channel)
         tr__input_unborrow(channel);
         return TR_OK;
     }
-    struct lent *lent = source_resize(source, NULL, sizeof *lent);
-    if (!lent)
+    struct lent_bytes *bytes = source_resize(source, NULL, sizeof *bytes);
+    if (!bytes)
         return TR_NO_MEMORY;
     struct net_buffer rest = NET_BUFFER(source);
     tr_bytes unread = net_buffer_bytes(&input->buffer);
     if (unread.size && tr__net_buffer_append(&rest, unread.data, unread.size) != TR_OK) {
-        source_resize(source, lent, 0);
+        source_resize(source, bytes, 0);
         return TR_NO_MEMORY;
     }
-    *lent = (struct lent){.next = borrower->lent,
-                          .channel = channel_bits(channel),
-                          .area = input->area,
-                          .data = input->area ? NULL : input->buffer.data};
-    borrower->lent = lent;
+    *bytes = (struct lent_bytes){.lent = {.channel = channel_bits(channel), .free = bytes_free},
+                                 .area = input->area,
+                                 .data = input->area ? NULL : input->buffer.data};
+    bytes->lent.next = borrower->lent;
+    borrower->lent = &bytes->lent; /* whoever has borrowed bytes ends by the slow path */
     tr__input_unborrow(channel);
     tr__input_replace(channel, rest);
     return TR_OK;
-}
-
-static void lent_free(struct worker *worker, struct lent *lent)
-{
-    const struct memory_source *source = &worker->system->source;
-    if (lent->area)
-        tr__area_give(source, worker->channels.net->area, lent->area);
-    source_resize(source, lent->data, 0);
-    source_resize(source, lent, 0);
 }
 
 void tr__lent_return(struct tr_self *self, const struct channel *channel)
@@ -63,7 +82,7 @@ void tr__lent_return(struct tr_self *self, const struct channel *channel)
             continue;
         }
         *at = lent->next;
-        lent_free(self->worker, lent);
+        lent->free(self->worker, lent);
     }
 }
 
@@ -73,6 +92,6 @@ void tr__lent_free(struct tr_self *self)
     while (self->lent) {
         struct lent *lent = self->lent;
         self->lent = lent->next;
-        lent_free(self->worker, lent);
+        lent->free(self->worker, lent);
     }
 }

@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/exchange.h"
 #include "net/filter.h"
@@ -38,7 +39,8 @@ static struct out_page *page_new(struct channel *channel, size_t capacity)
         if (!page)
             return NULL;
     }
-    *page = (struct out_page){.capacity = (uint32_t)capacity};
+    *page = (struct out_page){.capacity = (uint32_t)capacity,
+                              .memory = (uint32_t)(sizeof *page + capacity)};
     page->data = page->bytes;
     return page;
 }
@@ -75,6 +77,7 @@ static void page_link(struct channel_output *output, struct out_page *page)
     else
         output->first = page;
     output->last = page;
+    output->memory += page->memory;
 }
 
 static void page_drop_first(struct channel *channel)
@@ -84,6 +87,7 @@ static void page_drop_first(struct channel *channel)
     output->first = page->next;
     if (!output->first)
         output->last = NULL;
+    output->memory -= page->memory;
     page_give(channel, page);
 }
 
@@ -113,6 +117,7 @@ void *tr__output_reserve(struct channel *channel, size_t size)
     if (!page)
         return NULL;
     page_link(&work->output, page);
+    channel_charge(channel);
     return page->bytes;
 }
 
@@ -126,6 +131,8 @@ void tr__output_commit(struct channel *channel, size_t size)
     tr__output_touch(channel);
     if (output->size >= SEND_AT_ONCE && channel_has(channel, CHANNEL_WRITABLE))
         tr__output_flush(channel);
+    else
+        channel_charge(channel);
 }
 
 tr_status tr__output_append(struct channel *channel, const void *data, size_t size)
@@ -159,7 +166,7 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
     return TR_OK;
 }
 
-tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
+tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer, bool is_own)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     size_t size = tr_buffer_size(buffer);
@@ -175,11 +182,14 @@ tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
     *page = (struct out_page){.buffer = buffer, .data = tr_buffer_data(buffer)};
     tr_buffer_retain(buffer);
     page->end = (uint32_t)size;
+    page->memory = (uint32_t)(sizeof *page + (is_own ? size : 0));
     page_link(&work->output, page);
     count_more(channel, size);
     tr__output_touch(channel);
     if (channel_has(channel, CHANNEL_WRITABLE))
         tr__output_flush(channel);
+    else
+        channel_charge(channel);
     return TR_OK;
 }
 
@@ -411,6 +421,7 @@ void tr__output_flush(struct channel *channel)
         note_empty(channel);
     tr__channel_arm(channel);
     work_rest(channel);
+    channel_charge(channel);
 }
 
 void tr__output_flush_all(struct worker *worker)

@@ -19,6 +19,8 @@ struct out_page {
     uint32_t begin;
     uint32_t end;
     uint32_t capacity; /* bytes of the page itself; 0 if the page has a buffer */
+    /* bytes that count for budgets: the page, with its buffer if only this page will have it */
+    uint32_t memory;
     unsigned char bytes[];
 };
 
@@ -35,8 +37,13 @@ TR_MUST_CHECK void *tr__output_reserve(struct channel *channel, size_t size);
 void tr__output_commit(struct channel *channel, size_t size);
 /** Appends a copy of `data`. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__output_append(struct channel *channel, const void *data, size_t size);
-/** Appends a buffer of the program, and retains it. Fails with TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer);
+/**
+ * Appends a buffer, and retains it. `is_own`: the buffer was made for this channel, so its bytes
+ * count for budgets; a buffer of the program, which may be shared, does not count. Fails with
+ * TR_NO_MEMORY, TR_TOO_LARGE.
+ */
+TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer,
+                                                 bool is_own);
 /**
  * Passes written bytes to the filter, until it has made `max` bytes. Returns the statuses of
  * filters.

@@ -7,6 +7,7 @@
 #include "actor/mail/kind.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
+#include "net/charge.h"
 #include "net/deadline.h"
 #include "net/input.h"
 #include "net/output.h"
@@ -124,6 +125,20 @@ bool tr__pieces_hold_much(const struct channel *channel)
     return false;
 }
 
+size_t tr__pieces_bytes(const struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    const struct pieces *pieces = channel->rare->pieces;
+    if (!pieces)
+        return 0;
+    size_t bytes = sizeof *pieces;
+    LIST_EACH (link, &pieces->all) {
+        const struct piece *piece = LIST_OWNER(link, const struct piece, link);
+        bytes += sizeof *piece + piece->held.capacity;
+    }
+    return bytes;
+}
+
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end)
 {
@@ -199,6 +214,7 @@ void tr__piece_done(struct worker *worker, struct envelope *envelope)
         piece_remove(worker, piece);
     else if (is_first(channel, piece))
         advance(channel);
+    channel_charge(channel);
     tr__channel_call(channel);
 }
 

@@ -53,6 +53,9 @@ static inline bool pieces_are_open(const struct channel *channel)
  */
 bool tr__pieces_hold_much(const struct channel *channel);
 
+/** Returns the bytes of the answers that are held back, and of their records. Owner only. */
+size_t tr__pieces_bytes(const struct channel *channel);
+
 /** Whether the actor must get tr_drained now. */
 static inline bool channel_drains(const struct channel *channel)
 {

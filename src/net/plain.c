@@ -126,8 +126,10 @@ static inline struct out_page *page_at(struct net_worker *net, struct channel_ou
         return NULL;
     net->pages = page->next;
     net->page_count--;
-    *page = (struct out_page){.data = page->bytes, .capacity = PAGE_BYTES};
+    *page = (struct out_page){
+        .data = page->bytes, .capacity = PAGE_BYTES, .memory = sizeof *page + PAGE_BYTES};
     output->first = output->last = page;
+    output->memory = sizeof *page + PAGE_BYTES;
     return page;
 }
 
@@ -140,7 +142,8 @@ bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
     if (!channel || channel_bits(channel) != handle.bits)
         channel = tr__table_find(worker->system, handle.bits);
     if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity ||
-        !channel_is_plain(channel) || !work_is_there(channel) || worker->outbox_turn)
+        !channel_is_plain(channel) || !work_is_there(channel) || worker->outbox_turn ||
+        self->cell->flags & CELL_METERED)
         return false;
     const tr_endpoint *options = &channel->endpoint->options;
     struct channel_output *output = &channel->work->output;
@@ -179,7 +182,8 @@ bool tr__plain_send(struct channel *channel)
     const tr_platform *platform = worker->loop.platform;
     struct channel_output *output = &channel->work->output;
     struct out_page *page = output->first;
-    if (!channel_is_plain(channel) || !channel->cell || channel->cell->flags & CELL_FAILED ||
+    if (!channel_is_plain(channel) || !channel->cell ||
+        channel->cell->flags & (CELL_FAILED | CELL_METERED) ||
         !waits_are_empty(&channel->writers) || !page || page != output->last ||
         page->capacity != PAGE_BYTES || output->held || !channel_has(channel, CHANNEL_WRITABLE))
         return false;
@@ -201,7 +205,7 @@ bool tr__plain_send(struct channel *channel)
         return true;
     }
     output->first = output->last = NULL;
-    output->size = 0;
+    output->size = output->memory = 0;
     page_give(worker->channels.net, channel, page);
     work_rest(channel);
     return true;

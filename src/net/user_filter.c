@@ -177,6 +177,12 @@ static const char *user_text(const void *state)
     return ((const struct user_filter *)state)->text;
 }
 
+static size_t user_bytes(const void *state)
+{
+    const struct user_filter *filter = state;
+    return sizeof *filter + filter->table->state_size;
+}
+
 static void user_free(void *state)
 {
     struct user_filter *filter = state;
@@ -194,5 +200,6 @@ const struct filter tr__user_filter = {
     .input_end = user_input_end,
     .is_open = user_is_open,
     .text = user_text,
+    .bytes = user_bytes,
     .free = user_free,
 };

@@ -9,6 +9,7 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
+#include "net/charge.h"
 #include "net/held.h"
 #include "net/output.h"
 #include "net/pieces.h"
@@ -134,11 +135,13 @@ static tr_status put_with(struct tr_self *self, struct channel *channel, const u
                           size_t length, tr_bytes bytes)
 {
     struct net_buffer *held = piece_held(self, channel);
-    if (held && length != SIZE_MAX)
-        return hold(held, head, length, bytes);
     if (length == SIZE_MAX)
         return TR_TOO_LARGE;
-    tr_status status = held_prepare(channel);
+    tr_status status = held ? hold(held, head, length, bytes) : held_prepare(channel);
+    if (held) {
+        channel_charge(channel);
+        return status;
+    }
     if (status != TR_OK)
         return status;
     if (!length)
@@ -254,7 +257,7 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     if (status == TR_OK)
         status = tr__output_append(channel, head, length);
     if (status == TR_OK)
-        status = tr__output_append_buffer(channel, buffer);
+        status = tr__output_append_buffer(channel, buffer, false);
     return written(self, handle, status);
 }
 

@@ -53,9 +53,12 @@ static void machine_look(struct visitor *visitor)
     tr__process_limits(&limits);
     int workers = tr_system_workers(visitor->observer->system);
     bool is_short = limits.files_max < 1024 || limits.files_used * 10 > limits.files_max * 8;
+    const char *advice = limits.files_max < limits.files_hard
+                             ? "raise the soft limit: tr_app_main does it, or setrlimit"
+                             : "raise the hard limit: LimitNOFILE= of systemd, or ulimit -H -n";
     finding(visitor,
             "descriptors",
-            is_short ? "raise the limit: ulimit -n, or LimitNOFILE= of systemd" : NULL,
+            is_short ? advice : NULL,
             "%" PRIu64 " of %" PRIu64 " descriptors are in use",
             limits.files_used,
             limits.files_max);

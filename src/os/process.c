@@ -10,6 +10,7 @@
  */
 #include "os/process.h"
 
+#include "os/descriptor_limit.h"
 #include "os/syscall.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ enum {
     DESCRIPTORS_MAX = 1 << 20 /* what the kernel allows by default: fs.nr_open */
 };
 
+_Static_assert(sizeof(struct rlimit) == 2 * sizeof(uint64_t), "as prlimit64 has it");
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
 /* The ends of streams that the child gets: `io` as 0 and 1, `errors` as 2. -1: none was made. */
@@ -112,6 +114,8 @@ struct birth {
     pid_t parent;
     long error;               /* why the program was not loaded */
     unsigned descriptors_max; /* for kernels without close_range, without /proc */
+    bool has_limit;           /* the child gets the limit of descriptors `limit` */
+    struct rlimit limit;
     /* First for the entries of /proc/self/fd, then for a directory of PATH with the program's name behind it. */
     _Alignas(8) char file[PATH_MAX];
     _Alignas(16) char stack[STACK_SIZE];
@@ -289,6 +293,8 @@ IN_CHILD static long live(struct birth *birth)
     if (result < 0)
         return result;
     others_close(birth);
+    if (birth->has_limit) /* a limit that becomes lower is never refused */
+        (void)os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&birth->limit, 0, 0, 0);
     return load(birth);
 }
 
@@ -312,6 +318,7 @@ static void birth_fill(struct birth *birth, const tr_process_spec *spec, const s
         getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS_MAX
             ? (unsigned)limit.rlim_cur
             : DESCRIPTORS_MAX;
+    birth->has_limit = tr__descriptor_limit_of_child(&birth->limit);
     if (strchr(spec->program, '/'))
         return;
     birth->path = getenv("PATH");

@@ -39,8 +39,10 @@ void tr__process_limits(struct process_limits *limits)
 {
     struct rlimit limit;
     *limits = (struct process_limits){.files_used = files_count(), .memory_bytes = memory_count()};
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limits->files_max = limit.rlim_cur;
+        limits->files_hard = limit.rlim_max;
+    }
     limits->has_cores = getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur > 0;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     limits->cpus = cpus > 0 ? (unsigned)cpus : 1;

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct process_limits {
-    uint64_t files_max; /* descriptors */
+    uint64_t files_max;  /* descriptors: the soft limit */
+    uint64_t files_hard; /* the hard limit, to which the program may raise the soft one */
     uint64_t files_used;
     uint64_t memory_bytes; /* resident memory; 0: not known */
     unsigned cpus;

@@ -199,7 +199,8 @@ static void play_all(tr_balance balance, uint32_t max)
     begin_jobs(jobs, go_with(listen_desks, (uint64_t)TR_ONE_PER_WORKER), false);
     struct job all = end_jobs(jobs);
     await_none();
-    while (atomic_load(&ended) < atomic_load(&taken)) /* a desk hears of it later than the listener */
+    while (atomic_load(&ended) <
+           atomic_load(&taken)) /* a desk hears of it later than the listener */
         sched_yield();
     ck_assert_int_eq(all.served, THREADS * CONNECTIONS);
     ck_assert_int_eq(atomic_load(&taken), THREADS * CONNECTIONS);

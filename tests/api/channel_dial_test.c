@@ -94,10 +94,58 @@ TEST(each_way_not_to_connect_has_its_status, "C-05", "CH-10")
     kit_close();
 }
 
+ONCE(connect_or_say, {
+    tr_channel none;
+    say("%s", tr_status_name(tr_try_connect(self, TR_TCP(SERVER), &none)));
+})
+ONCE(nothing_yet, (void)self)
+ONCE(dial_or_be_told, tr_dial(self, TR_TCP(SERVER)))
+
+/* Known at once, as where there is no route, or later, as an answer of the network. */
+TEST(an_address_that_cannot_be_reached_has_a_status_of_its_own, "C-05", "CH-10")
+{
+    static const tr_kit_network far = {.delay_ns = 10 * MS};
+    static const char *const calls[] = {"open", "outcome"};
+    kit_open(1, 1);
+    tr_kit_set_network(kit, &far); /* so that a connect has an outcome */
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, nothing_yet);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        tr_kit_fail_network(kit, calls[i], 1, TR_UNREACHABLE);
+        host_run(connect_or_say);
+        tr_kit_advance(kit, TR_SECOND);
+        SAID("TR_UNREACHABLE");
+        tr_kit_fail_network(kit, calls[i], 1, TR_UNREACHABLE);
+        host_run(dial_or_be_told);
+        tr_kit_advance(kit, TR_SECOND);
+        SAID("closed TR_UNREACHABLE");
+        ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+    }
+    kit_close();
+}
+
 ONCE(connect_name, {
     tr_status status = tr_try_connect(self, TR_TCP("shop.example:7000"), &channel);
     say("%s %d", tr_status_name(status), (int)(tr_now(self) % TR_SECOND / MS));
 })
+
+/* The first address cannot be reached, and the second one answers; or it refuses, and its status is the one. */
+TEST(an_address_that_cannot_be_reached_leaves_the_next, "C-05", "CH-10")
+{
+    kit_open(1, 1);
+    ck_assert(tr_kit_add_name(kit, "shop.example", "10.0.0.1"));
+    ck_assert(tr_kit_add_name(kit, "shop.example", "127.0.0.1"));
+    tr_kit_fail_network(kit, "open", 1, TR_UNREACHABLE);
+    HOST(host, connect_name);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_ptr_nonnull(strstr(said(), "TR_CONNECT_REFUSED"));
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    tr_kit_fail_network(kit, "open", 1, TR_UNREACHABLE);
+    host_run(connect_name);
+    ck_assert_ptr_nonnull(tr_kit_accept(kit, SERVER, TR_SECOND));
+    ck_assert_ptr_nonnull(strstr(said(), "TR_OK"));
+    kit_close();
+}
 
 /* The first address refuses, the second one answers. */
 TEST(the_addresses_of_a_name_are_tried_in_turn, "C-05", "CH-10")
@@ -484,7 +532,9 @@ TEST(sessions_move_with_their_channels, "C-10", "CH-25")
 }
 
 SUITE("channels of clients", a_turn_connects_and_the_handler_reads,
-      each_way_not_to_connect_has_its_status, the_addresses_of_a_name_are_tried_in_turn,
+      each_way_not_to_connect_has_its_status,
+      an_address_that_cannot_be_reached_has_a_status_of_its_own,
+      an_address_that_cannot_be_reached_leaves_the_next, the_addresses_of_a_name_are_tried_in_turn,
       a_connect_takes_no_longer_than_it_may, a_dial_is_told_and_what_was_written_early_is_sent,
       a_send_that_fails_ends_the_channel_with_its_status, to_reconnect_is_to_be_restarted,
       an_option_that_would_do_nothing_is_refused, exchanges_are_answered_in_order,

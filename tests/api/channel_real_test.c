@@ -574,6 +574,21 @@ TEST(a_turn_connects_to_a_name, "C-01", "C-05", "CH-10")
     real_close();
 }
 
+static uint64_t connect_to_all(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    tr_channel none;
+    return (uint64_t)-tr_try_connect(self, TR_TCP("255.255.255.255:9"), &none);
+}
+
+/* The kernel knows that no connection leads to a broadcast address. */
+TEST(what_cannot_be_reached_is_another_status_than_what_refuses, "C-05", "CH-10")
+{
+    open_echo(1);
+    ck_assert_uint_eq(GO(connect_to_all), -TR_UNREACHABLE);
+    real_close();
+}
+
 SUITE("channels on real sockets", megabytes_come_back_over_many_connections,
       segments_of_one_byte_make_whole_lines, a_half_close_is_answered_in_full,
       resets_are_noticed_once_each, thousands_of_idle_connections_end_with_the_system,
@@ -582,4 +597,4 @@ SUITE("channels on real sockets", megabytes_come_back_over_many_connections,
       bytes_stay_while_another_thread_runs_the_worker,
       the_kernel_spreads_over_listeners_of_one_port, a_unix_socket_carries_streams,
       datagrams_come_back, a_unix_socket_carries_datagrams, a_listener_is_inherited,
-      a_turn_connects_to_a_name)
+      a_turn_connects_to_a_name, what_cannot_be_reached_is_another_status_than_what_refuses)

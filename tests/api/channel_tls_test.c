@@ -169,6 +169,54 @@ TEST(an_end_before_the_handshake_comes_after_what_was_written, "C-15", "C-09")
     }
 }
 
+/* ---- Budgets. ---- */
+
+enum { BUDGET = 64 * 1024 };
+
+TR_BEHAVIOR_DECLARE(frugal);
+TR_BEHAVIOR(frugal, void, TR_ON(tr_opened, on_opened), TR_ON(tr_received, on_line),
+            TR_OPTIONS(.budget_bytes = BUDGET));
+
+static tr_next listen_frugally(tr_self *self)
+{
+    listener = tr_listen(
+        self,
+        frugal,
+        TR_TLS(SERVER, .certificate = server_pem, .key = server_key, .framing = TR_LINES));
+    return TR_SAME;
+}
+
+static size_t half_size;
+static tr_next send_half(tr_self *self)
+{
+    static char half[2 * BUDGET];
+    tr_bytes line;
+    memset(half, 'x', sizeof half);
+    tr_channel channel =
+        tr_connect(self, TR_TLS(SERVER, .trusts = authority, .server_name = "shop.example"));
+    tr_status status = tr_write(self, channel, (tr_bytes){half, half_size});
+    if (status == TR_OK)
+        status = tr_try_read(self, channel, &line);
+    say("client %s", tr_status_name(status));
+    return TR_SAME;
+}
+
+/* What has come through TLS and was not read counts as without TLS. */
+TEST(a_session_with_tls_has_its_budget, "C-15", "O-06")
+{
+    prepare(1, false);
+    HOST(host, listen_frugally);
+    half_size = BUDGET / 4;
+    host_run(send_half);
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("opened - -");
+    half_size = 2 * BUDGET;
+    host_run(send_half);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_ptr_nonnull(strstr(said(), "client TR_RESET"));
+    end();
+}
+
 /* ---- Many handshakes at once. ---- */
 
 #define PLAIN "127.0.0.1:7001"
@@ -591,5 +639,5 @@ SUITE("channels with TLS", a_client_says_why_it_refuses_a_certificate,
       both_sides_show_certificates, a_client_does_not_talk_to_another_name,
       plain_text_to_a_port_of_tls_is_told, files_that_cannot_be_used_are_found_when_listening,
       certificates_are_replaced_while_running, a_file_is_sent_through_tls,
-      many_handshakes_let_others_through,
+      a_session_with_tls_has_its_budget, many_handshakes_let_others_through,
       a_client_that_is_killed_while_its_files_are_read_leaves_nothing)

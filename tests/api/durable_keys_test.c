@@ -91,7 +91,9 @@ TEST(what_a_list_refuses, "K-12")
     ck_assert_int_eq(tr_durable_list(test, thing, &page, .prefix = large), TR_INVALID_ARGUMENT);
     ck_assert_int_eq(tr_durable_list(test, thing, &page, .prefix = "a", .prefix_bytes = {"a", 1}),
                      TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr_durable_list(test, thing, &page, .size = 3), TR_INVALID_ARGUMENT);
+    const tr_durable_range small = {.size = 3};
+    ck_assert_int_eq(tr_client_durable_list(test, &tr_durable_thing, &small, &page, sizeof page),
+                     TR_INVALID_ARGUMENT);
     ck_assert_int_eq(tr_durable_list(test, stranger, &page), TR_NOT_FOUND);
     ck_assert_uint_eq(page.count, 77);
     ck_assert_int_eq(tr_durable_list(test, thing, &page, .max = TR_DURABLE_LIST_MAX), TR_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_actor_why where actors begin, where one cannot wait, without memory, and in words.
+ * tr_actor_why where actors begin, where one cannot wait, without memory, and as text.
  */
 #include "support/whys.h"
 

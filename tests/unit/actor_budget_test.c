@@ -164,7 +164,7 @@ static size_t books_check(struct tr_system *system)
         if (!cell || cell->life == LIFE_STOPPED)
             continue;
         const struct budget *budget = cell->extra->budget;
-        ck_assert_uint_eq(budget->charged, tr__cell_bytes(cell));
+        ck_assert_uint_eq(budget->charged, tr__cell_bytes(system->workers[cell_owner(cell)], cell));
         count++;
         const struct budget_tree *tree = budget->own_tree;
         if (!tree)
@@ -173,7 +173,7 @@ static size_t books_check(struct tr_system *system)
         for (uint32_t other = 1; other < used; other++) {
             const struct cell *below = cell_at(system, other);
             if (below && below->life != LIFE_STOPPED && is_below(&system->slots, below, cell))
-                bytes += (int64_t)tr__cell_bytes(below);
+                bytes += (int64_t)tr__cell_bytes(system->workers[cell_owner(below)], below);
         }
         ck_assert_int_eq(
             tally_read(&tree->bytes, &tree->parts[0].bytes, WORKERS, sizeof *tree->parts), bytes);

@@ -18,6 +18,16 @@ static tr_next on_note(void)
 }
 TR_BEHAVIOR(sink, void, TR_ON(note, on_note));
 
+/* Passes each note on to a sink, which has no handler for it. */
+TR_MESSAGE(lost, (u64, n), (u64, m));
+TR_ACTOR(source, note);
+static tr_next on_note_of_source(tr_self *self)
+{
+    tr_tell(self, tr_any(tr_find(self, sink, "/user/sink")), lost, .n = 1);
+    return TR_SAME;
+}
+TR_BEHAVIOR(source, void, TR_ON(note, on_note_of_source));
+
 static tr_kit *kit;
 static struct virtual_platform *virtual;
 
@@ -77,6 +87,24 @@ TEST(a_line_names_the_message_the_reason_and_the_behavior, "M-03")
     tr_kit_free(kit);
 }
 
+TEST(a_line_names_the_size_and_both_paths, "M-03")
+{
+    begin();
+    lose(1);
+    ck_assert_ptr_nonnull(
+        strstr(tr__virtual_line(virtual, 0)->text, " of 8 bytes from a client to nobody: "));
+    sink_ref sink;
+    source_ref source;
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &sink, sink, "sink"), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &source, source, "source"), TR_OK);
+    tr_tell(tr_kit_client(kit), source, note, .n = 1);
+    (void)tr_kit_settle(kit);
+    ck_assert_ptr_nonnull(strstr(tr__virtual_line(virtual, 0)->text,
+                                 "lost of 16 bytes from /user/source to /user/sink, for which sink "
+                                 "has no handler: TR_UNHANDLED"));
+    tr_kit_free(kit);
+}
+
 TEST(a_steady_trickle_is_logged_in_full, "M-03", "MB-11")
 {
     begin();
@@ -89,4 +117,5 @@ TEST(a_steady_trickle_is_logged_in_full, "M-03", "MB-11")
 }
 
 SUITE("actor dead letters", ten_lines_a_second_are_logged,
-      a_line_names_the_message_the_reason_and_the_behavior, a_steady_trickle_is_logged_in_full)
+      a_line_names_the_message_the_reason_and_the_behavior, a_line_names_the_size_and_both_paths,
+      a_steady_trickle_is_logged_in_full)

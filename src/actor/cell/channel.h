@@ -103,8 +103,18 @@ struct channel_hooks {
      * Sets or clears extra->waits.holds_stop, for an actor that is sealed and has nothing to do.
      */
     void (*on_sealed)(struct worker *worker, struct cell *cell);
-    /** Called when the waiting turns of the actor were dropped, with their stacks. */
+    /**
+     * Forgets the waiting turns of the actor, which are about to be dropped with their stacks, and
+     * ends what they had begun. May be called again for turns whose function of tr_blocking runs.
+     */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
+    /** Returns the bytes that the channels of an actor hold. Looks at each of them. */
+    size_t (*bytes)(const struct cell *cell);
+    /**
+     * As `bytes`, for an actor to which a budget applies from now on: changes of these bytes are
+     * passed to tr__budget_channels.
+     */
+    size_t (*on_metered)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /**

@@ -19,6 +19,7 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/time/receive_timeout.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
 #include "os/probe.h"
@@ -279,6 +280,9 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case TR_RESUME:
         failure_change(failure, FAILURE_PAST);
         cell->flags &= (uint16_t)~CELL_FAILED;
+        if (cell->extra->parked.abandons)
+            /* at once, because those who wait for these turns would wait until the next one is woken */
+            tr__turns_abandon(worker, cell);
         if (cell->flags & CELL_CHANNELS)
             worker->system->channels.hooks->on_change(worker, cell);
         return true;

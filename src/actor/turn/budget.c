@@ -47,6 +47,12 @@ static int64_t tree_cpu(const struct budget_tree *tree)
     return tally_read(&tree->cpu_ns, &tree->parts[0].cpu_ns, tree->part_count, sizeof *tree->parts);
 }
 
+void tr__budget_tree_read(const struct budget_tree *tree, int64_t *bytes, int64_t *cpu_ns)
+{
+    *bytes = tree_bytes(tree);
+    *cpu_ns = tree_cpu(tree);
+}
+
 /* ---- Over budget. ---- */
 
 /*
@@ -202,8 +208,16 @@ bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
 
 /* ---- The bytes and the time of an actor, charged to its trees. ---- */
 
-size_t tr__cell_bytes(const struct cell *cell)
+static size_t channel_bytes(const struct worker *worker, const struct cell *cell)
 {
+    if (cell->flags & CELL_METERED)
+        return budget_of(cell)->channel_bytes;
+    return cell->flags & CELL_CHANNELS ? worker->system->channels.hooks->bytes(cell) : 0;
+}
+
+size_t tr__cell_bytes(const struct worker *worker, const struct cell *cell)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     size_t bytes = sizeof *cell + (size_t)LINE * cell->queued_lines + tr__heap_bytes(cell->heap);
     if (cell->state && cell->state != cell->state_inline)
         bytes += cell->dispatch->behavior->state_size;
@@ -214,7 +228,7 @@ size_t tr__cell_bytes(const struct cell *cell)
             bytes += sizeof(struct keys_slot) << extra->timers.keys.bits;
         bytes += tr__watch_table_bytes(&extra->watches.table);
     }
-    return bytes;
+    return bytes + channel_bytes(worker, cell);
 }
 
 /*
@@ -266,7 +280,7 @@ static void charge_time(struct worker *worker, const struct cell *cell, tr_time 
 static void budget_check(struct worker *worker, struct cell *cell, size_t more)
 {
     const struct budget *budget = budget_of(cell);
-    size_t bytes = tr__cell_bytes(cell) + more;
+    size_t bytes = tr__cell_bytes(worker, cell) + more;
     charge_bytes(worker, cell, bytes);
     if (budget->bytes_max && bytes > budget->bytes_max)
         own_over(worker, cell, BUDGET_BYTES, bytes);
@@ -277,6 +291,15 @@ static void budget_check(struct worker *worker, struct cell *cell, size_t more)
 void tr__budget_look(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    budget_check(worker, cell, 0);
+}
+
+void tr__budget_channels(struct worker *worker, struct cell *cell, int64_t more)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    struct budget *budget = budget_of(cell);
+    TR_ASSERT(more >= 0 || budget->channel_bytes >= (size_t)-more);
+    budget->channel_bytes += (size_t)more;
     budget_check(worker, cell, 0);
 }
 
@@ -294,7 +317,7 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 static struct budget_tree *tree_full(struct worker *worker, const struct cell *cell, size_t bytes)
 {
     const struct budget *budget = budget_of(cell);
-    int64_t more = (int64_t)(tr__cell_bytes(cell) + bytes - budget->charged);
+    int64_t more = (int64_t)(tr__cell_bytes(worker, cell) + bytes - budget->charged);
     for (struct budget_tree *tree = budget->tree; tree; tree = tree->above) {
         int64_t max = (int64_t)tree->bytes_max;
         if (max && tally_near(&tree->bytes, &part_of(worker, tree)->bytes) + more > max &&
@@ -312,12 +335,12 @@ bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes)
     /* A request that needs no bytes is never refused, even if a budget is exceeded already. */
     if (!bytes)
         return true;
-    bool is_full = budget->bytes_max && tr__cell_bytes(cell) + bytes > budget->bytes_max;
+    bool is_full = budget->bytes_max && tr__cell_bytes(worker, cell) + bytes > budget->bytes_max;
     budget->refused_by = is_full ? NULL : tree_full(worker, cell, bytes);
     budget->is_refused = is_full || budget->refused_by;
     if (budget->is_refused)
         return false;
-    charge_bytes(worker, cell, tr__cell_bytes(cell) + bytes);
+    charge_bytes(worker, cell, tr__cell_bytes(worker, cell) + bytes);
     return true;
 }
 
@@ -334,12 +357,12 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
                  TR_OVER_BUDGET,
                  "memory budget exceeded: %zu bytes requested, holds %zu, limit %zu",
                  asked_for,
-                 tr__cell_bytes(cell),
+                 tr__cell_bytes(worker, cell),
                  budget->bytes_max);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, tree->cell, path);
     /* The trees still count the current message as queued mail: charge again. */
-    charge_bytes(worker, cell, tr__cell_bytes(cell));
+    charge_bytes(worker, cell, tr__cell_bytes(worker, cell));
     int64_t used = tree_bytes(tree);
     tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used + bytes, cell);
     tr_crash(self,
@@ -473,7 +496,9 @@ tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_op
         budget->is_timed |= tree->cpu_max_ns > 0;
     extra->budget = budget;
     cell->flags |= CELL_METERED;
-    charge_bytes(worker, cell, tr__cell_bytes(cell));
+    if (cell->flags & CELL_CHANNELS) /* a session is born with its channel */
+        budget->channel_bytes = worker->system->channels.hooks->on_metered(worker, cell);
+    charge_bytes(worker, cell, tr__cell_bytes(worker, cell));
     return TR_OK;
 }
 
@@ -489,6 +514,7 @@ void tr__budget_end(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
+    TR_ASSERT_SLOW(!budget->channel_bytes);
     charge_bytes(worker, cell, 0);
     for (struct budget_tree *tree = budget->tree; tree; tree = tree->above)
         part_flush(part_of(worker, tree));
@@ -508,7 +534,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
     struct budget_tree *tree = budget->own_tree;
-    charge_bytes(worker, cell, tr__cell_bytes(cell));
+    charge_bytes(worker, cell, tr__cell_bytes(worker, cell));
     budget->cpu_ns = 0;
     budget->is_refused = false;
     over_forget(budget);
@@ -538,7 +564,7 @@ tr_usage tr_budget_used(const tr_self *self)
     if (!self)
         return usage;
     const struct cell *cell = self->cell;
-    usage.bytes = tr__cell_bytes(cell);
+    usage.bytes = tr__cell_bytes(self->worker, cell);
     if (!(cell->flags & CELL_METERED))
         return usage;
     const struct budget *budget = budget_of(cell);

@@ -3,7 +3,8 @@
  * Budgets of bytes and of CPU time, of an actor alone and of the tree below it.
  *
  * There are no counters that each allocation or message updates. The bytes that an actor holds can
- * be computed from its cell at any time (tr__cell_bytes). An actor to which a budget applies, its
+ * be computed from its cell at any time (tr__cell_bytes). Only the bytes of its channels, which may
+ * be many, are counted when they change, for actors to which a budget applies. An actor to which a budget applies, its
  * own or an ancestor's, has the flag CELL_METERED. The worker looks at the bytes of such an actor
  * when mail arrives, when memory is asked for, and when a turn waits or ends. The difference to the
  * last look is added to the trees that the actor is in, as partial sums per worker (queue/tally.h).
@@ -85,6 +86,7 @@ struct budget {
     tr_time cpu_max_ns;
     bool is_timed;                  /* the actor or one of its trees has a limit of CPU time */
     size_t charged;                 /* bytes of the actor that the trees were charged for */
+    size_t channel_bytes;           /* bytes of its channels: see tr__budget_channels */
     tr_time cpu_ns;                 /* CPU time of this incarnation so far */
     bool is_refused;                /* the last request for memory was refused */
     struct budget_tree *refused_by; /* the tree that refused; NULL: the actor's own budget */
@@ -130,8 +132,14 @@ void tr__budget_end(struct worker *worker, struct cell *cell);
  */
 void tr__budget_renew(struct worker *worker, struct cell *cell);
 
-/** Returns the bytes that an actor holds: see tr_options.budget_bytes. Owner only. */
-size_t tr__cell_bytes(const struct cell *cell);
+/** Returns what an actor with a budget for its tree and all actors below it use together. Any thread. */
+void tr__budget_tree_read(const struct budget_tree *tree, int64_t *bytes, int64_t *cpu_ns);
+
+/**
+ * Returns the bytes that an actor holds: see tr_options.budget_bytes. Looks at each channel of an
+ * actor without CELL_METERED. Owner only.
+ */
+size_t tr__cell_bytes(const struct worker *worker, const struct cell *cell);
 
 /* Unless stated otherwise, the functions below require CELL_METERED. Owner only. */
 
@@ -140,6 +148,9 @@ size_t tr__cell_bytes(const struct cell *cell);
  * that budget to fail.
  */
 void tr__budget_look(struct worker *worker, struct cell *cell);
+
+/** Notes that the channels of the actor hold `more` bytes than before, then does tr__budget_look. */
+void tr__budget_channels(struct worker *worker, struct cell *cell, int64_t more);
 
 /** Whether the actor may take `bytes` more within all its budgets. If so, charges them at once. */
 bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes);

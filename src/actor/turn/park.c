@@ -484,6 +484,9 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (extra->waits.blocked)
         (void)tr__blocking_withdraw(worker, cell);
+    /* first, because channels have links to records on the stacks of these turns */
+    if (cell->flags & CELL_CHANNELS)
+        worker->system->channels.hooks->on_abandon(worker, cell);
     woken_clear(cell);
     LIST_EACH (link, &extra->parked.turns) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
@@ -493,8 +496,6 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     }
     extra->parked.abandons = extra->parked.count > 0;
     woken_clear(cell);
-    if (cell->flags & CELL_CHANNELS)
-        worker->system->channels.hooks->on_abandon(worker, cell);
 }
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
