@@ -6,7 +6,8 @@
 #include "actor/turn/follow_turn.h"
 
 enum {
-    TRIALS = 256,           /* causal ids that may be followed until the next request */
+    /* causal ids that may be followed until the next request: their records fit into the rings */
+    TRIALS = 64,
     TURNS_FREE = 200000,    /* turns of a second that may cost a look at the table, on average */
     TURNS_LEAST_SHARE = 400 /* but one part in so many of the time is always watched */
 };

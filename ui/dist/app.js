@@ -268,7 +268,7 @@ ${t}${l}`:r+l}var o=Xs.bind(Ht);function S({at:e,every:t}){let s=D(null),n=D(nul
       <form class="pad row" onSubmit=${_}><input ref=${t} class="filter grow" type="search" name="what" aria-label="path or causal id" placeholder="/user/shop: the messages to this actor; or a causal id" key=${s+n} defaultValue=${s||n} spellcheck=${!1} />
         <button class="main">Follow</button></form>
       <p class="more">${s||n?o`${y(d.records.length,"record")} of ${y($,"message")}${$>m.length?`; the ${g?"slowest":"last"} ${m.length} are shown`:""}.
-        ${d.missed>0&&o` <b class="problem-text">${y(d.missed,"record")} came faster than they were read and are lost.</b>`}
+        ${d.missed>0&&o` <b class="problem-text">${y(d.missed,"record")} came faster than they were read and are lost${n?", of this id or of others":""}.</b>`}
         ${d.given>0&&o` <b class="problem-text">${y(d.given,"causal id")} gave way to newer ones: what ${d.given===1?"it":"they"} led to later is not recorded.</b>`}`:"Messages to an actor are followed from now on, with all that they lead to, on all workers. While nobody follows, this costs nothing."}</p>
       <${O} error=${d.error} />
     <//>

@@ -377,7 +377,7 @@ export function Trace({ route }) {
       <form class="pad row" onSubmit=${begin}><input ref=${box} class="filter grow" type="search" name="what" aria-label="path or causal id" placeholder="/user/shop: the messages to this actor; or a causal id" key=${path + causal} defaultValue=${path || causal} spellcheck=${false} />
         <button class="main">Follow</button></form>
       <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the ${bySlow ? 'slowest' : 'last'} ${chains.length} are shown` : ''}.
-        ${found.missed > 0 && html` <b class="problem-text">${plural(found.missed, 'record')} came faster than they were read and are lost.</b>`}
+        ${found.missed > 0 && html` <b class="problem-text">${plural(found.missed, 'record')} came faster than they were read and are lost${causal ? ', of this id or of others' : ''}.</b>`}
         ${found.given > 0 && html` <b class="problem-text">${plural(found.given, 'causal id')} gave way to newer ones: what ${found.given === 1 ? 'it' : 'they'} led to later is not recorded.</b>`}`
         : 'Messages to an actor are followed from now on, with all that they lead to, on all workers. While nobody follows, this costs nothing.'}</p>
       <${Problem} error=${found.error} />
