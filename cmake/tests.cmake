@@ -332,6 +332,11 @@ if(TROUPE_FUZZ AND fuzz_sources)
         add_executable(fuzz_${stem} ${source})
         add_dependencies(tested fuzz_${stem})
         target_link_libraries(fuzz_${stem} PRIVATE troupe_fuzz)
+        if(stem STREQUAL "tool_json_fuzz") # what the tool reads: answers of programs, and files
+            target_sources(fuzz_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/tool/json.c ${PROJECT_SOURCE_DIR}/tool/schema.c
+                ${PROJECT_SOURCE_DIR}/tool/shape.c ${PROJECT_SOURCE_DIR}/tool/text.c)
+            target_include_directories(fuzz_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/tool)
+        endif()
         target_link_options(fuzz_${stem} PRIVATE -fsanitize=fuzzer,address,undefined)
         set_target_properties(fuzz_${stem} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

@@ -29,7 +29,7 @@ const struct option option_table[] = {
     {"--every", "S", true, false, MEMBER(every_s), "seconds between two looks"},
     {"--timeout", "MS", true, false, MEMBER(timeout_ms), "how long to wait"},
     {"--secrets", NULL, false, false, MEMBER(secrets),
-     "values of secret fields too; durable get takes it only with --store"},
+     "values of secret fields too, into the file of -o; durable get takes it only with --store"},
     {"--failing", NULL, false, false, MEMBER(failing), "only turns that fail"},
     {"--write", NULL, false, false, MEMBER(writes), "the statement may change the tables"},
     {"--replace", NULL, false, false, MEMBER(replaces), "replaces actors that exist"},
@@ -125,7 +125,7 @@ const struct command commands[] = {
     {"Durable actors", NULL, 0, 0, NULL, NULL, NULL, NULL},
     {"durable ls", "[KIND [PREFIX]]", 0, 2, "kind key", "--limit ", "kinds, or the keys of a kind: asleep and awake",
      "durable ls cart user-"},
-    {"durable get", "KIND KEY", 2, 2, "kind key", "--secrets ",
+    {"durable get", "KIND KEY", 2, 2, "kind key", "--secrets -o ",
      "what is stored of an actor: state, keys and values, alarms, queues", "durable get cart user-42"},
     {"durable events", "KIND KEY", 2, 2, "kind key", "--after --limit ",
      "events of an actor that is made of them, with the state after each", "durable events account alice --after 100"},
@@ -201,10 +201,5 @@ bool command_takes(const struct command *command, const struct option *option)
 
 bool command_is_text(const struct command *command)
 {
-    static const char *const names[] = {"replay", "inspect", "bench", "schema rehearse"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(command->name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return strcmp(command->name, "inspect") == 0;
 }

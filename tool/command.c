@@ -10,62 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Texts. ---- */
-
-void text_print(const char *text)
-{
-    for (; *text; text++)
-        putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
-void text_print_cut(const char *text, int width)
-{
-    int column = 0;
-    for (; *text && column < width; text++) {
-        bool is_more =
-            ((unsigned char)*text & 0xc0) == 0x80; /* of a character that takes several bytes */
-        putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-        column += !is_more && ((unsigned char)text[1] & 0xc0) != 0x80;
-        column += is_more && ((unsigned char)text[1] & 0xc0) != 0x80;
-    }
-    for (; column < width; column++)
-        putchar(' ');
-}
-
-const char *number_short(double value, char *text, size_t size)
-{
-    static const char units[] = " kMGT";
-    size_t unit = 0;
-    while (value >= 1000 && units[unit + 1]) {
-        value /= 1000;
-        unit++;
-    }
-    if (!unit)
-        snprintf(text, size, "%.0f", value);
-    else
-        snprintf(text, size, value < 100 ? "%.1f%c" : "%.0f%c", value, units[unit]);
-    return text;
-}
-
 /* ---- Requests. ---- */
-
-size_t member_add(char *line, size_t size, size_t length, const char *name, const char *value)
-{
-    if (!value || length + 16 + strlen(name) + 6 * strlen(value) >= size)
-        return value ? size : length;
-    length += (size_t)snprintf(line + length, size - length, ",\"%s\":\"", name);
-    for (; *value; value++) {
-        if (*value == '"' || *value == '\\')
-            line[length++] = '\\';
-        if ((unsigned char)*value < 0x20)
-            length += (size_t)snprintf(
-                line + length, size - length, "\\u%04x", (unsigned)(unsigned char)*value);
-        else
-            line[length++] = *value;
-    }
-    line[length++] = '"';
-    return length;
-}
 
 static size_t number_add(char *line, size_t size, size_t length, const char *name,
                          const char *value)
@@ -203,7 +148,7 @@ static void failure_print(const struct json *row)
     putchar('\n');
 }
 
-static void turn_print(const struct json *row)
+void long_turn_print(const struct json *row)
 {
     text_print(json_text(row, "handler", "a function"));
     printf(" handles ");
@@ -217,14 +162,14 @@ static void turn_print(const struct json *row)
     putchar('\n');
 }
 
-static void running_print(const struct json *row)
+void running_print(const struct json *row)
 {
     printf("worker %" PRId64 ": ", json_number(row, "worker"));
     if (!json_is_true(row, "running")) {
         printf("runs no handler\n");
         return;
     }
-    turn_print(row);
+    long_turn_print(row);
 }
 
 /* Turns on threads that another one has replaced. */
@@ -233,14 +178,8 @@ static void handed_off_print(const struct json *answer)
     const struct json *list = json_get(answer, "handed_off");
     for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
         printf("handed off: ");
-        turn_print(row);
+        long_turn_print(row);
     }
-}
-
-static void show_line(const struct json *answer, const char *key, const char *label)
-{
-    if (json_number(answer, key))
-        printf("  %-18s%" PRId64 "\n", label, json_number(answer, key));
 }
 
 void value_print(const struct json *value, int depth)
@@ -261,65 +200,6 @@ void value_print(const struct json *value, int depth)
         printf("%s\n", item->next ? "," : "");
     }
     printf("%*s%c", depth, "", is_list ? ']' : '}');
-}
-
-static void show_print(const struct json *answer)
-{
-    static const char *const lines[][2] = {{"children", "children"},
-                                           {"timers", "timers"},
-                                           {"asks", "asks under way"},
-                                           {"replies_owed", "replies owed"},
-                                           {"replies_late", "of them too late"},
-                                           {"turns_waiting", "turns that wait"},
-                                           {"stashed", "stashed"},
-                                           {"senders_waiting", "senders that wait"},
-                                           {"watches", "watches"},
-                                           {"incarnation", "incarnation"},
-                                           {"bytes", "bytes"},
-                                           {"bytes_max", "budget in bytes"}};
-    text_print(json_text(answer, "path", "?"));
-    printf(": %s, worker %" PRId64 "\n",
-           json_text(answer, "state", "?"),
-           json_number(answer, "worker"));
-    printf("  %-18s%s, ", "behavior", json_text(answer, "behavior", "?"));
-    text_print(json_text(answer, "file", "?"));
-    printf(":%" PRId64 "\n", json_number(answer, "line"));
-    printf("  %-18s%" PRId64 " of %" PRId64 " messages, %" PRId64 " bytes\n",
-           "queued",
-           json_number(answer, "queued"),
-           json_number(answer, "queued_max"),
-           json_number(answer, "queued_bytes"));
-    const struct json *mail = json_get(answer, "mail");
-    for (const struct json *type = mail ? mail->first : NULL; type; type = type->next)
-        printf("    %-16s%s\n", type->key, type->text ? type->text : "");
-    const struct json *oldest = json_get(answer, "oldest");
-    if (oldest) {
-        printf("  %-18s%s from ", "oldest", json_text(oldest, "message", "?"));
-        text_print(json_text(oldest, "from_path", json_text(oldest, "from", "nobody")));
-        printf(", seen for ");
-        age_print(json_number(oldest, "at_least_ms"));
-        putchar('\n');
-    }
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        show_line(answer, lines[i][0], lines[i][1]);
-    const struct json *value = json_get(answer, "value");
-    if (value && value->kind != JSON_NULL) {
-        printf("  %-18s", "state");
-        value_print(value, 2);
-        putchar('\n');
-    }
-    const struct json *handed_off = json_get(answer, "handed_off");
-    if (handed_off) {
-        printf("  it is in a turn on a thread that was handed off:\n  ");
-        turn_print(handed_off);
-    }
-    const struct json *stuck = json_get(answer, "stuck");
-    if (stuck) {
-        printf("  its worker is stuck, so that nothing more can be said:\n  ");
-        running_print(stuck);
-    } else if (json_text(answer, "not_asked", NULL)) {
-        printf("  its worker has not answered: %s\n", json_text(answer, "not_asked", "?"));
-    }
 }
 
 /* Prints a time of nanoseconds in a short form. */
@@ -506,7 +386,6 @@ static void nothing_print(const struct json *answer)
 
 static const struct form forms[] = {
     {"ls", actor_print, list_end_print, false, "no actor fits"},
-    {"show", NULL, show_print, false, NULL},
     {"why", NULL, plain_print, false, NULL},
     {"behaviors", NULL, behaviors_print, false, NULL},
     {"handlers", NULL, handlers_print, false, NULL},
@@ -530,6 +409,8 @@ const struct form *answer_form(const char *verb)
         return other;
     if (strcmp(verb, "asks") == 0)
         return &asks_form;
+    if (strcmp(verb, "show") == 0)
+        return &show_form;
     if (strcmp(verb, "waits") == 0)
         return &waits_form;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -617,6 +498,8 @@ int command_run(struct connection *connection, const struct options *options)
         return top_run(connection, options);
     if (strcmp(options->verb, "durable export") == 0)
         return export_run(connection, options);
+    if (strcmp(options->verb, "durable get") == 0)
+        return get_run(connection, options);
     if (strcmp(options->verb, "durable import") == 0)
         return import_run(connection, options);
     if (strcmp(options->verb, "trace") == 0)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "catalog.h"
 #include "connection.h"
@@ -81,6 +82,11 @@ const struct form *answer_form(const char *verb);
 /** The form of the verb asks. */
 extern const struct form asks_form;
 extern const struct form waits_form;
+extern const struct form show_form;
+/** Prints a turn: its handler, its message, its actor, and for how long it has run. */
+void long_turn_print(const struct json *row);
+/** Prints what a worker runs. */
+void running_print(const struct json *row);
 /** Returns the form of a verb for durable actors and stores; NULL: it is another verb. */
 const struct form *durable_form(const char *verb);
 
@@ -120,6 +126,10 @@ void list_end_print(const struct json *answer);
 /** Appends a member that is a string to a request. Returns the new length; `size` if it does not fit. */
 size_t member_add(char *line, size_t size, size_t length, const char *name, const char *value);
 
+/** Opens a file that only its owner may read. Returns NULL with a sentence on standard error. */
+FILE *output_open(const char *path);
+/** durable get: prints one actor, or writes it to a file. Returns the exit code. */
+int get_run(struct connection *connection, const struct options *options);
 /** durable export: writes lines to standard output or to a file. Returns the exit code. */
 int export_run(struct connection *connection, const struct options *options);
 /** durable import: sends the lines of a file. Returns the exit code. */

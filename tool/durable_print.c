@@ -98,8 +98,9 @@ static void queue_print(const struct json *row)
         printf(" (%s)  ", json_is_true(row, "awake") ? "awake" : "asleep");
     }
     text_print(json_text(row, "queue", "?"));
-    printf("  %" PRId64 " items, %" PRId64 " bytes, %" PRId64 " dead",
+    printf("  %" PRId64 "%s items, %" PRId64 " bytes, %" PRId64 " dead",
            json_number(row, "items"),
+           json_is_true(row, "more") ? "+" : "",
            json_number(row, "bytes"),
            json_number(row, "dead"));
     if (json_text(row, "oldest", NULL)) {
@@ -140,7 +141,7 @@ static void get_print(const struct json *answer)
     if (json_is_true(answer, "concealed"))
         printf("  values are left out, because without its program a store does not say which are "
                "secret: "
-               "--secrets shows all\n");
+               "--secrets -o FILE has all\n");
     member_print(answer, "state", "value");
     if (json_number(answer, "events"))
         printf("  %-10s%" PRId64 "\n", "events", json_number(answer, "events"));
@@ -165,6 +166,8 @@ static void get_print(const struct json *answer)
         printf("  %-10s", "queue");
         queue_print(row);
     }
+    if (json_is_true(answer, "queues_more"))
+        printf("  ... there are more items\n");
 }
 
 /* Rows of SQL: values with tabs between them, under the names of the columns. */
@@ -184,7 +187,10 @@ static void sql_end_print(const struct json *answer)
 {
     if (json_is_true(answer, "stored"))
         printf("stored\n");
-    list_end_print(answer);
+    if (json_is_true(answer, "full"))
+        printf("... there are more rows than an answer can have; LIMIT and OFFSET of the statement take others\n");
+    else
+        list_end_print(answer);
 }
 
 static void stats_print(const struct json *answer)

@@ -85,6 +85,13 @@ static int options_check(const struct options *options, const struct option *con
                         options->verb);
     if (options->is_json && command_is_text(options->command))
         return complain("this command writes a text, and takes no --json", options->verb);
+    /* A running program refuses durable get --secrets. */
+    bool needs_file = options->store || strcmp(options->verb, "durable export") == 0;
+    bool prints = strcmp(options->verb, "durable get") == 0 || strcmp(options->verb, "durable export") == 0;
+    if (options->secrets && prints && needs_file && !options->output)
+        return complain("--secrets needs -o FILE, which only its owner may read", options->verb);
+    if (options->is_json && options->uses_gdb)
+        return complain("--gdb is a session with a person, and takes no --json", options->verb);
     if (options->follows && options->replay)
         return complain("-f and --replay are two commands", options->verb);
     return EXIT_OK;
@@ -195,13 +202,13 @@ static int tool_run(int argc, char **argv)
     if (strcmp(options.verb, "schema diff") == 0)
         return schema_diff(options.arguments[0], options.arguments[1], options.is_json);
     if (strcmp(options.verb, "schema rehearse") == 0)
-        return rehearse_run(options.arguments[0], options.arguments[1]);
+        return rehearse_run(options.arguments[0], options.arguments[1], options.is_json);
     if (strcmp(options.verb, "bench") == 0)
         return bench_run(&options);
     if (strcmp(options.verb, "new") == 0)
         return new_run(&options);
     if (strcmp(options.verb, "replay") == 0)
-        return replay_run(options.arguments[0], options.uses_gdb);
+        return replay_run(options.arguments[0], options.uses_gdb, options.is_json);
     if (options.store && strcmp(options.verb, "store compact") == 0)
         return compact_run(options.store, options.is_json);
     if (strcmp(options.verb, "store salvage") == 0)

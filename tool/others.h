@@ -3,10 +3,12 @@
 #ifndef TOOL_OTHERS_H
 #define TOOL_OTHERS_H
 
+#include <stdbool.h>
+
 struct options;
 
 /** Starts a program with --rehearse, in the place of this one. Returns the exit code if it cannot. */
-int rehearse_run(const char *program, const char *directory);
+int rehearse_run(const char *program, const char *directory, bool is_json);
 /** Starts troupe-bench, in the place of this one. Returns the exit code if it cannot. */
 int bench_run(const struct options *options);
 

@@ -21,7 +21,7 @@ static bool line_read(FILE *file, const char *name, char *value, size_t size)
     return snprintf(value, size, "%s", line + length + 1) < (int)size;
 }
 
-int replay_run(const char *path, bool uses_gdb)
+int replay_run(const char *path, bool uses_gdb, bool is_json)
 {
     char version[16];
     char program[HEAD_MAX];
@@ -55,7 +55,7 @@ int replay_run(const char *path, bool uses_gdb)
                path,
                (char *)NULL);
     else
-        execl(program, program, "--replay", path, (char *)NULL);
+        execl(program, program, "--replay", path, is_json ? "--as-json" : NULL, (char *)NULL);
     fprintf(stderr, "troupe: cannot start %s: %s\n", uses_gdb ? "gdb" : program, strerror(errno));
     return EXIT_NO_PROGRAM;
 }

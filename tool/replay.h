@@ -6,6 +6,6 @@
 #include <stdbool.h>
 
 /** Becomes that program, or gdb with that program. Returns only if it cannot: the exit code. */
-int replay_run(const char *path, bool uses_gdb);
+int replay_run(const char *path, bool uses_gdb, bool is_json);
 
 #endif

@@ -366,23 +366,27 @@ static struct json *schema_read(const char *path, char **text)
     return NULL;
 }
 
-int schema_diff(const char *old_path, const char *new_path, bool is_json)
+int schema_compare(const struct json *before, const struct json *after, bool is_json)
 {
     struct report report = {.is_json = is_json};
+    messages_compare(&report, json_get(before, "messages"), json_get(after, "messages"));
+    kinds_compare(&report, json_get(before, "durable"), json_get(after, "durable"));
+    if (!is_json)
+        printf("%" PRIu64 " differences, %" PRIu64 " of them break something\n",
+               report.count,
+               report.breaks);
+    return report.breaks ? EXIT_REFUSED : EXIT_OK;
+}
+
+int schema_diff(const char *old_path, const char *new_path, bool is_json)
+{
     char *old_text;
     char *new_text = NULL;
     int code = EXIT_USAGE;
     struct json *before = schema_read(old_path, &old_text);
     struct json *after = before ? schema_read(new_path, &new_text) : NULL;
-    if (before && after) {
-        messages_compare(&report, json_get(before, "messages"), json_get(after, "messages"));
-        kinds_compare(&report, json_get(before, "durable"), json_get(after, "durable"));
-        if (!is_json)
-            printf("%" PRIu64 " differences, %" PRIu64 " of them break something\n",
-                   report.count,
-                   report.breaks);
-        code = report.breaks ? EXIT_REFUSED : EXIT_OK;
-    }
+    if (before && after)
+        code = schema_compare(before, after, is_json);
     json_free(before);
     json_free(after);
     free(old_text);

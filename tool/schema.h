@@ -9,6 +9,11 @@
 
 #include <stdbool.h>
 
+struct json;
+
+/** Prints the differences between two schemas that were read. Returns the exit code, 0 or 1. */
+int schema_compare(const struct json *before, const struct json *after, bool is_json);
+
 /** Prints the differences. Returns the exit code: 0 nothing breaks, 1 something does, 2 a file cannot be read. */
 int schema_diff(const char *old_path, const char *new_path, bool is_json);
 

@@ -15,8 +15,7 @@ enum { PIECE = 8 * 1024 }; /* bytes of a line in one request, in which each may 
 
 /* ---- Export. ---- */
 
-/* Opens the file that only its owner may read. Returns NULL with a sentence on standard error. */
-static FILE *output_open(const char *path)
+FILE *output_open(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     /* A file that exists keeps its mode otherwise. */
@@ -71,10 +70,6 @@ static int export_receive(struct connection *connection, FILE *file)
 int export_run(struct connection *connection, const struct options *options)
 {
     FILE *file = stdout;
-    if (options->secrets && !options->output) {
-        fprintf(stderr, "troupe: --secrets needs -o FILE, which only its owner may read\n");
-        return EXIT_USAGE;
-    }
     if (options->output)
         file = output_open(options->output);
     if (!file)
@@ -90,6 +85,23 @@ int export_run(struct connection *connection, const struct options *options)
         return EXIT_REFUSED;
     }
     return code;
+}
+
+int get_run(struct connection *connection, const struct options *options)
+{
+    FILE *file = options->output ? output_open(options->output) : NULL;
+    if (options->output && !file)
+        return EXIT_REFUSED;
+    if (file && (fflush(stdout) != 0 || dup2(fileno(file), STDOUT_FILENO) < 0)) {
+        fprintf(stderr, "troupe: cannot write %s: %s\n", options->output, strerror(errno));
+        (void)fclose(file);
+        return EXIT_REFUSED;
+    }
+    if (file)
+        (void)fclose(file); /* the descriptor of standard output is another one */
+    if (!command_send(connection, options, options->verb, NULL, ""))
+        return EXIT_LOST;
+    return answer_print(connection, options, NULL);
 }
 
 /* ---- Import. ---- */

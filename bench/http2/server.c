@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A server that answers GET / with 12 bytes, over HTTP/1.1 and HTTP/2, counts what is sent to PUT /upload, and echoes WebSockets of
- * /ws. It prints its port.
+ * A server that answers GET / with 12 bytes, over HTTP/1.1 and HTTP/2, counts what is sent to PUT /upload, reads JSON of POST
+ * /order, and echoes WebSockets of /ws. It prints its port.
  */
 #include <stdio.h>
 #include <string.h>
 #include <troupe/troupe.h>
+
+TR_MESSAGE(line, (str, item), (u32, count));
+TR_MESSAGE(taken, (u64, id));
+TR_REQUEST(order, taken, (u64, id), (f64, total), (str, note), (list(message(line)), lines));
+
+static tr_next on_order(tr_self *self, const struct order *message)
+{
+    return tr_reply(self, taken, .id = message->id);
+}
 
 static tr_next on_hello(tr_self *self)
 {
@@ -28,7 +37,7 @@ static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
 }
 
 TR_BEHAVIOR(hello, void, TR_GET("/", tr_http_request, on_hello),
-            TR_PUT("/upload", tr_http_request, on_upload),
+            TR_PUT("/upload", tr_http_request, on_upload), TR_POST("/order", order, on_order),
             TR_WEBSOCKET("/ws", tr_ws_message, on_message));
 
 static tr_next on_args(tr_self *self)

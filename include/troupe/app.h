@@ -158,7 +158,7 @@ typedef struct tr_app {
  * One thread. May wait: until the app has ended.
  *
  * Flags: --workers N; --shutdown-timeout T; --store DIR and --rehearse DIR (docs/guide/schema.md), for an app with durable
- * actors; --records on|off|secrets and --replay FILE (docs/guide/replay.md);
+ * actors; --records on|off|secrets and --replay FILE (docs/guide/replay.md); --as-json, with --replay or --rehearse;
  * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS, --inspect-allow, --inspect-anywhere,
  * --inspect-certificate FILE, --inspect-key FILE and --inspect-host NAME (docs/guide/inspector.md);
  * --log-format text|json|journald; --log-level RULES, as the variable

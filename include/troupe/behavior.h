@@ -297,6 +297,8 @@ typedef struct tr_handler {
     const char *method;                      /* of a row for HTTP: "GET"; NULL: not for HTTP */
     const char *path;                        /* of a row for HTTP */
     const char *place;                       /* directory of TR_FILES */
+    /* of a row for HTTP: the form of its errors; NULL: {"error":{"code":404,"message":"..."}} */
+    const struct tr_http_face_ *face;
 } tr_handler;
 
 /**

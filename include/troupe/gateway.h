@@ -66,20 +66,23 @@
  *                                the field
  *         request/bad_field      a field of the query
  *         request/bad_key        the key of the actor, or of Idempotency-Key, is empty or too long
+ *         request/malformed      the body cannot be read, or the handshake of a WebSocket is wrong
  *     401 request/unauthorized   403 request/forbidden   the guard says so
  *     403 request/bad_origin     the page is of an origin that is not listed in .origins of tr_http_options
  *     404 actor/unknown_kind     actor/unknown_message
  *     405 request/bad_method
- *     408 actor/timeout
+ *     408 actor/timeout          request/timeout: the body came too slowly
  *     409 actor/destroying       request/key_differs: this Idempotency-Key was used for something else
  *         request/key_begun      the first request of this key has stored a part, and has no answer
- *     413 request/too_large
+ *     413 request/too_large      415 request/bad_encoding: a Content-Encoding that is not read
  *     422 actor/refused          with "reason", the code of tr_refuse, and its text
- *     426 request/no_websocket   the path of a WebSocket was asked for without an upgrade, and the guard would allow it
+ *     426 request/no_websocket   the path of a WebSocket was asked for without an upgrade, and the guard would allow it; or
+ *                                by another version of the WebSocket protocol
  *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
  *     500 actor/failed           without a message text
- *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed
- * Every answer has the id of its cause, X-Troupe-Causal, in hexadecimal: tr_causal_id of all that it caused.
+ *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed   server/busy: out of memory
+ * Every answer has the id of its cause, X-Troupe-Causal, in hexadecimal: tr_causal_id of all that it caused. Both hold for
+ * every request whose path is below /actors. A request whose head cannot be read has no path: its error is that of all HTTP.
  *
  * Pages of other origins. A request is refused if its Origin is neither its own Host nor listed in
  * .origins of tr_http_options. Those that are listed may read answers (CORS), and preflights are
@@ -127,7 +130,8 @@ typedef struct tr_connection_id {
 /**
  * Somebody has connected. `caller` is who the guard says it is, or NULL, `query` what is behind '?' in the path, not
  * decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message all connections
- * are taken.
+ * are taken. If a crash interrupts the handler while it waits, what it has stored before the wait stays, the rest is not
+ * done, and tr_disconnected comes as for each connection that a crash ends.
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**

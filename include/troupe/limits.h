@@ -500,6 +500,12 @@
 #define TR_HTTP_COMPRESS_MIN 1024u
 /** Parts of a form with files. More: 413. */
 #define TR_HTTP_FORM_PARTS_MAX 100
+/** Bytes of the headers of one part of a form with files. More: 413. */
+#define TR_HTTP_FORM_HEAD_MAX 8192u
+/** Bytes of the line of a chunk of a body, with its extensions. More: 400. */
+#define TR_HTTP_CHUNK_LINE_MAX 4096u
+/** Bytes of the trailers behind a body in chunks. More: 400. */
+#define TR_HTTP_TRAILERS_MAX (16u * 1024)
 /** Headers that tr_http_set adds to one answer. More ends the turn with TR_LIMIT. */
 #define TR_HTTP_SET_MAX 32
 

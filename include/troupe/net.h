@@ -164,12 +164,11 @@ typedef struct tr_endpoint {
     const char *server_name TR_ZERO; /* of a client; NULL: the host of the address */
     const char *alpn TR_ZERO;        /* "h2,http/1.1"; NULL: none */
     bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
-    /* Of all streams. */
-    tr_filters filters TR_ZERO; /* TR_FILTERS(&deflate): between socket and framing; filter.h */
-    /* Of TR_HTTP and TR_HTTPS. */
-    const struct tr_http_options *http TR_ZERO;
-    const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
-    size_t http_size TR_ZERO;                   /* of *.http, what TR_HTTP sets; not for programs */
+    tr_filters filters TR_ZERO; /* of streams: TR_FILTERS(&deflate), between socket and framing */
+    const struct tr_http_options *http
+        TR_ZERO; /* of TR_HTTP and TR_HTTPS, which set the next two */
+    const struct tr_protocol *protocol TR_ZERO; /* not for programs */
+    size_t http_size TR_ZERO;                   /* of *.http; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces came. */
     bool answers_in_order TR_ZERO;

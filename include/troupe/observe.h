@@ -149,6 +149,15 @@ typedef struct tr_actor_report {
     uint32_t state_length;    /* of state_text */
     char state_text[8192];    /* the state as JSON; "": not described, or larger than this */
     uint32_t replies_late;    /* of replies_owed: nobody waits for them any more */
+    uint64_t oldest_causal;   /* the causal id of the oldest message; 0: none */
+    /* CPU time of this incarnation, and its budget. Measured only if the actor or one of its trees
+     * has a budget of CPU time. 0: no budget, as in the next members */
+    tr_time cpu_ns;
+    tr_time cpu_max_ns;
+    uint64_t tree_bytes; /* that the actor and all below it hold, if their tree has a budget */
+    uint64_t tree_bytes_max;
+    tr_time tree_cpu_ns; /* CPU time of the actor and all below it, if their tree has a budget */
+    tr_time tree_cpu_max_ns;
 } tr_actor_report;
 
 TR_BEGIN_C

@@ -264,6 +264,8 @@ static bool switch_read(struct flags *flags, const char *argument, const char **
         flags->inspects_anywhere = true;
     else if (is_flag(argument, "--schema", value))
         flags->is_schema = true;
+    else if (is_flag(argument, "--as-json", value))
+        flags->is_json = true;
     else if (is_flag(argument, "--version", value))
         flags->is_version = true;
     else

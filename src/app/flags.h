@@ -38,6 +38,7 @@ struct flags {
     bool has_secret_records; /* --records secrets */
     bool is_help;            /* --help or -h */
     bool is_schema;          /* --schema */
+    bool is_json;            /* --as-json */
     bool is_version;         /* --version */
     const char *log_level;   /* NULL: not given */
     const char *pid_file;    /* NULL: not given */

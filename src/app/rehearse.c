@@ -8,6 +8,8 @@
 #include "actor/cell/system.h"
 #include "durable/host.h"
 #include "durable/rehearsal.h"
+#include "observe/json_line.h"
+#include "observe/key_text.h"
 #include "os/console.h"
 #include "os/copy.h"
 #include "os/file.h"
@@ -28,6 +30,7 @@ struct rehearsing {
     struct keys keys;
     uint64_t read;
     uint64_t failed;
+    bool is_json;
 };
 
 static bool key_keep(void *context, const struct store_row *row)
@@ -38,6 +41,54 @@ static bool key_keep(void *context, const struct store_row *row)
         keys->sizes[keys->count++] = row->key.size;
     }
     return keys->count < PAGE;
+}
+
+/* Prints a line of JSON, and frees it. */
+static void line_print(struct json_line *line)
+{
+    tr__json_close(line, '}');
+    tr__json_put(line, "", 1);
+    tr__console_say("%s\n", line->has_failed ? "{\"no\":\"TR_NO_MEMORY\"}" : line->data);
+    tr__json_line_free(line);
+}
+
+/* Prints that an actor cannot be loaded. */
+static void failure_print(const struct rehearsing *rehearsing, const char *kind, tr_bytes key,
+                          tr_status status, const char *text)
+{
+    struct json_line line;
+    if (!rehearsing->is_json) {
+        tr__console_say("%s \"%.*s\": %s: %s\n",
+                        kind,
+                        (int)key.size,
+                        (const char *)key.data,
+                        tr_status_name(status),
+                        text);
+        return;
+    }
+    tr__json_line_init(&line, &tr_kit_system(rehearsing->kit)->source);
+    tr__json_open(&line, NULL, '{');
+    tr__json_string(&line, "kind", kind);
+    tr__json_key(&line, "key", key);
+    tr__json_string(&line, "status", tr_status_name(status));
+    tr__json_string(&line, "text", text);
+    line_print(&line);
+}
+
+static void sum_print(const struct rehearsing *rehearsing)
+{
+    struct json_line line;
+    if (!rehearsing->is_json) {
+        tr__console_say("%llu actors, %llu of them cannot be loaded\n",
+                        (unsigned long long)rehearsing->read,
+                        (unsigned long long)rehearsing->failed);
+        return;
+    }
+    tr__json_line_init(&line, &tr_kit_system(rehearsing->kit)->source);
+    tr__json_open(&line, NULL, '{');
+    tr__json_unsigned(&line, "actors", rehearsing->read);
+    tr__json_unsigned(&line, "failed", rehearsing->failed);
+    line_print(&line);
 }
 
 /* Loads one actor, and prints a line if that fails. */
@@ -54,12 +105,11 @@ static void key_load(struct rehearsing *rehearsing, const tr_durable_kind *kind,
     rehearsing->read++;
     rehearsing->failed += status != TR_OK;
     if (status != TR_OK)
-        tr__console_say("%s \"%.*s\": %s: %s\n",
-                        kind->name,
-                        (int)key.size,
-                        (const char *)key.data,
-                        tr_status_name(status),
-                        rehearsal.text[0] ? rehearsal.text : tr_status_text(status));
+        failure_print(rehearsing,
+                      kind->name,
+                      key,
+                      status,
+                      rehearsal.text[0] ? rehearsal.text : tr_status_text(status));
 }
 
 static tr_status kind_load(struct rehearsing *rehearsing, const tr_durable_kind *kind)
@@ -84,7 +134,7 @@ static tr_status kind_load(struct rehearsing *rehearsing, const tr_durable_kind 
 }
 
 static bool store_load(const char *program, const char *app, const struct tr_durables *durables,
-                       const char *copy)
+                       const char *copy, bool is_json)
 {
     static struct rehearsing rehearsing; /* static, because it is large: it has a page of keys */
     const tr_kit_options options = {.size = sizeof options,
@@ -92,7 +142,7 @@ static bool store_load(const char *program, const char *app, const struct tr_dur
                                     .store = copy,
                                     .name = app,
                                     .log = TR_KIT_LOG_NONE};
-    rehearsing = (struct rehearsing){.kit = tr_kit_new(&options)};
+    rehearsing = (struct rehearsing){.kit = tr_kit_new(&options), .is_json = is_json};
     if (!rehearsing.kit) {
         tr__console_complain("%s: the store cannot be opened, or a durable kind is not valid\n",
                              program);
@@ -104,9 +154,7 @@ static bool store_load(const char *program, const char *app, const struct tr_dur
         status = kind_load(&rehearsing, *kind);
     if (status != TR_OK)
         tr__console_complain("%s: the store cannot be read: %s\n", program, tr_status_text(status));
-    tr__console_say("%llu actors, %llu of them cannot be loaded\n",
-                    (unsigned long long)rehearsing.read,
-                    (unsigned long long)rehearsing.failed);
+    sum_print(&rehearsing);
     /* The kit is not freed, because the process ends now and the store is only a copy. */
     return status == TR_OK && !rehearsing.failed;
 }
@@ -147,14 +195,15 @@ static bool store_copy(const char *program, const char *store, const char *copy)
 }
 
 bool tr__rehearse(const char *program, const char *app, const struct tr_durables *durables,
-                  const char *store)
+                  const char *store, bool is_json)
 {
     char copy[OS_PATH_SIZE];
     if (tr__temporary_make(copy, sizeof copy) != TR_OK) {
         tr__console_complain("%s: no directory for temporary files: see TMPDIR\n", program);
         return false;
     }
-    bool is_right = store_copy(program, store, copy) && store_load(program, app, durables, copy);
+    bool is_right =
+        store_copy(program, store, copy) && store_load(program, app, durables, copy, is_json);
     tr__temporary_remove(copy);
     return is_right;
 }

@@ -10,6 +10,6 @@
  * how many actors there are. Returns whether all can be loaded.
  */
 bool tr__rehearse(const char *program, const char *app, const struct tr_durables *durables,
-                  const char *store);
+                  const char *store, bool is_json);
 
 #endif

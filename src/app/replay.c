@@ -10,6 +10,8 @@
 #include "app/replay_plain.h"
 #include "durable/host.h"
 #include "durable/record.h"
+#include "observe/json_line.h"
+#include "observe/key_text.h"
 #include "os/console.h"
 #include "os/small_file.h"
 #include "store/batch.h"
@@ -82,45 +84,78 @@ static tr_status message_send(tr_client *client, tr_ref actor, const tr_type *ty
     return status;
 }
 
-static bool outcome_say(const struct tr_record *record, const struct replay *replay)
+/* Whether the turn has ended in the way that was recorded. */
+static bool is_as_recorded(const struct tr_record *record, const struct replay *replay)
 {
-    bool has_failed = strcmp(record->status, "TR_OK") != 0;
-    if (!has_failed && replay->is_over && replay->status == TR_OK) {
-        tr__console_say(replay->is_changed
-                            ? "the turn has ended, and has left another state than was recorded\n"
-                            : "the turn has ended as it was recorded\n");
-        if (!replay->is_changed)
-            return true;
-    }
-    bool is_same = has_failed && replay->is_over &&
-                   strcmp(tr_status_name(replay->status), record->status) == 0 && record->text &&
-                   strcmp(replay->text, record->text) == 0;
-    if (is_same) {
-        tr__console_say("the turn has failed again: %s: %s\n", record->status, record->text);
-        return true;
-    }
     if (!replay->is_over)
+        return false;
+    if (strcmp(record->status, "TR_OK") == 0)
+        return replay->status == TR_OK && !replay->is_changed;
+    return strcmp(tr_status_name(replay->status), record->status) == 0 && record->text &&
+           strcmp(replay->text, record->text) == 0;
+}
+
+static void outcome_say(const struct tr_record *record, const struct replay *replay)
+{
+    const char *text = record->text ? record->text : "";
+    bool has_failed = strcmp(record->status, "TR_OK") != 0;
+    bool is_same = is_as_recorded(record, replay);
+    bool has_left_other = !has_failed && replay->is_over && replay->status == TR_OK && !is_same;
+    if (is_same && has_failed)
+        tr__console_say("the turn has failed again: %s: %s\n", record->status, text);
+    else if (is_same)
+        tr__console_say("the turn has ended as it was recorded\n");
+    if (is_same)
+        return;
+    if (has_left_other)
+        tr__console_say("the turn has ended, and has left another state than was recorded\n");
+    else if (!replay->is_over)
         tr__console_say("the turn has not ended: it waits for something that the record does not "
                         "have; recorded was %s: %s\n",
                         record->status,
-                        record->text ? record->text : "");
+                        text);
     else if (replay->status != TR_OK)
         tr__console_say("the turn has failed in another way: %s: %s; recorded was %s: %s\n",
                         tr_status_name(replay->status),
                         replay->text,
                         record->status,
-                        record->text ? record->text : "");
-    else if (!replay->is_changed)
-        tr__console_say("the turn has not failed; recorded was %s: %s\n",
-                        record->status,
-                        record->text ? record->text : "");
+                        text);
+    else
+        tr__console_say("the turn has not failed; recorded was %s: %s\n", record->status, text);
     if (!record->has_secrets)
         tr__console_say("the record is without the values of secret fields\n");
     if (replay->has_strayed || record->is_cut)
         tr__console_say("the turn has read more than the record has\n");
     if (record->behavior)
         tr__console_say("members of the state that its descriptor leaves out were zero\n");
-    return false;
+}
+
+/* As outcome_say, in one line of JSON, with the names of what was run. */
+static void outcome_print(const struct tr_record *record, const struct replay *replay,
+                          const struct memory_source *source)
+{
+    struct json_line line;
+    tr__json_line_init(&line, source);
+    tr__json_open(&line, NULL, '{');
+    tr__json_string(&line, "app", record->app);
+    tr__json_string(&line,
+                    record->behavior ? "behavior" : "kind",
+                    record->behavior ? record->behavior : record->kind);
+    tr__json_key(&line, "key", record->key);
+    tr__json_string(&line, "message", record->message);
+    tr__json_bool(&line, "same", is_as_recorded(record, replay));
+    tr__json_bool(&line, "ended", replay->is_over);
+    tr__json_string(&line, "status", replay->is_over ? tr_status_name(replay->status) : NULL);
+    tr__json_string(&line, "text", replay->is_over ? replay->text : NULL);
+    tr__json_string(&line, "recorded_status", record->status);
+    tr__json_string(&line, "recorded_text", record->text);
+    tr__json_bool(&line, "left_another_state", replay->is_changed);
+    tr__json_bool(&line, "with_secrets", record->has_secrets);
+    tr__json_bool(&line, "read_more", replay->has_strayed || record->is_cut);
+    tr__json_close(&line, '}');
+    tr__json_put(&line, "", 1);
+    tr__console_say("%s\n", line.has_failed ? "{\"no\":\"TR_NO_MEMORY\"}" : line.data);
+    tr__json_line_free(&line);
 }
 
 /* Stores the state of a durable actor. Returns the type of its message; NULL: printed why not. */
@@ -185,12 +220,13 @@ static bool record_play(const struct replay_source *source, const struct tr_reco
                               : durable_start(source, kit, record, &actor);
     if (!type)
         return false;
-    tr__console_say("%s of %s \"%.*s\" handles %s\n",
-                    record->behavior ? record->behavior : record->kind,
-                    record->app,
-                    (int)(record->key.size < 128 ? record->key.size : 128),
-                    (const char *)record->key.data,
-                    record->message);
+    if (!source->is_json)
+        tr__console_say("%s of %s \"%.*s\" handles %s\n",
+                        record->behavior ? record->behavior : record->kind,
+                        record->app,
+                        (int)(record->key.size < 128 ? record->key.size : 128),
+                        (const char *)record->key.data,
+                        record->message);
     tr_status status = message_send(tr_kit_client(kit), actor, type, record);
     if (status != TR_OK) {
         tr__console_complain(
@@ -200,7 +236,11 @@ static bool record_play(const struct replay_source *source, const struct tr_reco
     turn_run(kit, &replay);
     /* The kit is not freed, because its actor is in the middle of a failure and the process ends
      * now. */
-    return outcome_say(record, &replay);
+    if (source->is_json)
+        outcome_print(record, &replay, &tr_kit_system(kit)->source);
+    else
+        outcome_say(record, &replay);
+    return is_as_recorded(record, &replay);
 }
 
 bool tr__replay_run(const struct replay_source *source, const char *path)

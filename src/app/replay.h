@@ -10,6 +10,7 @@
 /** What a record is run with: the behaviors of the program, and its durable kinds; NULL: there are none. */
 struct replay_source {
     const char *program;
+    bool is_json; /* print the result as JSON */
     const struct tr_durables *durables;
     struct behavior_list behaviors;
 };

@@ -537,10 +537,11 @@ static bool flags_apply(struct runner *runner, const struct flags *flags)
     return true;
 }
 
-static bool replay(const struct runner *runner, const char *path)
+static bool replay(const struct runner *runner, const char *path, bool is_json)
 {
     const struct replay_source source = {
         .program = runner->program,
+        .is_json = is_json,
         .durables = runner->app.durable,
         .behaviors = {runner->schema.behaviors, runner->schema.behaviors_end}};
     return tr__replay_run(&source, path);
@@ -555,9 +556,10 @@ static enum exit_status run_flags(struct runner *runner, const struct flags *fla
     if (flags->is_schema)
         return say_schema(runner);
     if (flags->rehearse)
-        is_right = tr__rehearse(runner->program, app->name, app->durable, flags->rehearse);
+        is_right =
+            tr__rehearse(runner->program, app->name, app->durable, flags->rehearse, flags->is_json);
     else if (flags->replay)
-        is_right = replay(runner, flags->replay);
+        is_right = replay(runner, flags->replay, flags->is_json);
     else if (!flags_apply(runner, flags))
         return EXIT_USAGE;
     else

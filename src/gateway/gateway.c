@@ -42,9 +42,6 @@ tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_
 {
     TURN_VERB(self);
     struct visit visit = {.self = self, .request = tr__http_request_need(self, "TR_GATEWAY")};
-    tr__visit_number(self);
-    tr_http_set(
-        self, "X-Troupe-Causal", tr_format(self, "%llx", (unsigned long long)tr_causal_id(self)));
     if (!tr__visit_check_origin(&visit) || serve_client(&visit) || !tr__visit_find(&visit, kinds) ||
         !tr__visit_admit(&visit, guard))
         return TR_SAME;
@@ -86,7 +83,7 @@ static tr_next get_message(tr_self *self, const struct tr_gateway_state *state)
 #define ROW(method_, path_)                                                                        \
     {                                                                                              \
         .type = &tr_type_tr_http_request, .call = call_get, .name = "tr_gateway",                  \
-        .method = (method_), .path = (path_)                                                       \
+        .method = (method_), .path = (path_), .face = &tr_gateway_face_                            \
     }
 
 static tr_next call_get(tr_self *self, void *state, const void *message)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/problem.h"
 
+#include <stdio.h>
 #include <troupe/wire.h>
 
 TR_MESSAGE(tr_problem_, (str, code), (str, message), (i32, status));
@@ -12,6 +13,7 @@ static const struct {
     const char *code;
     const char *words;
 } rows[PROBLEM_COUNT] = {
+    [PROBLEM_MALFORMED] = {400, "request/malformed", "the request is malformed"},
     [PROBLEM_BAD_JSON] = {400, "request/bad_json", "this is not the JSON of the message"},
     [PROBLEM_BAD_FIELD] = {400, "request/bad_field", "a field of the query is wrong"},
     [PROBLEM_BAD_KEY] = {400, "request/bad_key", "the key is empty or too long"},
@@ -22,10 +24,12 @@ static const struct {
     [PROBLEM_UNKNOWN_MESSAGE] = {404, "actor/unknown_message", "no such message is served here"},
     [PROBLEM_BAD_METHOD] = {405, "request/bad_method", "this method is not served here"},
     [PROBLEM_TIMEOUT] = {408, "actor/timeout", "the answer took too long"},
+    [PROBLEM_SLOW] = {408, "request/timeout", "the request took too long"},
     [PROBLEM_DESTROYING] = {409, "actor/destroying", "the actor is being destroyed"},
     [PROBLEM_KEY_DIFFERS] = {409, "request/key_differs", "this key was used for another request"},
     [PROBLEM_KEY_BEGUN] = {409, "request/key_begun", "the request of this key has no answer"},
     [PROBLEM_TOO_LARGE] = {413, "request/too_large", "it is too large"},
+    [PROBLEM_BAD_ENCODING] = {415, "request/bad_encoding", "this Content-Encoding is not read"},
     [PROBLEM_REFUSED] = {422, "actor/refused", "the actor has refused"},
     [PROBLEM_NO_WEBSOCKET] = {426, "request/no_websocket", "connect by WebSocket"},
     [PROBLEM_MAILBOX_FULL] = {429, "actor/mailbox_full", "the actor has too much to do"},
@@ -36,6 +40,7 @@ static const struct {
     [PROBLEM_START_FAILED] = {503, "actor/start_failed", "the actor cannot start"},
     [PROBLEM_STORE_FAILED] = {503, "actor/store_failed", "nothing can be stored now"},
     [PROBLEM_GUARD_FAILED] = {503, "guard/failed", "nobody can say whether this is allowed"},
+    [PROBLEM_BUSY] = {503, "server/busy", "the server is busy"},
 };
 
 static const struct {
@@ -72,6 +77,24 @@ struct problem tr__problem_of_ask(tr_status status, const tr_error *error)
     return problem;
 }
 
+enum problem_id tr__problem_of_http(int status)
+{
+    static const enum problem_id ids[] = {PROBLEM_MALFORMED,
+                                          PROBLEM_BAD_ORIGIN,
+                                          PROBLEM_UNKNOWN_KIND,
+                                          PROBLEM_BAD_METHOD,
+                                          PROBLEM_SLOW,
+                                          PROBLEM_TOO_LARGE,
+                                          PROBLEM_BAD_ENCODING,
+                                          PROBLEM_NO_WEBSOCKET,
+                                          PROBLEM_BUSY};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        if (rows[ids[i]].status == status)
+            return ids[i];
+    }
+    return PROBLEM_FAILED;
+}
+
 int tr__problem_status(const struct problem *problem)
 {
     return rows[problem->id].status;
@@ -103,4 +126,11 @@ size_t tr__problem_write(const struct problem *problem, char *to, size_t size)
     const char *own = rows[problem->id].words;
     size_t length = write_with(problem, problem->words ? problem->words : own, to, size);
     return length && length < size ? length : write_with(problem, own, to, size);
+}
+
+size_t tr__problem_answer_write(const struct problem *problem, char *to, size_t size)
+{
+    char text[PROBLEM_TEXT_MAX];
+    (void)tr__problem_write(problem, text, sizeof text);
+    return (size_t)snprintf(to, size, "{\"error\":%s}", text);
 }

@@ -15,6 +15,7 @@
 #include <troupe/status.h>
 
 enum problem_id {
+    PROBLEM_MALFORMED,
     PROBLEM_BAD_JSON,
     PROBLEM_BAD_FIELD,
     PROBLEM_BAD_KEY,
@@ -25,10 +26,12 @@ enum problem_id {
     PROBLEM_UNKNOWN_MESSAGE,
     PROBLEM_BAD_METHOD,
     PROBLEM_TIMEOUT,
+    PROBLEM_SLOW,
     PROBLEM_DESTROYING,
     PROBLEM_KEY_DIFFERS,
     PROBLEM_KEY_BEGUN,
     PROBLEM_TOO_LARGE,
+    PROBLEM_BAD_ENCODING,
     PROBLEM_REFUSED,
     PROBLEM_NO_WEBSOCKET,
     PROBLEM_MAILBOX_FULL,
@@ -39,6 +42,7 @@ enum problem_id {
     PROBLEM_START_FAILED,
     PROBLEM_STORE_FAILED,
     PROBLEM_GUARD_FAILED,
+    PROBLEM_BUSY,
     PROBLEM_COUNT
 };
 
@@ -52,6 +56,8 @@ struct problem {
 
 /** Returns the problem of an ask that has ended with this status, which is not TR_OK. `error` may be NULL. */
 struct problem tr__problem_of_ask(tr_status status, const tr_error *error);
+/** Returns the problem of a request that the HTTP layer has answered with this status. */
+enum problem_id tr__problem_of_http(int status);
 /** Returns the status of HTTP for a problem. */
 int tr__problem_status(const struct problem *problem);
 /** Returns the stable code of a problem: "actor/destroying". */
@@ -62,6 +68,12 @@ const char *tr__problem_code(const struct problem *problem);
  */
 size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
 
-enum { PROBLEM_TEXT_MAX = 1024 /* bytes that tr__problem_write writes at most */ };
+/** Writes the body of an answer, {"error":{"code":...}}, as tr__problem_write does. */
+size_t tr__problem_answer_write(const struct problem *problem, char *to, size_t size);
+
+enum {
+    PROBLEM_TEXT_MAX = 1024,                   /* bytes that tr__problem_write writes at most */
+    PROBLEM_ANSWER_MAX = PROBLEM_TEXT_MAX + 16 /* the same of tr__problem_answer_write */
+};
 
 #endif

@@ -25,11 +25,8 @@ void tr__visit_number(struct tr_self *self)
 
 void tr__visit_fail(struct visit *visit, const struct problem *problem)
 {
-    char body[PROBLEM_TEXT_MAX + 16];
-    size_t size = 9;
-    memcpy(body, "{\"error\":", size);
-    size += tr__problem_write(problem, body + size, PROBLEM_TEXT_MAX);
-    body[size++] = '}';
+    char body[PROBLEM_ANSWER_MAX];
+    size_t size = tr__problem_answer_write(problem, body, sizeof body);
     if (problem->id == PROBLEM_UNAUTHORIZED)
         tr_http_set(visit->self, "WWW-Authenticate", "Bearer");
     tr__http_answer(visit->request,
@@ -46,14 +43,6 @@ void tr__visit_fail_with(struct visit *visit, enum problem_id id)
 
 /* ---- Origins. ---- */
 
-/* Sets the headers that let a page of another origin read the answer. */
-static void allow_origin(struct visit *visit, const char *origin)
-{
-    tr_http_set(visit->self, "Access-Control-Allow-Origin", origin);
-    tr_http_set(visit->self, "Access-Control-Expose-Headers", "X-Troupe-Causal, Retry-After");
-    tr_http_set(visit->self, "Vary", "Origin");
-}
-
 static void answer_preflight(struct visit *visit)
 {
     tr_http_set(visit->self, "Access-Control-Allow-Methods", "GET, POST");
@@ -65,19 +54,24 @@ static void answer_preflight(struct visit *visit)
     tr__http_answer(visit->request, 204, NULL, (tr_bytes){"", 0}, NULL);
 }
 
-bool tr__visit_check_origin(struct visit *visit)
+bool tr__visit_origin(struct http_request *request, const char **guest)
 {
-    struct http_request *request = visit->request;
-    const char *text = tr_http_header(visit->self, "origin");
+    const char *text = tr_http_header(request->self, "origin");
     tr_bytes origin = {text ? text : "", text ? strlen(text) : 0};
     tr_bytes host = {request->head.host, request->head.host_size};
     bool is_own = tr__ws_origin_is_allowed(origin, host, NULL);
-    if (!is_own && !tr__ws_origin_is_allowed(origin, host, request->site->options.origins)) {
+    *guest = is_own ? NULL : text;
+    return is_own || tr__ws_origin_is_allowed(origin, host, request->site->options.origins);
+}
+
+bool tr__visit_check_origin(struct visit *visit)
+{
+    struct http_request *request = visit->request;
+    const char *guest;
+    if (!tr__visit_origin(request, &guest)) {
         tr__visit_fail_with(visit, PROBLEM_BAD_ORIGIN);
         return false;
     }
-    if (!is_own)
-        allow_origin(visit, text);
     if (request->head.method_id != METHOD_OPTIONS)
         return true;
     answer_preflight(visit);

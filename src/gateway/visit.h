@@ -38,6 +38,11 @@ void tr__visit_fail(struct visit *visit, const struct problem *problem);
 /** As tr__visit_fail, with the usual text of this problem. */
 void tr__visit_fail_with(struct visit *visit, enum problem_id id);
 
+/**
+ * Whether the page of a request, if it has an Origin, may ask here. *guest is its origin if that is
+ * another than the host of the request, else NULL.
+ */
+bool tr__visit_origin(struct http_request *request, const char **guest);
 /** Checks the origin, and answers preflights. Waits. */
 bool tr__visit_check_origin(struct visit *visit);
 /** Finds the kind, the key and the message in the path. Waits. */

@@ -9,11 +9,13 @@
 #include "http/check.h"
 #include "http/compress.h"
 #include "http/date.h"
+#include "http/face.h"
 #include "http/h2_answer.h"
 #include "net/output.h"
 
 enum {
     HEAD_MIN = 256,     /* bytes of a head apart from the texts of the program */
+    BARE_MIN = 256,     /* the same of an answer without a turn; its body has at most as many */
     TOGETHER_MAX = 2048 /* a body of at most this size is sent together with its head */
 };
 
@@ -300,43 +302,79 @@ tr_status tr__http_answer_json(struct http_request *request, int status, const t
     return TR_OK;
 }
 
-size_t tr__http_error_write(int status, const char *text, char *to, size_t size)
+size_t tr__http_error_write(const struct http_request *request, int status, const char *text,
+                            char *to, size_t size)
 {
-    struct tr_http_error_ error = {.error = {.code = status, .message = text}};
+    const struct tr_http_face_ *face = http_face_of(request);
+    if (face)
+        return face->error_write(status, text, to, size);
+    const char *reason = tr__http_reason(status);
+    struct tr_http_error_ error = {.error = {.code = status, .message = text ? text : reason}};
     size_t written = tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
     if (written && written < size)
         return written;
     /* the text is not UTF-8 or too long, so the reason phrase replaces it */
-    error.error.message = tr__http_reason(status);
+    error.error.message = reason;
     return tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
 }
 
 void tr__http_answer_error(struct http_request *request, int status, const char *text,
                            const char *allow)
 {
-    char body[1024];
+    char body[HTTP_ERROR_TEXT_MAX];
     const struct tr_http_field headers[] = {{"Allow", allow}, {NULL, NULL}};
     const tr_http_response response = {.headers = headers};
-    size_t size = tr__http_error_write(status, text, body, sizeof body);
+    size_t size = tr__http_error_write(request, status, text, body, sizeof body);
     tr__http_answer(
         request, status, "application/json", (tr_bytes){body, size}, allow ? &response : NULL);
+}
+
+/* Writes an error of HTTP/1.1 without the help of a turn, in one piece. Returns whether there was memory. */
+static bool answer_bare(struct channel *channel, const struct http_request *request, int status,
+                        tr_bytes body)
+{
+    size_t size = BARE_MIN + body.size;
+    uint32_t count = request ? request->own_count : 0;
+    for (uint32_t i = 0; i < count; i++)
+        size += strlen(request->set[i].name) + size_of(request->set[i].value);
+    char *begin = (char *)tr__output_reserve(channel, size);
+    if (!begin)
+        return false;
+    char *to = put(begin, "HTTP/1.1 ");
+    to = put_number(to, (uint64_t)status);
+    *to++ = ' ';
+    to = put(put(to, tr__http_reason(status)), "\r\n");
+    to = mempcpy(to, tr__http_date(channel->worker), HTTP_DATE_SIZE);
+    to = put_field(to, "Content-Type", "application/json");
+    for (uint32_t i = 0; i < count; i++)
+        to = put_field(to, request->set[i].name, request->set[i].value);
+    to = put(to, "Content-Length: ");
+    to = put(put_number(to, body.size), "\r\nConnection: close\r\n\r\n");
+    bool has_body = !request || request->head.method_id != METHOD_HEAD;
+    to = has_body ? mempcpy(to, body.data, body.size) : to;
+    TR_ASSERT((size_t)(to - begin) <= size);
+    tr__output_commit(channel, (size_t)(to - begin));
+    tr__output_touch(channel);
+    return true;
 }
 
 void tr__http_answer_bare(struct channel *channel, int status)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
-    char text[512];
-    char body[128];
-    size_t size = tr__http_error_write(status, tr__http_reason(status), body, sizeof body);
-    int length = snprintf(text,
-                          sizeof text,
-                          "HTTP/1.1 %d %s\r\n%sContent-Type: application/json\r\n"
-                          "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
-                          status,
-                          tr__http_reason(status),
-                          tr__http_date(channel->worker),
-                          size,
-                          body);
-    if (tr__output_append(channel, text, (size_t)length) == TR_OK)
-        tr__output_touch(channel);
+    char body[BARE_MIN];
+    size_t size = tr__http_error_write(NULL, status, NULL, body, sizeof body);
+    (void)answer_bare(channel, NULL, status, (tr_bytes){body, size});
+}
+
+void tr__http_answer_last(struct http_request *request, int status)
+{
+    TR_ASSERT_SLOW(channel_is_mine(request->channel));
+    TR_ASSERT(request->phase == ANSWER_NONE);
+    char body[HTTP_ERROR_TEXT_MAX];
+    size_t size = tr__http_error_write(request, status, NULL, body, sizeof body);
+    if (!answer_bare(request->channel, request, status, (tr_bytes){body, size}))
+        return;
+    request->status = status;
+    request->sent = request->head.method_id == METHOD_HEAD ? 0 : size;
+    request->phase = ANSWER_DONE;
 }

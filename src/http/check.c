@@ -179,12 +179,12 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
         return head_refuse(head, 400, "the first line has no target");
     if (memchr(target, ' ', (size_t)(space - target)))
         return head_refuse(head, 400, "the first line has more than two spaces");
-    head->method = line;
     head->method_id = method_of(line, method);
+    line[method] = '\0';
+    head->method = line;
     int status = check_version(space + 1, (size_t)(line + size - space - 1), head);
     if (status)
         return status;
-    line[method] = '\0';
     if (head->method_id == METHOD_OTHER &&
         (strcmp(line, "CONNECT") == 0 || strcmp(line, "TRACE") == 0))
         return head_refuse(head, 501, "the method is not known here");

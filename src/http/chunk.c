@@ -29,7 +29,7 @@ static size_t line_of(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *line)
             *line = (tr_bytes){data, i};
             return i + 2;
         }
-        if ((data[i] < 0x20 && data[i] != '\t') || data[i] == 0x7f || i == HTTP_CHUNK_LINE_MAX)
+        if ((data[i] < 0x20 && data[i] != '\t') || data[i] == 0x7f || i == TR_HTTP_CHUNK_LINE_MAX)
             return fail(chunk);
     }
     return 0;
@@ -139,7 +139,7 @@ static size_t take_trailer(struct http_chunk *chunk, tr_bytes bytes)
     if (!line.size)
         chunk->is_over = true;
     else if (!name || name == line.size || ((const unsigned char *)line.data)[name] != ':' ||
-             chunk->trailers > HTTP_TRAILERS_MAX)
+             chunk->trailers > TR_HTTP_TRAILERS_MAX)
         return fail(chunk);
     return used;
 }

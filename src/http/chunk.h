@@ -17,8 +17,6 @@
 
 #include <troupe/message.h>
 
-enum { HTTP_CHUNK_LINE_MAX = 4096, HTTP_TRAILERS_MAX = 16 * 1024 };
-
 struct http_chunk {
     uint64_t left;     /* bytes of the chunk that are still to come */
     uint32_t trailers; /* bytes of trailers that have come */

@@ -11,7 +11,7 @@
 enum {
     PIECE_MAX = 64 * 1024, /* most bytes that one read of a body gives */
     /* most bytes that may wait until more have come */
-    KEPT_MAX = MULTIPART_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64
+    KEPT_MAX = TR_HTTP_FORM_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64
 };
 
 /* A form that is being read, in scratch memory of the turn. */

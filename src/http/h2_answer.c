@@ -10,7 +10,10 @@
 #include "http/h2_session.h"
 #include "http/h2_stream.h"
 
-enum { FIELDS_MIN = 8 /* number of fields of an answer apart from those of the program */ };
+enum {
+    FIELDS_MIN = 8,  /* number of fields of an answer apart from those of the program */
+    FIELDS_LAST = 16 /* most fields of an answer without a turn; further ones are left out */
+};
 
 /* Whether a field is about the connection, RFC 9113, 8.2.2. Such a field is left out, so that a
  * handler that sets it for HTTP/1.1 works with HTTP/2 too. */
@@ -177,22 +180,31 @@ void tr__h2_answer(struct http_request *request, const char *type, tr_bytes body
     (void)!tr__h2_drain(request);
 }
 
-void tr__h2_answer_bare(struct h2_stream *stream, int status)
+void tr__h2_answer_bare(struct h2_stream *stream, struct http_request *request, int status)
 {
     char text[12], length[24];
-    nghttp2_nv all[FIELDS_MIN];
+    nghttp2_nv all[FIELDS_LAST];
     struct fields fields = {all, 0};
-    size_t size = tr__http_error_write(
-        status, tr__http_reason(status), (char *)stream->last, sizeof stream->last);
+    size_t size =
+        tr__http_error_write(request, status, NULL, (char *)stream->last, sizeof stream->last);
+    TR_ASSERT(size < sizeof stream->last);
     snprintf(text, sizeof text, "%d", status);
     snprintf(length, sizeof length, "%zu", size);
     add(&fields, ":status", text);
     add_date(&fields, stream->session->channel->worker);
     add(&fields, "content-type", "application/json");
     add(&fields, "content-length", length);
+    for (uint32_t i = 0; request && i < request->own_count && fields.count < FIELDS_LAST; i++)
+        add(&fields, request->set[i].name, request->set[i].value);
+    bool has_body = !request || request->head.method_id != METHOD_HEAD;
     stream->is_last = true;
     stream->out = stream->last;
-    stream->out_size = size;
-    if (!submit(stream, &fields, true))
+    stream->out_size = has_body ? size : 0;
+    if (!submit(stream, &fields, has_body)) {
         stream->session->is_starved = true;
+    } else if (request) {
+        request->status = status;
+        request->sent = stream->out_size;
+        request->phase = ANSWER_DONE;
+    }
 }

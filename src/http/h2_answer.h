@@ -17,7 +17,10 @@ void tr__h2_answer_head(struct http_request *request, const char *type,
  */
 void tr__h2_answer(struct http_request *request, const char *type, tr_bytes body,
                    const tr_http_response *response);
-/** Answers a stream whose turn has ended without an answer. Does not wait. */
-void tr__h2_answer_bare(struct h2_stream *stream, int status);
+/**
+ * Answers a stream whose turn has ended without an answer. `request` is NULL if the turn has failed
+ * before the request was read. Does not wait.
+ */
+void tr__h2_answer_bare(struct h2_stream *stream, struct http_request *request, int status);
 
 #endif

@@ -73,7 +73,7 @@ struct h2_stream {
     /* The next bytes of the answer to be sent, in memory of the turn. */
     const unsigned char *out;
     size_t out_size;
-    unsigned char last[160]; /* an answer that is sent without a turn */
+    unsigned char last[192]; /* an answer that is sent without a turn */
     /* The next members are for an answer that is a stream of events; see http/events.h. */
     struct http_events *events; /* NULL: there is none, or it has ended */
     struct net_buffer waiting;  /* the events that wait to be sent; `out` points into it */

@@ -5,6 +5,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/turn/park.h"
+#include "http/access_log.h"
 #include "http/body.h"
 #include "http/h2_answer.h"
 #include "http/h2_events.h"
@@ -265,13 +266,14 @@ const tr_handler tr__h2_handler = {
 
 /* Ends what the turn has left open: a request without an answer gets an error, and the stream of an
  * incomplete answer is reset. */
-static void finish(struct h2_stream *stream, enum answer_phase phase, int status)
+static void finish(struct h2_stream *stream, struct http_request *request)
 {
     struct h2_session *session = stream->session;
+    enum answer_phase phase = request ? request->phase : ANSWER_NONE;
     int problem = 0;
     stream->out_size = 0;
     if (phase == ANSWER_NONE)
-        tr__h2_answer_bare(stream, status);
+        tr__h2_answer_bare(stream, request, request && request->self->is_cancelled ? 503 : 500);
     else if (phase == ANSWER_BEGUN)
         problem = nghttp2_submit_rst_stream(
             session->engine, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_INTERNAL_ERROR);
@@ -286,17 +288,14 @@ void tr__h2_on_turn_done(struct protocol_turn *turn)
     struct h2_stream *stream = (struct h2_stream *)(void *)turn;
     struct h2_session *session = stream->session;
     struct http_request *request = turn->request;
-    enum answer_phase phase = ANSWER_NONE;
-    int status = 500;
-    if (request) {
+    if (request)
         tr__http_request_end(request);
-        phase = request->phase;
-        status = request->self->is_cancelled ? 503 : 500;
-    }
     turn->request = NULL;
     stream->waiter = NULL;
     if (!tr__h2_is_gone(stream) && !stream->has_events)
-        finish(stream, phase, status);
+        finish(stream, request);
+    if (request && turn->channel)
+        tr__http_access_log(request, turn->channel);
     tr__net_buffer_free(&stream->in); /* nobody reads the body any more */
     tr__net_buffer_free(&stream->lent);
     tr__h2_stream_rest(stream);

@@ -6,13 +6,11 @@
 
 #include "actor/cell/verb.h"
 
-enum { ID_MAX = 128 };
-
 /* Whether an id of a client may be written to logs and headers: it has only characters that cannot be misread there. */
 static bool is_good(const char *id)
 {
     size_t size = id ? strlen(id) : 0;
-    if (!size || size > ID_MAX)
+    if (!size || size > HTTP_ID_MAX)
         return false;
     for (; *id; id++) {
         bool is_letter = (*id | 0x20) >= 'a' && (*id | 0x20) <= 'z';

@@ -5,6 +5,8 @@
 
 #include "http/request.h"
 
+enum { HTTP_ID_MAX = 128 /* most bytes of an id that a client gives */ };
+
 /**
  * Gives an id to a request, and a new causal id to its turn. The answer will have the request's id
  * as a header.

@@ -215,9 +215,9 @@ static const char *read_line(unsigned char *begin, unsigned char *end,
 static size_t read_head(struct multipart *form, unsigned char *bytes, size_t size,
                         struct multipart_event *event)
 {
-    size_t within = size < MULTIPART_HEAD_MAX ? size : MULTIPART_HEAD_MAX;
+    size_t within = size < TR_HTTP_FORM_HEAD_MAX ? size : TR_HTTP_FORM_HEAD_MAX;
     unsigned char *end = memmem(bytes, within, head_end, sizeof(head_end));
-    if (end == NULL && size >= MULTIPART_HEAD_MAX)
+    if (end == NULL && size >= TR_HTTP_FORM_HEAD_MAX)
         return fail(form, event, TR_TOO_LARGE, "the head of a part is too large");
     if (size >= 2 && memcmp(bytes, line_end, 2) == 0)
         return fail(form, event, TR_BAD_DATA, "a part has no name");

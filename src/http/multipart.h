@@ -12,7 +12,7 @@
  *     }
  *
  * The content of a part is not collected, but returned in the portions in which it comes. Only the
- * head of a part must have come completely; it has at most MULTIPART_HEAD_MAX bytes. The caller
+ * head of a part must have come completely; it has at most TR_HTTP_FORM_HEAD_MAX bytes. The caller
  * gets every portion, and so can limit sizes itself.
  */
 #ifndef HTTP_MULTIPART_H
@@ -24,7 +24,6 @@
 #include <stdbool.h>
 
 #define MULTIPART_BOUNDARY_MAX 70 /* RFC 2046 5.1.1 */
-#define MULTIPART_HEAD_MAX 8192   /* bytes of the headers of one part at most */
 
 /** The state of a form between two reads. Owner only. */
 struct multipart {

@@ -46,6 +46,8 @@ struct http_request {
     struct http_form *multipart;
     /* result of tr_http_request_id; NULL: the request has no id */
     const char *id;
+    /* method and path, as the access log has them; NULL: the option .logs is not set */
+    const char *logged;
     /* tr_http_keep_plain was called, so the answer is not compressed */
     bool is_plain;
     bool has_later; /* tr_reply_later was called */
@@ -67,6 +69,8 @@ struct http_request {
     int64_t left;
     uint64_t sent; /* bytes of the body that were sent */
     uint32_t set_count;
+    /* how many of `set`, the first ones, are not of the handler: answers to failures have them */
+    uint32_t own_count;
     struct tr_http_field *set; /* headers that tr_http_set has added */
     struct h2_stream *stream;  /* the stream of HTTP/2 of request and answer; NULL: HTTP/1.1 */
 };

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/session.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
 #include "base/sized.h"
+#include "http/access_log.h"
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/events.h"
+#include "http/face.h"
 #include "http/fill.h"
 #include "http/h2_guard.h"
 #include "http/h2_session.h"
@@ -267,16 +268,25 @@ static tr_next call_row(struct http_request *request, const tr_handler *row, voi
 
 /* Finds the route of a request. If the request asks for a WebSocket, prefers a route of
  * TR_WEBSOCKET. */
-static const struct http_route *route_find(struct http_request *request, bool *is_there,
-                                           char *allow)
+static const struct http_route *route_find(struct http_request *request,
+                                           const struct http_route **other, char *allow)
 {
     const struct http_site *site = request->site;
     const struct http_route *route = NULL;
     if (site->has_websockets && tr__ws_is_upgrade(request))
-        route = tr__http_site_find(site, METHOD_WEBSOCKET, request->path, is_there, allow);
+        route = tr__http_site_find(site, METHOD_WEBSOCKET, request->path, other, allow);
     if (route)
         return route;
-    return tr__http_site_find(site, request->head.method_id, request->path, is_there, allow);
+    return tr__http_site_find(site, request->head.method_id, request->path, other, allow);
+}
+
+/* Notes which headers each answer has, once the row is known. */
+static void begin(struct http_request *request)
+{
+    const struct tr_http_face_ *face = http_face_of(request);
+    if (face)
+        face->begin(request);
+    request->own_count = request->set_count;
 }
 
 /* Makes the message that the row needs, and calls its handler. */
@@ -310,7 +320,7 @@ static tr_next route(struct http_request *request, void *state)
 {
     struct http_head *head = &request->head;
     char allow[HTTP_ALLOW_MAX];
-    bool is_there;
+    const struct http_route *other;
     size_t bytes = tr__http_path_bytes(head->path, head->path_size);
     request->path = tr_scratch(request->self, bytes + head->path_size + 2);
     char *text = (char *)request->path + bytes;
@@ -325,12 +335,18 @@ static tr_next route(struct http_request *request, void *state)
         tr__http_answer_error(request, 500, "the server has failed", NULL);
         return TR_SAME;
     }
-    request->route = route_find(request, &is_there, allow);
+    request->route = route_find(request, &other, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;
     if (!request->route && answer_openapi(request))
         return TR_SAME;
-    if (row)
+    if (row) {
+        begin(request);
         return take(request, row, state);
+    }
+    /* a row of another method says what an error looks like here */
+    request->route = other;
+    begin(request);
+    bool is_there = other;
     if (is_there && tr__ws_answer_upgrade(request))
         return TR_SAME;
     if (head->method_id == METHOD_OPTIONS && (is_there || head->is_asterisk)) {
@@ -348,34 +364,6 @@ static tr_next route(struct http_request *request, void *state)
 
 /* ---- Turns. ---- */
 
-/* Returns how many bytes of a target are logged: only its path, because a query may have secrets,
- * such as the tokens of gateways. */
-static int logged_size(const char *target)
-{
-    return (int)strcspn(target, "?");
-}
-
-static void log_request(const struct http_request *request)
-{
-    if (!request->site->options.logs || !request->head.method)
-        return;
-    struct tr_self *self = request->self;
-    tr_time took = self->worker->loop.now_ns - request->since_ns;
-    const char *target = request->head.target ? request->head.target : "-";
-    tr_log_info(
-        self,
-        "%s %s %.*s %d %" PRIu64 " %" PRId64 " us%s%s",
-        tr_address_text(self, tr_channel_peer(self, (tr_channel){channel_bits(request->channel)})),
-        request->head.method,
-        logged_size(target),
-        target,
-        request->status,
-        request->sent,
-        (int64_t)(took / 1000),
-        request->id ? " " : "",
-        request->id ? request->id : "");
-}
-
 /* Completes the answer after the handler has returned. The turn may still wait here. */
 static void answer_finish(struct http_request *request, tr_next next)
 {
@@ -389,7 +377,7 @@ static void answer_finish(struct http_request *request, tr_next next)
             tr_log_warn(request->self,
                         "no answer to %s %.*s: the handler has ended without one",
                         request->head.method,
-                        logged_size(request->head.target),
+                        tr__http_logged_size(request->head.target),
                         request->head.target);
             tr__http_answer_error(request, 500, "the server has failed", NULL);
         }
@@ -401,6 +389,7 @@ static void answer_finish(struct http_request *request, tr_next next)
 tr_next tr__http_request_run(struct http_request *request, void *state, int refusal)
 {
     tr_next next = TR_SAME;
+    tr__http_access_note(request);
     if (refusal) {
         request->body_is_over = true;
         request->keeps = false;
@@ -416,7 +405,6 @@ tr_next tr__http_request_run(struct http_request *request, void *state, int refu
         if (is_traced)
             tr__follow_end(request->self, next);
     }
-    log_request(request);
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 
@@ -463,10 +451,8 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
 
 /* Decides what happens to the connection when a turn has ended, by its return, by a failure, or by
  * a verb. */
-static void on_turn_end(struct channel *channel)
+static void settle(struct channel *channel, struct http_request *request)
 {
-    struct http_request *request = channel->request;
-    tr__http_request_end(request);
     if (channel->state != CHANNEL_OPEN)
         return;
     if (http_events_of(channel)) {
@@ -479,7 +465,7 @@ static void on_turn_end(struct channel *channel)
     }
     if (request->phase == ANSWER_NONE) {
         request->keeps = false;
-        tr__http_answer_bare(channel, request->self->is_cancelled ? 503 : 500);
+        tr__http_answer_last(request, request->self->is_cancelled ? 503 : 500);
     }
     channel->flags |= CHANNEL_ANSWERED;
     if (ws_session_of(channel))
@@ -488,6 +474,14 @@ static void on_turn_end(struct channel *channel)
         wait_for_request(channel);
     else
         tr__channel_close(channel);
+}
+
+static void on_turn_end(struct channel *channel)
+{
+    struct http_request *request = channel->request;
+    tr__http_request_end(request);
+    settle(channel, request);
+    tr__http_access_log(request, channel);
 }
 
 /* Frees the record of the WebSocket or of the events of a channel that is about to be freed. */

@@ -209,19 +209,19 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
 }
 
 const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
-                                            const struct http_path *path, bool *is_there,
-                                            char *allow)
+                                            const struct http_path *path,
+                                            const struct http_route **other, char *allow)
 {
     enum http_method wanted = method == METHOD_HEAD ? METHOD_GET : method;
     bool has[NAMES] = {false};
-    *is_there = false;
+    *other = NULL;
     for (uint32_t i = 0; i < site->route_count; i++) {
         const struct http_route *route = &site->routes[i];
         if (!tr__http_pattern_fits(&route->pattern, path))
             continue;
         if (route->method == wanted)
             return route;
-        *is_there = true;
+        *other = *other ? *other : route;
         has[route->method] = true;
     }
     has[METHOD_GET] |= has[METHOD_WEBSOCKET];

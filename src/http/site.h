@@ -44,13 +44,13 @@ TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_handler **row, const char **why);
 
 /**
- * Finds the row of a path and a method; for HEAD, the row of GET. NULL: there is none. Sets
- * *is_there if the path has other methods, and appends these to `allow`, which has at least
- * HTTP_ALLOW_MAX bytes.
+ * Finds the row of a path and a method; for HEAD, the row of GET. NULL: there is none. Then *other
+ * is the first row of that path with another method, or NULL, and all such methods are written to
+ * `allow`, which has at least HTTP_ALLOW_MAX bytes.
  */
 const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
-                                            const struct http_path *path, bool *is_there,
-                                            char *allow);
+                                            const struct http_path *path,
+                                            const struct http_route **other, char *allow);
 enum { HTTP_ALLOW_MAX = 64 };
 
 #endif

@@ -55,9 +55,9 @@ bool tr__ws_check(struct http_request *request)
 bool tr__ws_answer_upgrade(struct http_request *request)
 {
     char allow[HTTP_ALLOW_MAX];
-    bool is_there;
+    const struct http_route *other;
     if (!request->site->has_websockets || request->head.method_id != METHOD_GET ||
-        !tr__http_site_find(request->site, METHOD_WEBSOCKET, request->path, &is_there, allow))
+        !tr__http_site_find(request->site, METHOD_WEBSOCKET, request->path, &other, allow))
         return false;
     if (request->stream) {
         (void)handshake_refuse(request, 400, "WebSockets are served over HTTP/1.1");

@@ -11,6 +11,7 @@
 #include "observe/schema.h"
 #include "observe/stacks.h"
 #include "observe/store_backup.h"
+#include "observe/trials.h"
 #include "observe/visitor.h"
 #include "os/local_socket.h"
 #include "os/small_file.h"
@@ -160,6 +161,7 @@ static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
     timeout_ms = sooner(timeout_ms, tr__observer_look(&control->observer));
+    timeout_ms = sooner(timeout_ms, tr__trials_look(&control->observer));
     if (control->observer.left)
         timeout_ms = sooner(timeout_ms, RETRY_MS);
     events[0] = (struct local_event){.fd = control->bell, .wants_read = true};
@@ -209,6 +211,7 @@ static void control_main(void *context)
     }
     while (control->client_count)
         client_drop(control, control->client_count - 1);
+    tr__trials_end(&control->observer);
     tr__backups_collect(&control->observer, true);
 }
 

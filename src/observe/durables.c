@@ -13,6 +13,7 @@ enum {
     LIST_DEFAULT = 1000,
     LIST_LARGEST = 1000000,
     LIST_STEP = 100,      /* keys, alarms or actors that are read in one step */
+    COUNT_STEP = 1000,    /* keys that are counted in one step */
     COUNT_MOST = 1000000, /* keys and alarms that are counted at most */
     ALARMS_SHOWN = 20,
     QUEUES_SHOWN = 16
@@ -86,27 +87,6 @@ static bool on_count(void *context, const struct store_row *row)
     return true;
 }
 
-static void kind_write(struct visitor *visitor, const struct stored *stored, const char *name)
-{
-    struct json_line *line = &visitor->output;
-    const struct durable_kind *kind = tr__stored_kind(stored, name);
-    static const tr_bytes none = {NULL, 0};
-    uint64_t count = 0;
-    tr_status status =
-        tr__store_list_keys(stored->reader, name, none, none, COUNT_MOST, on_count, &count);
-    tr__visitor_begin(visitor, visitor->request->id, true);
-    tr__json_string(line, "kind", name);
-    if (status == TR_OK)
-        tr__json_unsigned(line, "stored", count);
-    else
-        tr__json_string(line, "not_read", tr_status_name(status));
-    tr__json_bool(line, "stored_more", count == COUNT_MOST);
-    tr__json_unsigned(
-        line, "awake", kind && kind->keeper ? tr__view_glance(kind->keeper).child_count : 0);
-    tr__json_bool(line, "known", !visitor->observer->system || kind);
-    tr__visitor_end(visitor);
-}
-
 /* The progress of a list of kinds, of keys, or of actors with queues. */
 struct durable_list {
     struct stored stored;
@@ -114,6 +94,8 @@ struct durable_list {
     char kind[TR_NAME_MAX + 1];
     struct request_key prefix;
     struct request_key after;
+    char counted[TR_NAME_MAX + 1]; /* the kind whose keys are counted, from `after` on; "": none */
+    uint64_t count;
     int64_t number; /* number of the last actor in a list of actors with queues */
     uint64_t listed;
     uint64_t limit;
@@ -132,31 +114,88 @@ static void list_end(struct visitor *visitor, uint64_t count, bool has_more)
     tr__visitor_end(visitor);
 }
 
-/* Lists one more kind: first the kinds of the program, then those that only the store has. */
+static void kind_write(struct visitor *visitor, const struct durable_list *list, tr_status status)
+{
+    struct json_line *line = &visitor->output;
+    const struct durable_kind *kind = tr__stored_kind(&list->stored, list->counted);
+    tr__visitor_begin(visitor, visitor->request->id, true);
+    tr__json_string(line, "kind", list->counted);
+    if (status == TR_OK)
+        tr__json_unsigned(line, "stored", list->count);
+    else
+        tr__json_string(line, "not_read", tr_status_name(status));
+    tr__json_bool(line, "stored_more", list->count == COUNT_MOST);
+    tr__json_unsigned(
+        line, "awake", kind && kind->keeper ? tr__view_glance(kind->keeper).child_count : 0);
+    tr__json_bool(line, "known", !visitor->observer->system || kind);
+    tr__visitor_end(visitor);
+}
+
+static bool on_counted(void *context, const struct store_row *row)
+{
+    struct durable_list *list = context;
+    memcpy(list->after.bytes, row->key.data, row->key.size);
+    list->after.size = row->key.size;
+    list->count++;
+    return true;
+}
+
+/* Counts some more keys of a kind, and writes the kind when all are counted. */
+static void kind_count(struct visitor *visitor, struct durable_list *list)
+{
+    static const tr_bytes none = {NULL, 0};
+    uint64_t before = list->count;
+    tr_status status = tr__store_list_keys(list->stored.reader,
+                                           list->counted,
+                                           none,
+                                           request_key_bytes(&list->after),
+                                           COUNT_STEP,
+                                           on_counted,
+                                           list);
+    if (status == TR_OK && list->count - before == COUNT_STEP && list->count < COUNT_MOST)
+        return;
+    kind_write(visitor, list, status);
+    list->counted[0] = '\0';
+}
+
+/* Begins to count the keys of the next kind: first of the kinds of the program, then of those that
+ * only the store has. Returns TR_NOT_FOUND if there are no more. */
+static tr_status kind_next(struct durable_list *list)
+{
+    const struct stored *stored = &list->stored;
+    const char *next = list->kind;
+    char after[TR_NAME_MAX + 1];
+    tr_status status = TR_OK;
+    if (stored->host && list->declared < stored->host->kind_count) {
+        next = stored->host->kinds[list->declared++].declared->name;
+    } else {
+        do {
+            memcpy(after, list->kind, sizeof after);
+            status = tr__store_next_kind(stored->reader, after[0] ? after : NULL, list->kind);
+        } while (status == TR_OK && tr__stored_kind(stored, list->kind));
+    }
+    if (status != TR_OK)
+        return status;
+    snprintf(list->counted, sizeof list->counted, "%s", next);
+    list->after.size = 0;
+    list->count = 0;
+    list->listed++;
+    return TR_OK;
+}
+
 static bool kinds_step(struct visitor *visitor)
 {
     struct durable_list *list = visitor->work;
-    const struct stored *stored = &list->stored;
-    list->listed++;
-    if (stored->host && list->declared < stored->host->kind_count) {
-        kind_write(visitor, stored, stored->host->kinds[list->declared++].declared->name);
+    if (list->counted[0]) {
+        kind_count(visitor, list);
         return false;
     }
-    char after[TR_NAME_MAX + 1];
-    tr_status status;
-    do {
-        memcpy(after, list->kind, sizeof after);
-        status = tr__store_next_kind(stored->reader, after[0] ? after : NULL, list->kind);
-    } while (status == TR_OK && tr__stored_kind(stored, list->kind));
-    if (status == TR_OK) {
-        kind_write(visitor, stored, list->kind);
-        return false;
-    }
+    tr_status status = kind_next(list);
     if (status == TR_NOT_FOUND)
-        list_end(visitor, list->listed - 1, false);
-    else
+        list_end(visitor, list->listed, false);
+    else if (status != TR_OK)
         tr__stored_refuse(visitor, visitor->request, status);
-    return true;
+    return status != TR_OK;
 }
 
 struct key_page {
@@ -463,8 +502,9 @@ static void queues_write(struct visitor *visitor, struct durable_list *list,
     struct json_line *line = &visitor->output;
     tr_bytes key = request_key_bytes(&actor->key);
     size_t count = 0;
+    bool is_cut;
     tr_status status =
-        tr__stored_queues(&list->stored, actor->kind, key, queues, QUEUES_SHOWN, &count);
+        tr__stored_queues(&list->stored, actor->kind, key, queues, QUEUES_SHOWN, &count, &is_cut);
     for (size_t i = 0; i < count && list->listed < list->limit; i++) {
         list->listed++;
         tr__visitor_begin(visitor, visitor->request->id, true);
@@ -472,6 +512,7 @@ static void queues_write(struct visitor *visitor, struct durable_list *list,
         tr__json_key(line, "key", key);
         tr__json_bool(line, "awake", tr__stored_is_awake(&list->stored, actor->kind, key));
         tr__stored_queue_write(&list->stored, &queues[i], line);
+        tr__json_bool(line, "more", is_cut);
         if (status != TR_OK)
             tr__json_string(line, "not_read", tr_status_name(status));
         tr__visitor_end(visitor);

@@ -86,8 +86,13 @@ struct observer {
     bool is_dozing;      /* all workers sleep; see sched/doorbell.h */
     uint32_t page_count; /* number of clients that are pages of an inspector; see observe/page.h */
     struct stack_texts
-        *stacks;         /* what stacks of long turns say; NULL: none yet; see observe/stacks.h */
-    struct backup *left; /* backups whose clients have gone; see observe/store_backup.h */
+        *stacks; /* what stacks of long turns say; NULL: none yet; see observe/stacks.h */
+    struct observer_trials {
+        tr_time until_ns; /* slow turns are followed until then; 0: they are not */
+        tr_time asked_ns; /* when a client last asked for that; 0: never */
+        uint64_t handled; /* messages that were handled before */
+    } trials;             /* see observe/trials.h */
+    struct backup *left;  /* backups whose clients have gone; see observe/store_backup.h */
 };
 
 /** Returns the time, as tr_now does. */

@@ -10,12 +10,9 @@
 #include "actor/cell/worker.h"
 #include "observe/handlers.h"
 #include "observe/past.h"
-#include "observe/trace.h"
+#include "observe/trials.h"
 
-enum {
-    SLOW_SHOWN = 64,
-    TRIALS = 256 /* causal ids that may be followed until the next request */
-};
+enum { SLOW_SHOWN = 64 };
 
 static int compare_took(const void *a, const void *b)
 {
@@ -91,13 +88,11 @@ void tr__verb_slow(struct visitor *visitor, const struct control_request *reques
     struct tr_system *system = visitor->observer->system;
     const struct memory_source *source = visitor->observer->source;
     struct slow_row *rows = source_resize(source, NULL, tr__slow_max(system) * sizeof *rows);
-    if (!rows || (request->follows && tr__trace_join(visitor) != TR_OK)) {
+    if (!rows || (request->follows && tr__trials_begin(visitor->observer) != TR_OK)) {
         source_resize(source, rows, 0);
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
-    if (request->follows)
-        tr__follow_trials_allow(&system->follow, TRIALS);
     size_t limit = request->limit && request->limit < SLOW_SHOWN ? request->limit : SLOW_SHOWN;
     size_t count = tr__slow_collect(system, rows);
     for (size_t i = 0; i < count && i < limit; i++) {

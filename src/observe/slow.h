@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The verb slow: the slowest turns among those that were timed in the last minute. With "follow":true the
- * next turns of slow handlers are followed, with what they lead to, until the connection ends: a few, so that the cost
- * has a bound. "followed" of a turn says that "trace" with its causal id lists it.
+ * next turns of slow handlers are followed, with what they lead to, for a while: a few, so that the cost
+ * has a bound (observe/trials.h). "followed" of a turn says that "trace" with its causal id lists it.
  */
 #ifndef OBSERVE_SLOW_H
 #define OBSERVE_SLOW_H

@@ -252,13 +252,24 @@ struct queue_list {
     struct stored_queue *queues;
     size_t max;
     size_t count;
+    uint64_t items;
+    uint64_t bytes;
+    bool is_cut;
 };
 
 static bool on_item(void *context, const struct store_row *row)
 {
     struct queue_list *list = context;
     struct item_look look;
-    if (strcmp(row->name, QUEUE_IDS) == 0 || tr__item_row_look(row, &look) != TR_OK)
+    if (strcmp(row->name, QUEUE_IDS) == 0)
+        return true;
+    if (list->items == QUEUE_ITEMS_MAX || list->bytes > QUEUE_BYTES_MAX) {
+        list->is_cut = true;
+        return false;
+    }
+    list->items++;
+    list->bytes += row->bytes.size;
+    if (tr__item_row_look(row, &look) != TR_OK)
         return true;
     size_t at = 0;
     while (at < list->count && strcmp(list->queues[at].name, look.queue) != 0)
@@ -287,11 +298,12 @@ static bool on_item(void *context, const struct store_row *row)
 }
 
 tr_status tr__stored_queues(const struct stored *stored, const char *kind, tr_bytes key,
-                            struct stored_queue *queues, size_t max, size_t *count)
+                            struct stored_queue *queues, size_t max, size_t *count, bool *is_cut)
 {
     struct queue_list list = {.queues = queues, .max = max};
     tr_status status = tr__store_list_queue(stored->reader, kind, key, NULL, 0, 0, on_item, &list);
     *count = list.count;
+    *is_cut = list.is_cut;
     return status;
 }
 
@@ -314,7 +326,8 @@ static tr_status queues_write(const struct stored *stored, const char *kind, tr_
     enum { QUEUES = 16 };
     struct stored_queue queues[QUEUES];
     size_t count;
-    tr_status status = tr__stored_queues(stored, kind, key, queues, QUEUES, &count);
+    bool is_cut;
+    tr_status status = tr__stored_queues(stored, kind, key, queues, QUEUES, &count, &is_cut);
     tr__json_open(line, "queues", '[');
     for (size_t i = 0; i < count; i++) {
         tr__json_open(line, NULL, '{');
@@ -322,6 +335,7 @@ static tr_status queues_write(const struct stored *stored, const char *kind, tr_
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');
+    tr__json_bool(line, "queues_more", is_cut);
     return status;
 }
 

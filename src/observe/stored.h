@@ -64,10 +64,18 @@ struct stored_queue {
     char oldest_type[64];
     tr_time failed_ns; /* when the last attempt failed; 0: none has failed */
 };
-/** Fills in the figures of at most `max` queues of an actor. Sets *count to their number. */
+/**
+ * The most items of one actor that are read for the figures of its queues, so that other clients
+ * need not wait.
+ */
+enum { QUEUE_ITEMS_MAX = 10000, QUEUE_BYTES_MAX = 16 * 1024 * 1024 };
+/**
+ * Fills in the figures of at most `max` queues of an actor. Sets *count to their number. Sets
+ * *is_cut if there are more items than are read; then the figures are of the first ones.
+ */
 TR_MUST_CHECK tr_status tr__stored_queues(const struct stored *stored, const char *kind,
                                           tr_bytes key, struct stored_queue *queues, size_t max,
-                                          size_t *count);
+                                          size_t *count, bool *is_cut);
 void tr__stored_queue_write(const struct stored *stored, const struct stored_queue *queue,
                             struct json_line *line);
 /** Writes the members of an alarm: its name, when and how often it fires, and its message. */

@@ -11,14 +11,22 @@
 #include "store/read.h"
 #include "store/sql.h"
 
-enum { ROWS_DEFAULT = 1000, SQL_OUTPUT_MAX = 1024 * 1024 };
+enum {
+    ROWS_DEFAULT = 1000,
+    ROWS_BYTES_MAX = VISITOR_PAGE_MAX / 2, /* of all rows, so that no more wait to be sent */
+    ROWS_BYTES_OFFLINE = 1024 * 1024,      /* as well, if no program runs */
+    SQL_MS = 50 /* for a statement: the thread of the socket has other clients */
+};
 
 struct sql_output {
     struct visitor *visitor;
     uint64_t rows;
     uint64_t limit;
     size_t columns;
+    size_t begin; /* where the answer begins in the output of the visitor */
+    size_t most;  /* bytes of all rows, at most */
     bool is_cut;
+    bool is_full; /* it was cut because of its bytes */
     char names[TR_SQL_COLUMNS_MAX][64];
 };
 
@@ -64,15 +72,23 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
     struct sql_output *output = context;
     struct visitor *visitor = output->visitor;
     struct json_line *line = &visitor->output;
-    if (output->rows == output->limit || line->length > SQL_OUTPUT_MAX) {
+    if (output->rows == output->limit) {
         output->is_cut = true;
         return TR_LIMIT;
     }
-    output->rows++;
+    size_t begin = line->length;
+    size_t end = output->begin + output->most;
     tr__visitor_begin(visitor, visitor->request->id, true);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && line->length <= end; i++)
         value_write(line, output->names[i], &values[i]);
     tr__visitor_end(visitor);
+    if (line->length > end) {
+        line->length = begin;
+        output->is_cut = true;
+        output->is_full = true;
+        return TR_LIMIT;
+    }
+    output->rows++;
     return TR_OK;
 }
 
@@ -86,22 +102,33 @@ static tr_status sql_run(struct sql_output *output, const struct stored *stored,
                                   .context = output,
                                   .is_reading = !request->writes};
     struct visitor *visitor = output->visitor;
-    size_t begin = visitor->output.length;
+    output->begin = visitor->output.length;
     tr_status status = tr__store_reader_hold(stored->reader);
     if (status == TR_OK) {
         status = tr__store_sql_run(sql, stored->reader, &call);
         tr__store_reader_release(stored->reader);
     }
+    if (output->is_full && !output->rows) {
+        tr__visitor_refuse(
+            visitor,
+            request->id,
+            TR_TOO_LARGE,
+            "the first row has more than %zu bytes; substr() takes a part of a value",
+            output->most);
+        return TR_TOO_LARGE;
+    }
     if (status == TR_OK || output->is_cut)
         return TR_OK;
-    visitor->output.length = begin;
-    bool is_reading = status == TR_NOT_PERMITTED;
+    visitor->output.length = output->begin;
+    const char *advice = status == TR_NOT_PERMITTED ? "; --write allows it" : "";
+    if (status == TR_OVER_BUDGET && visitor->observer->system)
+        advice = ", for which other clients wait; ask for less, or ask a backup by --store DIR";
     tr__visitor_refuse(visitor,
                        request->id,
                        status,
                        "%s%s",
                        call.error[0] ? call.error : tr_status_text(status),
-                       is_reading ? "; --write allows it" : "");
+                       advice);
     return status;
 }
 
@@ -111,6 +138,7 @@ static void sql_end(struct visitor *visitor, const struct sql_output *output)
     tr__visitor_begin(visitor, visitor->request->id, false);
     tr__json_unsigned(line, "count", output->rows);
     tr__json_bool(line, "more", output->is_cut);
+    tr__json_bool(line, "full", output->is_full);
     tr__json_open(line, "columns", '[');
     for (size_t i = 0; i < output->columns; i++)
         tr__json_string(line, NULL, output->names[i]);
@@ -165,7 +193,10 @@ static bool sql_may(struct visitor *visitor, const struct control_request *reque
 
 void tr__verb_sql(struct visitor *visitor, const struct control_request *request)
 {
+    bool is_offline = !visitor->observer->system;
     const struct store_sql_options options = {.steps_max = TR_SQL_STEPS_MAX,
+                                              .time_max_ns =
+                                                  is_offline ? 0 : SQL_MS * TR_MILLISECOND,
                                               .takes_any_schema = true};
     struct stored stored;
     struct request_key key;
@@ -190,6 +221,7 @@ void tr__verb_sql(struct visitor *visitor, const struct control_request *request
         return;
     }
     *output = (struct sql_output){.visitor = visitor,
+                                  .most = is_offline ? ROWS_BYTES_OFFLINE : ROWS_BYTES_MAX,
                                   .limit = request->limit ? request->limit : ROWS_DEFAULT};
     if (request->writes) {
         sql_write(output, &stored, request, bytes, sql);

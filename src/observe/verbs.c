@@ -25,6 +25,7 @@
 #include "observe/past.h"
 #include "observe/records.h"
 #include "observe/schema.h"
+#include "observe/show.h"
 #include "observe/slow.h"
 #include "observe/stalls.h"
 #include "observe/storage.h"
@@ -50,7 +51,7 @@ static int64_t milliseconds(tr_time ns)
 
 /* ---- Actors. ---- */
 
-static void actor_write(struct json_line *line, const tr_actor_info *info)
+void tr__actor_write(struct json_line *line, const tr_actor_info *info)
 {
     tr__json_string(line, "path", info->path);
     tr__json_ref(line, "ref", info->actor);
@@ -105,7 +106,7 @@ bool tr__list_continue(struct visitor *visitor)
         if (!is_listed(visitor, &infos[i]))
             continue;
         tr__visitor_begin(visitor, request->id, true);
-        actor_write(&visitor->output, &infos[i]);
+        tr__actor_write(&visitor->output, &infos[i]);
         tr__visitor_end(visitor);
         visitor->listed++;
     }
@@ -158,7 +159,7 @@ static void list_sorted(struct visitor *visitor, const struct control_request *r
     bool is_aged = visitor->is_page && limit > AGED;
     for (size_t i = 0; i < count; i++) {
         tr__visitor_begin(visitor, request->id, true);
-        actor_write(&visitor->output, &found->infos[i]);
+        tr__actor_write(&visitor->output, &found->infos[i]);
         if (is_aged && i < AGED)
             is_aged = tr__age_write(visitor, &found->infos[i], &found->report);
         tr__visitor_end(visitor);
@@ -207,90 +208,6 @@ void tr__running_write(struct json_line *line, const tr_worker_info *info)
     tr__json_unsigned(line, "sleeps", info->parks);
     tr__json_unsigned(line, "failures", info->failures);
     tr__json_unsigned(line, "ready", info->ready);
-}
-
-static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_report *report)
-{
-    struct json_line *line = &visitor->output;
-    tr_actor_info sender;
-    tr__json_open(line, "mail", '{');
-    for (uint32_t i = 0; i < report->mail_count; i++)
-        tr__json_unsigned(line, report->mail[i].type, report->mail[i].count);
-    if (report->mail_more)
-        tr__json_unsigned(line, "...", report->mail_more);
-    tr__json_close(line, '}');
-    if (report->oldest) {
-        bool is_known = tr__observer_find(visitor->observer, report->oldest_from, &sender);
-        tr_time age_ns = tr__observer_age(visitor->observer, actor, report->oldest_mark);
-        tr__json_open(line, "oldest", '{');
-        tr__json_string(line, "message", report->oldest);
-        tr__json_ref(line, "from", report->oldest_from);
-        tr__json_string(line, "from_path", is_known ? sender.path : NULL);
-        tr__json_signed(line, "at_least_ms", milliseconds(age_ns));
-        tr__json_close(line, '}');
-    }
-    tr__json_unsigned(line, "timers", report->timers);
-    tr__json_unsigned(line, "asks", report->asks);
-    tr__json_unsigned(line, "replies_owed", report->replies_owed);
-    tr__json_unsigned(line, "replies_late", report->replies_late);
-    tr__json_unsigned(line, "turns_waiting", report->turns_waiting);
-    tr__json_unsigned(line, "stashed", report->stashed);
-    tr__json_unsigned(line, "senders_waiting", report->senders_waiting);
-    tr__json_unsigned(line, "watches", report->watches);
-    tr__json_unsigned(line, "incarnation", report->incarnation);
-    tr__json_unsigned(line, "bytes", report->bytes);
-    tr__json_unsigned(line, "bytes_max", report->bytes_max);
-    tr__json_string(line, "state_type", report->state_type);
-    tr__json_raw(line, "value", report->state_length ? report->state_text : "null");
-}
-
-/* Writes the age of the oldest message of an actor whose worker is stuck. The worker cannot say
- * which message that is, but the message has not changed since the worker is stuck. */
-static void stuck_age_write(struct json_line *line, tr_time age_ns)
-{
-    tr__json_open(line, "oldest", '{');
-    tr__json_string(line, "message", NULL);
-    tr__json_signed(line, "at_least_ms", milliseconds(age_ns));
-    tr__json_close(line, '}');
-}
-
-static void verb_show(struct visitor *visitor, const struct control_request *request)
-{
-    struct observer *observer = visitor->observer;
-    struct json_line *line = &visitor->output;
-    const struct memory_source *source = &observer->system->source;
-    tr_ref actor = tr__visitor_actor(visitor, request);
-    tr_actor_info info;
-    tr_worker_info running;
-    if (!actor.bits)
-        return;
-    tr_actor_report *report = source_resize(source, NULL, sizeof *report);
-    if (!report || !tr__observer_find(observer, actor, &info)) {
-        tr_status status = report ? TR_STOPPED : TR_NO_MEMORY;
-        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
-        source_resize(source, report, 0);
-        return;
-    }
-    bool is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
-    tr_status status = is_stuck ? TR_TIMEOUT : tr_actor_show(observer->client, actor, report);
-    if (status == TR_TIMEOUT && !is_stuck)
-        is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
-    tr__visitor_begin(visitor, request->id, false);
-    actor_write(line, &info);
-    if (status == TR_OK)
-        report_write(visitor, actor, report);
-    else if (is_stuck && info.queued)
-        stuck_age_write(line, tr__observer_age_stuck(observer, actor, running.since_ns));
-    if (status != TR_OK)
-        tr__json_string(line, "not_asked", tr_status_name(status));
-    tr__handed_off_of_write(visitor, actor);
-    if (is_stuck) {
-        tr__json_open(line, "stuck", '{');
-        tr__running_write(line, &running);
-        tr__json_close(line, '}');
-    }
-    tr__visitor_end(visitor);
-    source_resize(source, report, 0);
 }
 
 static void why_write(struct visitor *visitor, const tr_why_report *report)
@@ -423,7 +340,7 @@ static void deepest_write(struct visitor *visitor)
     tr__json_open(line, "deepest", '[');
     for (size_t i = 0; i < count; i++) {
         tr__json_open(line, NULL, '{');
-        actor_write(line, &found->infos[i]);
+        tr__actor_write(line, &found->infos[i]);
         if (i < TOP_AGED && is_quick)
             is_quick = tr__age_write(visitor, &found->infos[i], &found->report);
         tr__json_close(line, '}');
@@ -455,7 +372,7 @@ static void verb_top(struct visitor *visitor, const struct control_request *requ
 const struct verb tr__verbs[] = {
     {"info", verb_info, false, false},
     {"ls", verb_ls, false, false},
-    {"show", verb_show, false, false},
+    {"show", tr__verb_show, false, false},
     {"why", verb_why, false, false},
     {"mail", tr__verb_mail, false, false},
     {"waits", tr__verb_waits, false, false},

@@ -25,6 +25,9 @@ bool tr__list_continue(struct visitor *visitor);
  */
 bool tr__age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
 
+/** Writes the members of an actor in a list. */
+void tr__actor_write(struct json_line *line, const tr_actor_info *info);
+
 /** Writes members that describe what a worker does at present. */
 void tr__running_write(struct json_line *line, const tr_worker_info *info);
 

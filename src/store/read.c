@@ -14,7 +14,7 @@ tr_status tr__store_reader_new(struct store *store, struct store_reader **reader
     struct store_reader *made = source_resize(&store->source, NULL, sizeof *made);
     if (!made)
         return TR_NO_MEMORY;
-    made->store = store;
+    *made = (struct store_reader){.store = store};
     tr_status status = store->driver->view_new(store->session, &made->view);
     if (status) {
         source_resize(&store->source, made, 0);

@@ -38,7 +38,9 @@ struct sql_engine;
 struct store_sql_options {
     /* steps that make the tables, ended by NULL; borrowed. NULL: there are none */
     const char *const *schema;
-    uint64_t steps_max;    /* steps of SQLite's virtual machine that one statement may take */
+    uint64_t steps_max; /* steps of SQLite's virtual machine that one statement may take */
+    /* time that one statement may take, looked at every few steps; 0: any */
+    tr_time time_max_ns;
     bool takes_any_schema; /* use the tables that the database has; `schema` is not used */
 };
 

@@ -89,6 +89,24 @@ TEST(a_guard_is_asked_for_each_message_of_a_socket, "H-07")
     end();
 }
 
+/* Its messages are counted all the same, with the beginning of the WebSocket: three in a minute. */
+TEST(a_guard_that_is_asked_once_limits_the_messages_too, "H-07")
+{
+    begin(open_guarded);
+    connect_to(peer, "/actors/desk/a?token=regular", OPEN(0, false));
+    SAID("guard desk/a/; awake; connected 1 regular token=regular");
+    for (int i = 0; i < 2; i++)
+        ASKS(peer,
+             "{\"id\":1,\"ask\":\"look\"}",
+             "T\"{'id':1,'reply':{'value':0,'who':'regular'}}\"");
+    ASKS(peer,
+         "{\"id\":1,\"ask\":\"look\"}",
+         "T\"{'id':1,'error':{'code':'request/too_many','message':'too many "
+         "requests','status':429,'after':21}}\"");
+    SAID("");
+    end();
+}
+
 /* A client of HTTP can find out why a WebSocket is refused, which browsers do not tell. */
 TEST(the_path_of_a_socket_says_whether_a_client_may_connect, "H-07")
 {
@@ -134,6 +152,7 @@ TEST(a_socket_may_end_while_its_guard_is_asked, "H-07")
 }
 
 SUITE("guards of gateways", a_guard_is_asked_for_connections_too,
+      a_guard_that_is_asked_once_limits_the_messages_too,
       a_guard_limits_messages_of_callers_without_a_name,
       a_guard_is_asked_for_each_message_of_a_socket,
       the_path_of_a_socket_says_whether_a_client_may_connect,

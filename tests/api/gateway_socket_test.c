@@ -191,6 +191,55 @@ TEST(connections_that_a_crash_leaves_behind_are_gone_once, "H-03", "H-04")
     }
 }
 
+/* Opens the stored copy, as a process after a crash does, and compares how many connections began and ended there. */
+static void count_in(const char *copy, const char *expected)
+{
+    desks_begin_in(copy, open_plain, 2, 2);
+    peer = peer_new();
+    DESK_ASK(peer, POST("misbehave", "", "{\"how\":7}"), expected);
+    /* The same in the next process. */
+    tr_kit_free(kit);
+    desks_begin_in(copy, open_plain, 2, 3);
+    peer = peer_new();
+    DESK_ASK(peer, POST("misbehave", "", "{\"how\":7}"), expected);
+    end();
+}
+
+/* The store is copied in the middle of the handlers, which wait: the copy is what a crash would leave behind. */
+TEST(a_crash_within_a_handler_of_connections_counts_once, "H-03", "H-04")
+{
+    for (int how = 0; how < 2; how++) {
+        char directory[] = "/tmp/troupe-gateway-XXXXXX";
+        char copy[sizeof directory + 1];
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+        snprintf(copy, sizeof copy, "%s2", directory);
+        desks_begin_in(directory, open_plain, 2, 1);
+        peer = peer_new();
+        if (how == 0) {
+            peer_send(peer, "GET /actors/desk/a?wait" SHAKE "\r\n");
+            SAID("awake; connected 1 - wait");
+        } else {
+            connect_to(peer, "/actors/desk/a", OPEN(0, false));
+            ASKS(peer,
+                 "{\"id\":1,\"ask\":\"add\",\"with\":{\"by\":2,\"note\":\"slow\"}}",
+                 TOLD(1, 2) " " RANG(1, 2));
+            tr_kit_reset(peer);
+            tr_kit_settle(kit);
+            SAID("awake; connected 1 - -; gone 1 1006 slow");
+        }
+        copy_store(directory, copy);
+        tr_kit_free(kit);
+        /* tr_connected had waited, so what it does after the wait is gone, and the end of its connection is told. tr_disconnected
+         * runs again. Each of them counts once at most. */
+        count_in(copy,
+                 how == 0 ? HTTP_OK("{\"value\":1,\"who\":null}")
+                          : HTTP_OK("{\"value\":1001,\"who\":null}"));
+        char command[128];
+        snprintf(command, sizeof command, "rm -rf '%s' '%s'", directory, copy);
+        ck_assert_int_eq(system(command), 0);
+    }
+}
+
 /* The last frame of a client is cut at each byte. */
 TEST(a_socket_that_is_reset_at_each_byte_is_gone_once, "H-03")
 {
@@ -426,6 +475,7 @@ SUITE("sockets of gateways", what_is_sent_to_a_connection_that_begins_comes_behi
       two_windows_see_the_same, a_connection_outlives_the_sleep_of_its_actor,
       a_connection_can_be_refused_and_ended, who_connects_again_gets_what_was_missed,
       connections_that_a_crash_leaves_behind_are_gone_once,
+      a_crash_within_a_handler_of_connections_counts_once,
       a_socket_that_is_reset_at_each_byte_is_gone_once,
       a_client_that_cannot_keep_up_is_closed_with_1013,
       a_connection_that_is_taken_too_late_gets_nothing)

@@ -3,6 +3,7 @@
  * HTTP: ids of requests, in the answer, in the log and in the requests of a turn; answers as gzip; bodies that are gzip; forms
  * with files as they come. On the network of kits.
  */
+#include "support/heard_log.h"
 #include "support/http.h"
 
 #include <stdio.h>
@@ -163,23 +164,13 @@ TEST(requests_have_ids, "W-12")
 
 TEST(the_log_of_requests_has_no_queries, "W-04", "H-06")
 {
-    char log[4000];
-    FILE *file = tmpfile();
-    int saved = dup(STDERR_FILENO);
-    ck_assert_ptr_nonnull(file);
-    ck_assert_int_eq(setenv("TROUPE_KIT_LOG", "info", 1), 0);
-    ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+    heard_begin();
     kit_open(1, 1);
     begin();
     peer_send(peer, "GET /id?token=secret" H "\r\n");
     ck_assert_ptr_nonnull(strstr(tr_kit_receive_text(peer, TR_SECOND), " 200 "));
     kit_close();
-    (void)fflush(stderr);
-    ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
-    (void)close(saved);
-    rewind(file);
-    log[fread(log, 1, sizeof log - 1, file)] = '\0';
-    (void)fclose(file);
+    const char *log = heard_end();
     ck_assert_ptr_nonnull(strstr(log, " GET /id 200 "));
     ck_assert_ptr_null(strstr(log, "secret"));
 }

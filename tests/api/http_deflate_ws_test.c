@@ -161,10 +161,11 @@ static char *far_make(size_t size)
     return data;
 }
 
+/* RFC 7692, 7.2.3.6: an empty message is deflated too. The others are the sizes of category 12: RFC 7692, 7.2.1. */
 static const size_t sizes[] = {0, 16, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 131072};
 
 /* 12.1 to 12.5; RFC 7692, 7.2.1 and 6.1: only the first fragment has RSV1. */
-TEST(deflated_messages_are_echoed_over_fragments, "W-08")
+TEST(deflated_messages_are_echoed_over_fragments, "W-08", "WS-08")
 {
     kit_open(1, 1);
     HOST(host, listen_session);
@@ -183,29 +184,44 @@ TEST(deflated_messages_are_echoed_over_fragments, "W-08")
 }
 
 /* 13: what is offered, and what may be agreed (RFC 7692, 7.1). */
-TEST(parameters_are_agreed_and_kept, "W-08")
+TEST(parameters_are_agreed_and_kept, "W-08", "WS-09")
 {
     static const struct {
         const char *offer;
         const char *agreed; /* a part of it; NULL: there is none */
         int server_bits;
+        const char *section; /* of RFC 7692 */
     } rows[] = {
-        {"permessage-deflate", "permessage-deflate", 15},
-        {"permessage-deflate; client_no_context_takeover", "client_no_context_takeover", 15},
-        {"permessage-deflate; server_no_context_takeover", "server_no_context_takeover", 15},
-        {"permessage-deflate; server_max_window_bits=9", "server_max_window_bits=9", 9},
-        {"permessage-deflate; server_max_window_bits=15", "permessage-deflate", 15},
+        {"permessage-deflate", "permessage-deflate", 15, "7.1: no parameter is needed"},
+        {"permessage-deflate; client_no_context_takeover",
+         "client_no_context_takeover",
+         15,
+         "7.1.1.2: the answer may have it"},
+        {"permessage-deflate; server_no_context_takeover",
+         "server_no_context_takeover",
+         15,
+         "7.1.1.1: who accepts the offer answers with it"},
+        {"permessage-deflate; server_max_window_bits=9",
+         "server_max_window_bits=9",
+         9,
+         "7.1.2.1: the same or a smaller window"},
+        {"permessage-deflate; server_max_window_bits=15",
+         "permessage-deflate",
+         15,
+         "7.1.2.1: 8 to 15"},
         {"permessage-deflate; server_no_context_takeover; server_max_window_bits=10; "
          "client_max_window_bits",
          "server_max_window_bits=10",
-         10},
+         10,
+         "7.1.3: several together"},
         {"permessage-deflate; server_max_window_bits=7, permessage-deflate",
          "permessage-deflate",
-         15},
-        {"permessage-deflate; server_max_window_bits=16", NULL, 0},
-        {"permessage-deflate; unknown", NULL, 0},
-        {"permessage-deflate; client_no_context_takeover=1", NULL, 0},
-        {"x-webkit-deflate-frame", NULL, 0},
+         15,
+         "5.2: the next offer, because 7 is no value of 7.1.2.1"},
+        {"permessage-deflate; server_max_window_bits=16", NULL, 0, "7.1.2.1: declined"},
+        {"permessage-deflate; unknown", NULL, 0, "7.1: declined"},
+        {"permessage-deflate; client_no_context_takeover=1", NULL, 0, "7.1.1.2: it has no value"},
+        {"x-webkit-deflate-frame", NULL, 0, "5.1: another extension"},
     };
     kit_open(1, 1);
     HOST(host, listen_session);
@@ -213,11 +229,15 @@ TEST(parameters_are_agreed_and_kept, "W-08")
         const char *agreed = connect_with(rows[i].offer);
         if (rows[i].agreed) {
             char *data = far_make(5000);
-            ck_assert_msg(strstr(agreed, rows[i].agreed), "%s: %s", rows[i].offer, agreed);
+            ck_assert_msg(strstr(agreed, rows[i].agreed),
+                          "%s (%s): %s",
+                          rows[i].offer,
+                          rows[i].section,
+                          agreed);
             echoes(data, 5000, true, 9, rows[i].server_bits, 1 << 20);
             free(data);
         } else {
-            ck_assert_msg(!agreed[0], "%s: %s", rows[i].offer, agreed);
+            ck_assert_msg(!agreed[0], "%s (%s): %s", rows[i].offer, rows[i].section, agreed);
         }
         disconnect();
     }
@@ -245,16 +265,19 @@ TEST(what_cannot_be_inflated_ends_the_websocket, "W-08")
     HOST(host, listen_session);
     struct ws_bytes bomb = deflated(zeros, sizeof zeros, 15);
     ck_assert_uint_lt(bomb.size, 1000);
+    /* RFC 6455, 7.4.1 and 10.4: the limit is that of the inflated message */
     ck_assert_uint_eq(code_after(bomb.data, bomb.size, 0x42), 1009);
     free(bomb.data);
     struct ws_bytes text = deflated("a\xc3\x28", 3, 15);
     ck_assert_uint_eq(code_after(text.data, text.size, 0x41), 1007); /* RFC 6455, 8.1 */
     free(text.data);
+    /* RFC 7692, 7.2.2, and RFC 6455, 7.4.1: data that are not of the type of the message */
     ck_assert_uint_eq(code_after((const unsigned char *)"\x06", 1, 0x42), 1007);
     ck_assert_uint_eq(code_after((const unsigned char *)"\xf2\x48", 2, 0x41), 1007);
     ck_assert_uint_eq(code_after((const unsigned char *)"a", 1, 0x49),
                       1002); /* a ping: RFC 7692, 6 */
-    ck_assert_uint_eq(code_after((const unsigned char *)"a", 1, 0x61), 1002); /* RSV2 */
+    ck_assert_uint_eq(code_after((const unsigned char *)"a", 1, 0x61),
+                      1002); /* RSV2: RFC 6455, 5.2 */
     kit_close();
 }
 

@@ -3,6 +3,7 @@
  * HTTP: requests as messages. Typed rows, whose fields come from the path, the query and the body; raw rows; what has no
  * row; behaviors whose paths do not fit. On the network of kits.
  */
+#include "support/heard_log.h"
 #include "support/http.h"
 
 #define ONCE(name, ...)                                                                            \
@@ -377,10 +378,26 @@ static tr_next listen_wrong(tr_self *self)
 
 TEST(paths_that_do_not_fit_their_message_fail_at_start, "W-01")
 {
+    static const char *const sentences[] = {
+        "misspelt: TR_GET(\"/notes/{di}\", get_note, on_get): a part of the path is no field",
+        "listed: TR_GET(\"/notes/{numbers}\", add_note, on_add): a part of the path is no field",
+        "relative: TR_GET(\"notes\", tr_http_request, on_silent): ",
+        "half: TR_GET(\"/notes/a{id}\", get_note, on_get): ",
+        "behind: TR_GET(\"/{all...}/b\", tr_http_request, on_silent): ",
+        "told: TR_GET(\"/told\", note, on_silent): the message is neither a TR_REQUEST nor",
+        "files: TR_FILES(\"/files\", tr_http_request, ",
+        "pathless: the behavior has no path, and no tr_http_request",
+        "api: an option of HTTP is out of its range",
+    };
+    heard_begin();
     kit_open(1, 1);
     HOST(host, listen_wrong);
     ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
     kit_close();
+    const char *log = heard_end();
+    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++)
+        ck_assert_msg(
+            heard_count(log, sentences[i]) == 1, "\"%s\" is not in:\n%s", sentences[i], log);
 }
 
 SUITE("http", typed_rows_are_filled_from_path_query_and_body,

@@ -155,28 +155,28 @@ static void end(void)
         end();                                                                                     \
     } while (0)
 
-TEST(sessions_echo_payloads_of_every_length_form, "W-08")
+TEST(sessions_echo_payloads_of_every_length_form, "W-08", "WS-01")
 {
     CHECK_CASES(ws_payloads);
 }
 
-TEST(sessions_answer_pings_and_no_pongs, "W-08")
+TEST(sessions_answer_pings_and_no_pongs, "W-08", "WS-02")
 {
     CHECK_CASES(ws_pings);
 }
 
-TEST(sessions_refuse_reserved_bits_and_opcodes, "W-08")
+TEST(sessions_refuse_reserved_bits_and_opcodes, "W-08", "WS-03")
 {
     CHECK_CASES(ws_reserved_bits);
     CHECK_CASES(ws_reserved_opcodes);
 }
 
-TEST(sessions_join_fragments_with_control_frames_between, "W-08")
+TEST(sessions_join_fragments_with_control_frames_between, "W-08", "WS-04")
 {
     CHECK_CASES(ws_fragments);
 }
 
-TEST(sessions_take_texts_that_are_utf8_only, "W-08")
+TEST(sessions_take_texts_that_are_utf8_only, "W-08", "WS-05")
 {
     CHECK_CASES(ws_texts);
     begin();
@@ -184,7 +184,7 @@ TEST(sessions_take_texts_that_are_utf8_only, "W-08")
     end();
 }
 
-TEST(sessions_answer_closes_once_and_check_their_codes, "W-08")
+TEST(sessions_answer_closes_once_and_check_their_codes, "W-08", "WS-06")
 {
     CHECK_CASES(ws_closes);
     begin();

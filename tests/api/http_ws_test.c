@@ -329,7 +329,7 @@ TEST(what_is_wrong_and_what_closes_has_its_code, "W-08")
 }
 
 /* Nobody waits for the rest of a frame that is refused. */
-TEST(what_is_wrong_is_refused_before_all_of_it_has_come, "W-08")
+TEST(what_is_wrong_is_refused_before_all_of_it_has_come, "W-08", "WS-07")
 {
     static const char large[] = {'\x82', '\xff', 0, 0, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 4};
     begin_chat();

@@ -246,6 +246,8 @@ static void play_show(void)
     ck_assert_uint_eq(report.mail[1].count, 1);
     ck_assert_str_eq(report.oldest, "deposit");
     ck_assert_uint_eq(report.oldest_from.bits, tr_client_ref(test).bits);
+    ck_assert_int_eq(report.cpu_max_ns + report.tree_cpu_max_ns, 0);
+    ck_assert_uint_eq(report.tree_bytes_max, 0);
     uint64_t mark = report.oldest_mark;
     ck_assert_int_eq(tr_actor_show(test, tr_any(purse_), &report), TR_OK);
     ck_assert_uint_eq(report.oldest_mark, mark);
@@ -254,6 +256,59 @@ static void play_show(void)
 TEST(an_actor_shows_its_state_and_mailboxes, "O-07", "O-08")
 {
     kits_each(play_show);
+}
+
+/* An actor with each budget, and a child. */
+TR_MESSAGE(grow, (u32, bytes));
+TR_ACTOR(limited, grow);
+
+static tr_next on_limited_start(tr_self *self)
+{
+    (void)tr_spawn(self, purse, "child");
+    return TR_SAME;
+}
+
+static tr_next on_grow(tr_self *self, const struct grow *message)
+{
+    (void)tr_alloc(self, message->bytes);
+    tr_tell(self, tr_find(self, purse, "/user/limited/child"), deposit, .cents = 1, .pin = "0000");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(limited, void, TR_ON(tr_pre_start, on_limited_start), TR_ON(grow, on_grow),
+            TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_bytes = 2 << 20,
+                       .budget_cpu_ns = TR_HOUR, .tree_budget_cpu_ns = 2 * TR_HOUR));
+
+static void play_budgets(void)
+{
+    static tr_actor_report report;
+    limited_ref limited;
+    ck_assert_int_eq(tr_try_spawn_at(test, &limited, home, limited, "limited"), TR_OK);
+    tr_kit_settle(kit);
+    tr_ref child = tr_system_find(system_of_kit(), "/user/limited/child");
+    ck_assert_int_eq(tr_client_suspend(test, child), TR_OK);
+    tr_kit_settle(kit);
+    tr_tell(test, limited, grow, .bytes = 10000);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(tr_actor_show(test, tr_any(limited), &report), TR_OK);
+    ck_assert_uint_ge(report.bytes, 10000);
+    ck_assert_uint_eq(report.bytes_max, 1 << 20);
+    ck_assert_uint_gt(report.tree_bytes, report.bytes); /* the child has some too */
+    ck_assert_uint_eq(report.tree_bytes_max, 2 << 20);
+    ck_assert_int_eq(report.cpu_max_ns, TR_HOUR);
+    ck_assert_int_eq(report.tree_cpu_max_ns, 2 * TR_HOUR);
+    ck_assert_int_ge(report.cpu_ns, 0);
+    ck_assert_int_ge(report.tree_cpu_ns, report.cpu_ns);
+    /* The child has no budget of its own, and a message that an actor has sent. */
+    ck_assert_int_eq(tr_actor_show(test, child, &report), TR_OK);
+    ck_assert_str_eq(report.oldest, "deposit");
+    ck_assert_uint_ne(report.oldest_causal, 0);
+    ck_assert_uint_eq(report.bytes_max + report.tree_bytes_max, 0);
+}
+
+TEST(an_actor_shows_its_budgets, "O-06", "O-07")
+{
+    kits_each(play_budgets);
 }
 
 /* ---- Failures, and dead letters. ---- */
@@ -363,6 +418,6 @@ TEST(a_descriptor_of_another_struct_is_refused, "O-07")
 
 SUITE("observe", every_actor_is_listed_once_with_its_path, what_waits_in_a_mailbox_is_counted,
       a_query_that_makes_no_sense_is_refused, workers_are_listed,
-      an_actor_shows_its_state_and_mailboxes, failures_and_restarts_are_remembered,
-      a_dead_letter_has_its_message_without_secrets, a_secret_is_sent_but_not_printed,
-      a_descriptor_of_another_struct_is_refused)
+      an_actor_shows_its_state_and_mailboxes, an_actor_shows_its_budgets,
+      failures_and_restarts_are_remembered, a_dead_letter_has_its_message_without_secrets,
+      a_secret_is_sent_but_not_printed, a_descriptor_of_another_struct_is_refused)

@@ -123,7 +123,7 @@ static void play(const char *target, size_t path_size, const char *query, tr_byt
     char *texts[TEXTS];
     size_t count = 0;
     char allow[HTTP_ALLOW_MAX] = "";
-    bool is_there;
+    const struct http_route *other;
     struct row_ask message = {0};
     void *block = NULL;
     tr_wire_error error;
@@ -132,7 +132,7 @@ static void play(const char *target, size_t path_size, const char *query, tr_byt
     require(path && decoded);
     const struct http_route *route = NULL;
     if (tr__http_path_decode(target, path_size, decoded, path))
-        route = tr__http_site_find(site_of(), method, path, &is_there, allow);
+        route = tr__http_site_find(site_of(), method, path, &other, allow);
     bool is_good = route;
     if (route && body.size) {
         is_good = tr_json_read(&tr_type_row_ask, body, &block, &error) == TR_OK;

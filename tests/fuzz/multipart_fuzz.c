@@ -84,7 +84,7 @@ static struct result play(const struct multipart *begun, const uint8_t *data, si
             take_event(&result, &event);
             free(copy);
         } while (event.kind != MULTIPART_MORE && event.kind != MULTIPART_ERROR);
-        require(result.is_over || end - begin < MULTIPART_HEAD_MAX);
+        require(result.is_over || end - begin < TR_HTTP_FORM_HEAD_MAX);
     }
     result.is_ended = tr__multipart_is_ended(&form);
     return result;

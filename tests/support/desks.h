@@ -133,7 +133,8 @@ TR_BEHAVIOR(desk, struct desk_state, TR_ON(add, on_add), TR_ON(look, on_look),
 TR_DURABLE(desk, desk_state, .idle_ns = 10 * TR_SECOND);
 TR_EXPOSE(desk, add, TR_BY_GET(look), misbehave);
 
-/* ---- The guard: "Bearer anna" is anna; "viewer" may look only, "guest" is asked about once for each connection. ---- */
+/* ---- The guard: "Bearer anna" is anna; "viewer" may look only, "guest" is asked about once for each connection,
+ * and so is "regular", who is counted as "often" is. ---- */
 
 static tr_next on_authorize(tr_self *self, const struct tr_authorize *message)
 {
@@ -151,13 +152,14 @@ static tr_next on_authorize(tr_self *self, const struct tr_authorize *message)
         (void)tr_sleep(self, TR_SECOND);
     if (message->cookie)
         say("cookie %s", message->cookie);
+    bool is_regular = strcmp(token + 7, "regular") == 0;
     if (strcmp(token + 7, "nobody") == 0)
         return tr_reply(self, tr_principal, .per_minute = 3);
     return tr_reply(self,
                     tr_principal,
                     .caller = token + 7,
-                    .per_minute = strcmp(token + 7, "often") ? 0 : 3,
-                    .is_for_connection = strcmp(token + 7, "guest") == 0);
+                    .per_minute = strcmp(token + 7, "often") == 0 || is_regular ? 3 : 0,
+                    .is_for_connection = strcmp(token + 7, "guest") == 0 || is_regular);
 }
 
 TR_BEHAVIOR(tr_guard, void, TR_ON(tr_authorize, on_authorize));

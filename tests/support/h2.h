@@ -122,11 +122,11 @@ static int h2_on_frame(nghttp2_session *session, const nghttp2_frame *frame, voi
 }
 
 /** Makes a client on a connection that is there, and sends its settings. `window`: of each stream; 0: the default. */
-KITS_UNUSED static void h2_open_on(struct h2_client *client, tr_kit_peer *peer, uint32_t window)
+KITS_UNUSED static void h2_open_on(struct h2_client *client, tr_kit_peer *with, uint32_t window)
 {
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *options;
-    *client = (struct h2_client){.peer = peer};
+    *client = (struct h2_client){.peer = with};
     ck_assert_int_eq(nghttp2_session_callbacks_new(&callbacks), 0);
     ck_assert_int_eq(nghttp2_option_new(&options), 0);
     nghttp2_option_set_no_auto_window_update(options, 1);

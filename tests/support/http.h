@@ -43,8 +43,10 @@ KITS_UNUSED static const char *http_plain(const char *text)
 }
 
 /** What has come for a peer within a second is this, without what http_plain removes. */
-#define HTTP_GETS(peer, text)                                                                      \
-    ck_assert_str_eq(http_plain(tr_kit_receive_text(peer, TR_SECOND)), text)
+#define HTTP_GETS(peer, text) HTTP_GETS_WITHIN(peer, TR_SECOND, text)
+/** The same within another time. */
+#define HTTP_GETS_WITHIN(peer, ns, text)                                                           \
+    ck_assert_str_eq(http_plain(tr_kit_receive_text(peer, ns)), text)
 
 /** Sends a request and compares the answer. */
 #define HTTP_ASK(peer, request, answer)                                                            \

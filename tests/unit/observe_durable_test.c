@@ -203,23 +203,72 @@ static tr_next keys_put(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = n);
 }
 
-/* Other clients are served between two steps. An empty line is a step too, so that these leave KEPT for the check. */
-TEST(an_actor_with_very_many_rows_is_checked_in_steps, "O-28")
+/* Begins a job and checks that it is not over after a few steps. An empty line is a step too, so that these leave `kept`
+ * for the job. Other clients are served between two steps. */
+static void steps_begin(const char *request, int kept)
 {
-    enum { KEPT = 3 };
-    static const char request[] = "{\"id\":1,\"do\":\"store check\"}\n";
-    begin(1);
-    things_do("a", keys_put, KEYS_MANY);
-    things_do("b", thing_add, 1);
-    for (int i = 0; i < VISITOR_STEPS_MAX - 1 - KEPT; i++)
+    for (int i = 0; i < VISITOR_STEPS_MAX - 1 - kept; i++)
         tr__visitor_input(&visitor, "\n", 1);
-    tr__visitor_input(&visitor, request, sizeof request - 1);
+    tr__visitor_input(&visitor, request, strlen(request));
     ck_assert(tr__visitor_work(&visitor));
     ck_assert_int_eq(visitor.job, JOB_STEPS);
     ck_assert_str_eq(sent(), "");
     while (tr__visitor_work(&visitor))
         continue;
+}
+
+TEST(an_actor_with_very_many_rows_is_checked_in_steps, "O-28")
+{
+    begin(1);
+    things_do("a", keys_put, KEYS_MANY);
+    things_do("b", thing_add, 1);
+    steps_begin("{\"id\":1,\"do\":\"store check\"}\n", 3);
     HAS(sent(), "\"actors\":2,\"damaged\":0");
+    end();
+}
+
+TEST(the_actors_of_a_kind_are_counted_in_steps, "O-09", "O-20")
+{
+    enum { ACTORS = 1100 };
+    begin(1);
+    for (int i = 0; i < ACTORS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%04d", i);
+        things_do(key, thing_add, 1);
+        if (i % 50 == 49)
+            tr_kit_advance(kit, TR_MINUTE); /* they sleep */
+    }
+    steps_begin("{\"id\":1,\"do\":\"durable ls\"}\n", 2);
+    const char *answer = sent();
+    HAS(answer, "\"kind\":\"thing\",\"stored\":1100,\"stored_more\":false,");
+    HAS(answer, "\"ok\":{\"count\":1,\"more\":false}");
+    end();
+}
+
+/* Pushes items that are not due while the test runs. */
+static tr_next items_push(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    for (int64_t i = 0; i < n; i++)
+        tr_queue_push_after(self, "later", TR_HOUR, nudge, .n = i);
+    return tr_reply(self, acted, .value = n);
+}
+
+/* The figures of an actor with very many items are those of the first ones, and the answer says so. */
+TEST(no_more_items_of_a_queue_are_read_than_one_look_may_take, "O-09", "O-20")
+{
+    enum { ITEMS_MAX = 10000 };
+    begin(1);
+    things_do("a", items_push, ITEMS_MAX);
+    HAS(ask("{\"id\":1,\"do\":\"queues\"}"), "\"items\":10000,");
+    const char *answer = ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}");
+    HAS(answer, "\"queues_more\":false");
+    things_do("a", items_push, 5);
+    answer = ask("{\"id\":1,\"do\":\"queues\"}");
+    HAS(answer, "\"items\":10000,");
+    HAS(answer, "\"more\":true}}");
+    answer = ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}");
+    HAS(answer, "\"queues_more\":true");
     end();
 }
 
@@ -462,7 +511,8 @@ TEST(each_verb_gives_one_answer_to_whatever_it_is_asked, "O-09", "U-02")
 SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
       keys_and_items_of_an_actor_are_given_in_pages,
       an_item_that_was_given_up_is_shown_with_its_failure, stored_actors_are_listed_and_shown,
-      an_actor_with_very_many_rows_is_checked_in_steps,
+      an_actor_with_very_many_rows_is_checked_in_steps, the_actors_of_a_kind_are_counted_in_steps,
+      no_more_items_of_a_queue_are_read_than_one_look_may_take,
       a_check_that_runs_out_of_memory_calls_no_actor_damaged,
       a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
       an_export_is_imported_again, damaged_requests_do_no_harm)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Destroying an actor in a store: the mark that comes first, and rows that are deleted in small parts.
+ * Destroying an actor in a store: the mark that comes first, rows that are deleted in small parts, and many
+ * destroys that hold up nobody.
  */
 #include "store/sqlite/bury.h"
 #include "support/tamper.h"
@@ -327,10 +328,93 @@ TEST(destroys_at_the_opening_keep_the_log_below_its_limit, "K-11")
     tr__disk_free(disk);
 }
 
+/* ---- Many destroys ---- */
+
+enum { MANY = 5000 };
+
+static void on_counted(void *context, struct store_batch *batch, tr_status status)
+{
+    ck_assert_int_eq(status, TR_OK);
+    tr__store_batch_free(batch);
+    ++*(size_t *)context;
+}
+
+/* docs/mends.md, 11. */
+TEST(a_commit_does_not_wait_for_all_destroys_before_it, "K-11")
+{
+    struct store_options options = stores_options(NULL);
+    struct store *store = stores_open(&options);
+    struct store_entry *entries[MANY];
+    struct store_entry *other = stores_enter(store, "k", "other");
+    size_t gone = 0;
+    for (int i = 0; i < MANY; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%d", i);
+        entries[i] = stores_enter(store, "k", key);
+        struct store_batch *batch = stores_batch(entries[i]);
+        ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("state")), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &gone), TR_OK);
+    }
+    while (tr__store_work(store))
+        continue;
+    gone = 0;
+    for (int i = 0; i < MANY; i++) {
+        struct store_batch *batch = stores_batch(entries[i]);
+        ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &gone), TR_OK);
+    }
+    size_t written = 0;
+    struct store_batch *batch = stores_batch(other);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("state")), TR_OK);
+    ck_assert_int_eq(tr__store_submit(batch, on_counted, &written), TR_OK);
+    ck_assert(tr__store_work(store));
+    ck_assert_uint_eq(written, 1);
+    ck_assert_uint_gt(gone, 0); /* nor do they wait forever */
+    ck_assert_uint_le(gone, 256);
+    while (tr__store_work(store))
+        continue;
+    ck_assert_uint_eq(gone, MANY);
+    for (int i = 0; i < MANY; i++)
+        tr__store_leave(entries[i]);
+    tr__store_leave(other);
+    tr__store_close(store);
+}
+
+/* What one entry submits stays in order, whatever it is. */
+TEST(what_follows_a_destroy_of_its_own_comes_after_it, "K-06", "PE-05")
+{
+    enum { ROUNDS = 600 };
+    struct store_options options = stores_options(NULL);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "a");
+    size_t done = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct store_batch *batch = stores_batch(entry);
+        char state[16];
+        (void)snprintf(state, sizeof state, "%d", i);
+        if (i % 2 == 0)
+            ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+        char *bytes = tr__store_batch_alloc(batch, sizeof state);
+        memcpy(bytes, state, sizeof state);
+        ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes(bytes)), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &done), TR_OK);
+    }
+    while (tr__store_work(store))
+        continue;
+    ck_assert_uint_eq(done, ROUNDS);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_str_eq(stores_state(reader, "k", "a"), "599");
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_close(store);
+}
+
 SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
       a_key_is_free_before_the_rows_behind_it_are_gone,
       what_has_the_mark_can_be_read_until_the_store_is_opened_again,
       a_later_entry_of_a_marked_name_begins_with_a_destroy,
       a_mark_that_does_not_fit_its_seal_destroys_nothing,
       rows_that_cannot_be_deleted_hold_up_no_commit, what_has_the_mark_has_no_work_in_its_queues,
-      destroys_at_the_opening_keep_the_log_below_its_limit)
+      destroys_at_the_opening_keep_the_log_below_its_limit,
+      a_commit_does_not_wait_for_all_destroys_before_it,
+      what_follows_a_destroy_of_its_own_comes_after_it)

@@ -66,7 +66,7 @@
     } \
     typedef struct m tr_then_of_##n; \
     TR_MAY_BE_UNUSED static const tr_then tr_then_##n = { \
-        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false, NULL, NULL, NULL } \
+        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false, NULL, NULL, NULL, NULL } \
     }
 #define TR_REPLY_TO_(self, later, m, ...) \
     tr_self_reply_to(self, later, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))

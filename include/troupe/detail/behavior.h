@@ -44,7 +44,7 @@ TR_END_C
     TR_PP_EACH(TR_CLAUSE_CODE_, (TR_IN_CODE, b, S), __VA_ARGS__) \
     static const tr_handler tr_handlers_##b[] = { \
         TR_PP_EACH(TR_CLAUSE_, (TR_IN_ROW, b, S), __VA_ARGS__) \
-        { NULL, NULL, NULL, NULL, false, false, 0, NULL, false, NULL, NULL, NULL } \
+        { NULL, NULL, NULL, NULL, false, false, 0, NULL, false, NULL, NULL, NULL, NULL } \
     }; \
     TR_MAY_BE_UNUSED static const tr_child_spec tr_children_##b[] = { \
         TR_PP_EACH(TR_CLAUSE_, (TR_IN_KID, b, S), __VA_ARGS__) \
@@ -147,7 +147,7 @@ TR_END_C
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
       .filter = tr_filter_##b##_##m, .is_batch = true, __VA_ARGS__ },
 #define TR_IN_ROW_TR_CLAUSE_ANY(b, S, h, extra) \
-    { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL, false, NULL, NULL, NULL },
+    { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL, false, NULL, NULL, NULL, NULL },
 #define TR_IN_ROW_TR_CLAUSE_SETUP(b, S, ...)
 #define TR_IN_ROW_TR_CLAUSE_OPTIONS(b, S, ...)
 #define TR_IN_ROW_TR_CLAUSE_SUPERVISE(b, S, ...)

@@ -21,6 +21,8 @@ tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_
 /** Handle tr_gateway_event_ and tr_gateway_close_ in sessions. In a turn. Does not wait. */
 tr_next tr_self_gateway_event(tr_self *self, void *state, const void *message);
 tr_next tr_self_gateway_close(tr_self *self, void *state, const void *message);
+/** The form of errors below /actors, for the rows of sessions. */
+extern const struct tr_http_face_ tr_gateway_face_;
 /** What tr_broadcast and tr_send call. In a turn. Does not wait. */
 tr_status tr_self_send_event(tr_self *self, uint64_t connection, const tr_type *type, const void *message);
 /** What tr_connection_keep calls. In a turn. Does not wait. */
@@ -86,7 +88,7 @@ TR_END_C
 #define TR_GATEWAY_GUARD_0(S, g) tr_any(g(self, (S *)state))
 #define TR_GATEWAY_ROW_(b, a, method_, path_) TR_TABLE_(tr_handler) \
     { .type = &tr_type_tr_http_request, .call = tr_gateway_##b##_##a, .name = "TR_GATEWAY", \
-      .method = method_, .path = path_ },
+      .method = method_, .path = path_, .face = &tr_gateway_face_ },
 #define TR_GATEWAY_PATH_(b, a, path_) \
     TR_GATEWAY_ROW_(b, a, "GET", path_) \
     TR_GATEWAY_ROW_(b, a, "POST", path_) \

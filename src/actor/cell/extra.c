@@ -5,11 +5,17 @@
 #include "actor/cell/worker.h"
 #include "base/assert.h"
 
-/* Makes the extra. A function of its own, so that access to an existing extra needs no call. */
-__attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(struct worker *worker,
-                                                                            struct cell *cell)
+/*
+ * Makes the extra. A function of its own, so that access to an existing extra needs no call. A session
+ * that asks somebody for each piece comes here each time, so first looks for a record that was kept.
+ */
+__attribute__((__noinline__)) static struct cell_extra *extra_new(struct worker *worker,
+                                                                  struct cell *cell)
 {
-    struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
+    struct worker_turns *turns = &worker->turns;
+    struct cell_extra *extra = turns->extra_count
+                                   ? turns->extras[--turns->extra_count]
+                                   : source_resize(&worker->source, NULL, sizeof *extra);
     if (!extra)
         return NULL;
     *extra = (struct cell_extra){.cell = cell, .asks.table.last = worker->asks.last};
@@ -71,8 +77,18 @@ void tr__extra_rest(struct worker *worker, struct cell *cell)
     uint32_t last = extra->asks.table.last;
     if ((int32_t)(last - worker->asks.last) > 0)
         worker->asks.last = last;
-    source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
+    if (worker->turns.extra_count < WORKER_EXTRAS)
+        worker->turns.extras[worker->turns.extra_count++] = extra;
+    else
+        source_resize(&worker->source, extra, 0);
+}
+
+void tr__extras_free(struct worker *worker)
+{
+    TR_ASSERT_SLOW(worker_is_mine(worker));
+    while (worker->turns.extra_count)
+        source_resize(&worker->source, worker->turns.extras[--worker->turns.extra_count], 0);
 }
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What only some actors have, so that an idle actor does not pay for it: a stash, timers, asks.
- * Allocated at the first need, freed with the incarnation or by tr__extra_rest. Owner only.
+ * Allocated at the first need, given back with the incarnation or by tr__extra_rest. Owner only.
  */
 #ifndef ACTOR_CELL_EXTRA_H
 #define ACTOR_CELL_EXTRA_H
@@ -18,11 +18,14 @@ struct worker;
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
 
 /**
- * Frees the extra of an actor if there is nothing in it. For sessions, which wait for a long time:
- * the next ask or wait allocates it again. A late reply to an old ask finds no ask, because the
- * numbers continue.
+ * Takes the extra of an actor away if there is nothing in it. For sessions, which wait for a long
+ * time: the next ask or wait makes it again. The worker keeps a few of the records. A late reply to
+ * an old ask finds no ask, because the numbers continue.
  */
 void tr__extra_rest(struct worker *worker, struct cell *cell);
+
+/** Frees the records that the worker has kept. Owner only. */
+void tr__extras_free(struct worker *worker);
 
 /**
  * Records for tr_actor_why which actor suspends this one, 0 for a client, and when. Called before

@@ -235,7 +235,10 @@ struct counters {
  * The depth of nested turns: a message, set-ups in it, behaviors to which the last set-up leads, a
  * PostStop.
  */
-enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
+enum {
+    WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2,
+    WORKER_EXTRAS = 64 /* as many sessions of a worker as wait for an answer at once, or so */
+};
 
 enum { BALANCE_PLACES = 64 };
 
@@ -318,6 +321,8 @@ struct worker_turns {
     uint64_t wait_last;      /* number of the last wait */
     /* Nested calls, by depth; calls[0] is the first `message`. */
     struct tr_self calls[WORKER_TURNS];
+    struct cell_extra *extras[WORKER_EXTRAS]; /* free records, kept by tr__extra_rest */
+    uint32_t extra_count;
 };
 
 enum { WORKER_STACK_CLASSES = 11 };

@@ -2,6 +2,7 @@
 #include "actor/system/worker.h"
 
 #include "actor/ask/ask.h"
+#include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/worker.h"
 #include "actor/life/children.h"
@@ -188,6 +189,7 @@ static bool trim(struct worker *worker)
     /* the chain of young asks may contain free asks: actor/ask/ask_open.h */
     TR_ASSERT(!worker->asks.young);
     tr__asks_free(worker);
+    tr__extras_free(worker);
     worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
     worker->trim.has_stacks |= tr__stacks_trim(worker);
     has_shrunk |= worker->trim.has_stacks;
@@ -405,6 +407,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__turns_free(worker);
     tr__samples_free(worker);
     tr__asks_free(worker);
+    tr__extras_free(worker);
     if (worker->channels.hooks)
         worker->channels.hooks->on_worker_end(worker);
     tr__scratch_deinit(&worker->scratch);

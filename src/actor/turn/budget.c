@@ -47,6 +47,12 @@ static int64_t tree_cpu(const struct budget_tree *tree)
     return tally_read(&tree->cpu_ns, &tree->parts[0].cpu_ns, tree->part_count, sizeof *tree->parts);
 }
 
+void tr__budget_tree_read(const struct budget_tree *tree, int64_t *bytes, int64_t *cpu_ns)
+{
+    *bytes = tree_bytes(tree);
+    *cpu_ns = tree_cpu(tree);
+}
+
 /* ---- Over budget. ---- */
 
 /*

@@ -132,6 +132,9 @@ void tr__budget_end(struct worker *worker, struct cell *cell);
  */
 void tr__budget_renew(struct worker *worker, struct cell *cell);
 
+/** Returns what an actor with a budget for its tree and all actors below it use together. Any thread. */
+void tr__budget_tree_read(const struct budget_tree *tree, int64_t *bytes, int64_t *cpu_ns);
+
 /**
  * Returns the bytes that an actor holds: see tr_options.budget_bytes. Looks at each channel of an
  * actor without CELL_METERED. Owner only.

@@ -52,6 +52,7 @@ static void ring_count_types(const struct envelope *last, uint32_t *left, tr_act
              * carry a later message.
              */
             report->oldest_mark = (uintptr_t)envelope ^ envelope->causal << 20;
+            report->oldest_causal = envelope->causal;
         }
     } while (envelope != last);
 }
@@ -123,6 +124,21 @@ static void show_state(const struct cell *cell, tr_actor_report *report)
     report->state_text[report->state_length] = '\0';
 }
 
+static void show_budget(const struct cell *cell, tr_actor_report *report)
+{
+    const struct budget *budget = cell->extra->budget;
+    const struct budget_tree *tree = budget->own_tree;
+    int64_t bytes = 0;
+    report->cpu_ns = budget->cpu_ns;
+    report->cpu_max_ns = budget->cpu_max_ns;
+    if (!tree)
+        return;
+    tr__budget_tree_read(tree, &bytes, &report->tree_cpu_ns);
+    report->tree_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+    report->tree_bytes_max = tree->bytes_max;
+    report->tree_cpu_max_ns = tree->cpu_max_ns;
+}
+
 void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *report)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
@@ -139,6 +155,8 @@ void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *rep
         return;
     report->bytes_max = cell->dispatch->behavior->options.budget_bytes;
     report->bytes = tr__cell_bytes(worker, cell);
+    if (cell->flags & CELL_METERED)
+        show_budget(cell, report);
     show_state(cell, report);
 }
 

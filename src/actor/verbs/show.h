@@ -14,10 +14,4 @@ struct worker;
 /** Makes the report of an actor that is not Stopped. Its owner only. */
 void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *report);
 
-/** Returns how many bytes of a report are filled in. */
-static inline size_t show_size(const tr_actor_report *report)
-{
-    return offsetof(tr_actor_report, state_text) + report->state_length + 1;
-}
-
 #endif

@@ -82,7 +82,7 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
         report = source_resize(&worker->source, NULL, sizes[look->what]);
     if (report && look->what == LOOK_SHOW) {
         tr__show_see(worker, cell, &report->show);
-        size = show_size(&report->show);
+        size = sizeof report->show; /* there are members behind the text of the state */
     } else if (report && look->what == LOOK_MAIL) {
         tr__show_mail_see(worker, cell, &report->mail);
         size = show_mail_size(&report->mail);
@@ -281,7 +281,6 @@ static tr_status self_why(tr_self *self, tr_ref actor, tr_why_report *report)
 
 static tr_status client_why(tr_client *client, tr_ref actor, tr_why_report *report)
 {
-    CLIENT_VERB(client);
     struct tr_system *system = client->system;
     actor.bits = tr__group_behind(&system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits};

@@ -37,6 +37,11 @@ static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_ca
             call,
             status,
             "the log of the store is full, and commits go before this statement: try again");
+    if (status == TR_OVER_BUDGET && engine->is_late)
+        return engine_refuse(call,
+                             status,
+                             "the statement takes longer than %d ms",
+                             (int)(engine->sql->options.time_max_ns / TR_MILLISECOND));
     if (status == TR_OVER_BUDGET)
         return engine_refuse(call,
                              status,
@@ -50,15 +55,29 @@ static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_ca
 
 /* ---- Opening and closing. ---- */
 
+static tr_time engine_now(const struct sql_engine *engine)
+{
+    const tr_platform *platform = engine->sql->pages.source.platform;
+    return platform->mono_now(platform);
+}
+
+/* Returns the number of steps between two looks at the limits. */
+static int steps_at(const struct sql_engine *engine)
+{
+    return engine->sql->options.time_max_ns ? ENGINE_STEPS_TIMED : ENGINE_STEPS_AT;
+}
+
 static int on_steps(void *context)
 {
     struct sql_engine *engine = context;
-    engine->steps += ENGINE_STEPS_AT;
+    tr_time time_max_ns = engine->sql->options.time_max_ns;
+    engine->steps += (uint64_t)steps_at(engine);
     if (engine_must_end(engine)) {
         engine->io = TR_STORE_BUSY;
         return true;
     }
-    return engine->steps > engine->sql->options.steps_max;
+    engine->is_late = time_max_ns && engine_now(engine) - engine->begun_ns > time_max_ns;
+    return engine->is_late || engine->steps > engine->sql->options.steps_max;
 }
 
 void tr__engine_close(struct store_sql *sql)
@@ -224,7 +243,7 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
     if (result != SQLITE_OK)
         return engine_refuse(call, TR_NO_MEMORY, "no memory for tables");
     set_limits(engine->database);
-    sqlite3_progress_handler(engine->database, ENGINE_STEPS_AT, on_steps, engine);
+    sqlite3_progress_handler(engine->database, steps_at(engine), on_steps, engine);
     (void)sqlite3_set_authorizer(engine->database, tr__engine_authorize, engine);
     result = engine_settle(engine);
     return result == SQLITE_OK ? engine_migrate(engine, call)
@@ -441,6 +460,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
         if (!engine)
             return TR_NO_MEMORY;
         *engine = (struct sql_engine){.sql = sql, .view = view, .ends = call->ends};
+        engine->begun_ns = sql->options.time_max_ns ? engine_now(engine) : 0;
         sql->engine = engine;
         status = open_engine(engine, call);
         if (status != TR_OK) {
@@ -451,6 +471,8 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     engine->view = view;
     engine->ends = call->ends;
     engine->steps = 0;
+    engine->begun_ns = sql->options.time_max_ns ? engine_now(engine) : 0;
+    engine->is_late = false;
     engine->refused = NULL;
     engine->io = TR_OK;
     status = engine_run(engine, call);

@@ -16,6 +16,7 @@ enum {
     ENGINE_CACHE_BYTES = 512 * 1024, /* bytes of a connection's cache */
     ENGINE_BYTES = 96 * 1024,        /* estimate of a connection's other memory */
     ENGINE_STEPS_AT = 1000,          /* steps of SQLite's machine between two checks of the limit */
+    ENGINE_STEPS_TIMED = 50,         /* the same, if the time is limited: one step may take long */
     /* Limits of SQL statements: far above any use, and far below what the stack allows. */
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,
@@ -30,7 +31,9 @@ struct sql_engine {
     sqlite3 *database;
     /* prepared statements; the one that was used last is first */
     sqlite3_stmt *prepared[TR_SQL_PREPARED_MAX];
-    uint64_t steps; /* steps that the present statement has taken */
+    uint64_t steps;   /* steps that the present statement has taken */
+    tr_time begun_ns; /* when it began, if the time of statements is limited */
+    bool is_late;     /* the present statement was stopped because of its time */
     /* the current statement belongs to the runtime, and may do everything */
     bool is_own;
     /* what the current statement has tried although it is not allowed; NULL: nothing */

@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
 import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
-import { TICK_MS, useAnswer, useApart } from '../poll.js';
+import { TICK_MS, useAnswer } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { link, traceLink, tune } from '../route.js';
 import { clock, count, ns, percent, plural, short } from '../format.js';
@@ -211,7 +211,7 @@ const slowColumns = [
 ];
 
 function Slow() {
-  const answer = useApart('slow', { limit: 64, follow: true }, 4000);
+  const answer = useAnswer('slow', { limit: 64, follow: true }, 4000);
   return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.at} every=${4000} />`}>
     <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;

@@ -34,7 +34,7 @@ function useRecords(args, runs) {
         /* The first look at an actor only says from where on: what was recorded for others before is not of it. */
         if (kept.last !== FROM_NOW) {
           kept.records = parts.length ? [...kept.records, ...parts].slice(-KEPT) : kept.records;
-          kept.missed += ok.missed;
+          if (kept.last) kept.missed += ok.missed; /* what was replaced before the first look was not missed by it */
         }
         kept.last = ok.last;
         read.current.ms = at;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The access log: one line for each request, written when its turn has ended. Only then the status
+ * of the answer is certain: a turn may end by a failure, or in the middle of a verb. Owner only.
+ *
+ *     127.0.0.1:51234 POST /upload 413 61 102 us
+ */
+#ifndef HTTP_ACCESS_LOG_H
+#define HTTP_ACCESS_LOG_H
+
+#include "http/request.h"
+
+/**
+ * Returns how many bytes of a target are logged: only its path, because a query may have secrets,
+ * such as the tokens of gateways.
+ */
+int tr__http_logged_size(const char *target);
+/**
+ * Notes method and path for the line of a request, if the option .logs is set: at the end of the
+ * turn, its head is no longer in memory. In the turn of the request. Does not wait.
+ */
+void tr__http_access_note(struct http_request *request);
+/**
+ * Writes the line of a request, if the option .logs is set. The status 0 means that nothing was
+ * answered, because the client was gone. Does not wait.
+ */
+void tr__http_access_log(const struct http_request *request, const struct channel *channel);
+
+#endif

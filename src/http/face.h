@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A face: the form that a layer above gives to the errors of its rows, which the HTTP layer writes
+ * as well. For example gateways: their errors have codes as texts, and each answer has a causal id.
+ */
+#ifndef HTTP_FACE_H
+#define HTTP_FACE_H
+
+#include <stddef.h>
+
+#include "http/request.h"
+
+enum { HTTP_ERROR_TEXT_MAX = 1040 /* bytes of the body of an error */ };
+
+struct tr_http_face_ {
+    /**
+     * Called once the row of a request is known, before anything of the request is checked. Sets
+     * headers of the answer: the answers of the HTTP layer have them too. In a turn. Does not wait.
+     */
+    void (*begin)(struct http_request *request);
+    /**
+     * Writes the body of an error, cut and counted as by snprintf. If `text` is NULL, the turn has
+     * ended without an answer, by a failure or because its actor stops. Any thread.
+     */
+    size_t (*error_write)(int status, const char *text, char *to, size_t size);
+};
+
+/** Returns the face of the row of a request; NULL: it has none. */
+static inline const struct tr_http_face_ *http_face_of(const struct http_request *request)
+{
+    return request && request->route ? request->route->row->face : NULL;
+}
+
+#endif

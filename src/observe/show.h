@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verb show: what one actor has, mostly said by its worker.
+ */
+#ifndef OBSERVE_SHOW_H
+#define OBSERVE_SHOW_H
+
+#include "observe/visitor.h"
+
+void tr__verb_show(struct visitor *visitor, const struct control_request *request);
+
+#endif
