@@ -293,7 +293,7 @@ TR_BEGIN_C
  *
  * TR_INVALID_ARGUMENT; TR_NAME_INVALID; TR_LIMIT (workers, actors_max, blocking_threads_max,
  * handoff_threads_max, stack_bytes); TR_NO_MEMORY; TR_NOT_SUPPORTED (traps_faults,
- * handoff_after_ns). For the pool: what tr_try_pool_spawn gives, and TR_NAME_EXISTS also for a name
+ * handoff_after_ns, shadow stacks of the processor). For the pool: what tr_try_pool_spawn gives, and TR_NAME_EXISTS also for a name
  * that is in the table twice. With `durable`: TR_INVALID_ARGUMENT for a kind that is not valid,
  * which the log explains; and, if the store cannot be opened, TR_STORE_FAILED, TR_STORE_BUSY,
  * TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER.
