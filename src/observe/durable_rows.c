@@ -33,7 +33,8 @@ static struct row_page *page_new(struct visitor *visitor, const struct control_r
     struct stored stored;
     struct store_state state;
     struct request_key key;
-    if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
+    if (tr__secrets_refuse(visitor, request) || !tr__request_name(visitor, request, &key) ||
+        !tr__stored_begin(visitor, request, &stored))
         return NULL;
     tr_status status =
         tr__store_read_state(stored.reader, request->kind, request_key_bytes(&key), &state);
