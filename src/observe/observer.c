@@ -218,9 +218,9 @@ int tr__observer_look(struct observer *observer)
 {
     /* A look may take one part in SHARE of this thread's time. This matters only for very many
      * actors. Waiting for a worker that does not answer does not count. On a busy machine a look
-     * seems long, since this thread gets no processor: looks are at most APART_MOST apart. */
+     * seems long, since this thread gets no processor: looks are at most apart_most_ns apart. */
     enum { SHARE = 200 };
-    static const tr_time APART_MOST = 20 * TR_SECOND;
+    static const tr_time apart_most_ns = 20 * TR_SECOND;
     struct tr_system *system = observer->system;
     tr_time now_ns = tr__observer_now(observer);
     if (now_ns >= observer->look_ns) {
@@ -237,7 +237,9 @@ int tr__observer_look(struct observer *observer)
             atom64_store(&system->samples.is_looked_at, 1, ATOM_RELAXED);
         }
         tr_time apart_ns = (found_ns - now_ns) * SHARE;
-        apart_ns = apart_ns < TR_SECOND ? TR_SECOND : apart_ns > APART_MOST ? APART_MOST : apart_ns;
+        apart_ns = apart_ns < TR_SECOND       ? TR_SECOND
+                   : apart_ns > apart_most_ns ? apart_most_ns
+                                              : apart_ns;
         observer->look_ns = now_ns + apart_ns;
     }
     if (observer->is_dozing)

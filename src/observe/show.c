@@ -100,8 +100,9 @@ static void durable_write(struct visitor *visitor, tr_ref actor, const char *pat
     struct json_line *line = &visitor->output;
     const struct observer *observer = visitor->observer;
     struct durable_host *host = observer->system->durable.host;
-    bool is_durable = host && strncmp(path, prefix, sizeof prefix - 1) == 0;
-    const char *kind_at = is_durable ? path + sizeof prefix - 1 : "";
+    if (!host || strncmp(path, prefix, sizeof prefix - 1) != 0)
+        return;
+    const char *kind_at = path + sizeof prefix - 1;
     size_t kind_size = strcspn(kind_at, "/");
     char kind[TR_NAME_MAX + 1];
     struct request_key key;

@@ -331,8 +331,8 @@ TEST(every_state_says_why, "")
         "SleepGrace, 15.000 s left, waits for dispatched hooks: on_sleep, not started (0.000 s)",
         "SleepFinalize, 15.000 s left, waits for its state to be serialized",
         "SleepFinalize, waits for its writes",
-        "DestroyGrace, 15.000 s left, waits for dispatched hooks: on_destroy, not started (0.000 "
-        "s)",
+        ("DestroyGrace, 15.000 s left, waits for dispatched hooks: on_destroy, "
+         "not started (0.000 s)"),
         "Destroying, waits for its writes",
         "Terminated, waits for nothing: asleep",
     };

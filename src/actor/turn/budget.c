@@ -210,8 +210,8 @@ bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
 
 static size_t channel_bytes(const struct worker *worker, const struct cell *cell)
 {
-    if (cell->flags & CELL_METERED)
-        return budget_of(cell)->channel_bytes;
+    if (cell->extra && cell->flags & CELL_METERED)
+        return cell->extra->budget->channel_bytes;
     return cell->flags & CELL_CHANNELS ? worker->system->channels.hooks->bytes(cell) : 0;
 }
 
