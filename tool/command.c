@@ -49,6 +49,7 @@ bool command_send(struct connection *connection, const struct options *options, 
     length = member_add(line, sizeof line, length, "kind", options->kind);
     length = member_add(line, sizeof line, length, "level", options->level);
     length = member_add(line, sizeof line, length, "causal", options->causal);
+    length = member_add(line, sizeof line, length, "from", options->from);
     length = number_add(line, sizeof line, length, "limit", options->limit);
     length = number_add(line, sizeof line, length, "after", options->after);
     length = number_add(line, sizeof line, length, "queued", options->queued);

@@ -44,6 +44,7 @@ struct options {
     bool is_openmetrics;
     const char *queued;
     const char *after;
+    const char *from;
     const char *timeout_ms;
     const char *every_s;
     const char *replay;

@@ -37,15 +37,40 @@ static void key_print(const struct json *row)
     putchar('\n');
 }
 
+/* Returns how many bytes a text in Base64 stands for. */
+static size_t base64_bytes(const char *text)
+{
+    size_t length = strlen(text);
+    size_t filled = length;
+    while (filled && text[filled - 1] == '=')
+        filled--;
+    return length / 4 * 3 - (length - filled);
+}
+
 static void bytes_print(const struct json *row)
 {
     const char *text = json_text(row, "value", NULL);
+    const char *base64 = json_text(row, "value64", "");
     if (text)
         text_print(text);
     else
-        printf("base64 %s", json_text(row, "value64", ""));
-    if (json_number(row, "size") > 1024)
+        printf("base64 %s", base64);
+    if ((size_t)json_number(row, "size") > (text ? strlen(text) : base64_bytes(base64)))
         printf("... (%" PRId64 " bytes)", json_number(row, "size"));
+}
+
+static void kv_print(const struct json *row)
+{
+    text_print(json_text(row, "key", "?"));
+    printf(" = ");
+    bytes_print(row);
+    putchar('\n');
+}
+
+static void kv_end_print(const struct json *answer)
+{
+    if (json_is_true(answer, "more"))
+        printf("... there are more; --from with the last key shows the next ones\n");
 }
 
 static void alarm_print(const struct json *row)
@@ -115,6 +140,39 @@ static void queue_print(const struct json *row)
     putchar('\n');
 }
 
+/* Prints one item of a queue. */
+static void item_print(const struct json *row)
+{
+    const struct json *value = json_get(row, "value");
+    text_print(json_text(row, "queue", "?"));
+    printf(" %" PRId64 "  %-5s  ", json_number(row, "item"), json_text(row, "state", "?"));
+    text_print(json_text(row, "message", "?"));
+    if (value && value->kind == JSON_OBJECT) {
+        putchar(' ');
+        fwrite(value->begin, 1, (size_t)(value->end - value->begin), stdout);
+    } else {
+        printf(" (%" PRId64 " bytes)", json_number(row, "size"));
+    }
+    if (json_get(row, "due_in_ms")) {
+        printf("  due ");
+        due_print(json_number(row, "due_in_ms"));
+    }
+    if (json_get(row, "failed_ms_ago")) {
+        printf("  failed at attempt %" PRId64 ", ", json_number(row, "attempts"));
+        age_print(json_number(row, "failed_ms_ago"));
+        printf(" ago: %s ", json_text(row, "failure", "?"));
+        text_print(json_text(row, "cause", ""));
+    }
+    putchar('\n');
+}
+
+static void items_end_print(const struct json *answer)
+{
+    if (json_is_true(answer, "more"))
+        printf("... there are more; --after %" PRId64 " shows the next ones\n",
+               json_number(answer, "next"));
+}
+
 static void member_print(const struct json *answer, const char *label, const char *key)
 {
     const struct json *value = json_get(answer, key);
@@ -149,10 +207,7 @@ static void get_print(const struct json *answer)
     const struct json *list = json_get(answer, "kv");
     for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
         printf("  %-10s", "key");
-        text_print(json_text(row, "key", "?"));
-        printf(" = ");
-        bytes_print(row);
-        putchar('\n');
+        kv_print(row);
     }
     if (json_is_true(answer, "kv_more"))
         printf("  ... there are more keys\n");
@@ -267,6 +322,8 @@ const struct form *durable_form(const char *verb)
     static const struct form forms[] = {
         {"durable ls", key_print, list_end_print, false, NULL},
         {"durable get", NULL, get_print, false, NULL},
+        {"durable kv", kv_print, kv_end_print, true, "no keys"},
+        {"durable queue", item_print, items_end_print, true, "no items"},
         {"durable rm", NULL, nothing_print, false, NULL},
         {"alarms", alarm_print, alarms_end_print, true, NULL},
         {"queues", queue_print, list_end_print, false, "no queue has items"},

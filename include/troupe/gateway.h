@@ -130,8 +130,10 @@ typedef struct tr_connection_id {
 /**
  * Somebody has connected. `caller` is who the guard says it is, or NULL, `query` what is behind '?' in the path, not
  * decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message all connections
- * are taken. If a crash interrupts the handler while it waits, what it has stored before the wait stays, the rest is not
- * done, and tr_disconnected comes as for each connection that a crash ends.
+ * are taken. If the process ends while the handler waits, what the handler has stored before the wait stays, and the handler
+ * runs again when the actor next wakes, before the tr_disconnected of this connection, which is lost by then: tr_send returns
+ * TR_CLOSED. What must happen once therefore stands behind the last wait. If the handler fails after a wait,
+ * tr_disconnected comes, and the handler does not run again.
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
@@ -139,7 +141,7 @@ TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
  * of the close: 1000 or 1001 if the client closed the connection, 1006 if the connection was lost.
  * If the process ends, its connections are lost: the actor gets this message for each of them when
  * it next wakes, before other mail. What was kept with the connection can still be read. If a crash
- * interrupts the handler, it runs again.
+ * interrupts the handler, the handler runs again. What must happen once therefore stands behind its last wait.
  */
 TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));
 

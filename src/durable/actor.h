@@ -15,7 +15,8 @@
  *     why             what tr_actor_why reports
  *     pressure        limits the actors that are awake                           -> setup
  *     queue           queues, and the run handler; queue_retry: failed attempts; queue_list: looks
- *     connections     connections of gateways; connection_verbs: what a handler can do; connection_row: what is stored
+ *     connections     connections of gateways; connection_verbs: what a handler can do; connection_row: what is stored;
+ *                     connection_gone: how a gateway says that one has ended
  *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
  *     running         notes which item or alarm a turn handles, for the start after a crash
  *     alarm           alarms of an awake actor; alarm_move: after a clock change -> queue_alarm
@@ -78,6 +79,9 @@ struct durable_call {
     const char *caller;
     bool is_socket; /* the turn handles a message of a connection */
     bool is_end;    /* the turn handles tr_disconnected */
+    /* the turn runs a tr_connected again that the end of an earlier process has interrupted */
+    bool is_again;
+    bool is_refused; /* with is_again: the handler has refused the connection */
 };
 
 struct durable_actor {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { VERSION = 1, NOBODY = 65535, FRONT = 1 + 3 * 8 + 2 };
+enum { VERSION = 1, VERSION_BEGUN = 2, NOBODY = 65535, FRONT = 1 + 3 * 8 + 2, BEGUN = 8 + 4 };
+#define NO_QUERY UINT32_MAX
 
 static unsigned char *put(unsigned char *to, uint64_t number, size_t size)
 {
@@ -29,12 +30,13 @@ static unsigned char *put_bytes(unsigned char *to, tr_bytes bytes)
 
 size_t tr__connection_row_size(const struct connection_row *row)
 {
-    return FRONT + row->caller.size + 1 + row->type.size + row->kept.size;
+    size_t begun = row->begun ? BEGUN + row->query.size : 0;
+    return FRONT + row->caller.size + 1 + row->type.size + begun + row->kept.size;
 }
 
 void tr__connection_row_write(const struct connection_row *row, unsigned char *bytes)
 {
-    *bytes++ = VERSION;
+    *bytes++ = row->begun ? VERSION_BEGUN : VERSION;
     bytes = put(bytes, row->epoch, 8);
     bytes = put(bytes, row->session, 8);
     bytes = put(bytes, row->channel, 8);
@@ -42,6 +44,11 @@ void tr__connection_row_write(const struct connection_row *row, unsigned char *b
     bytes = put_bytes(bytes, row->caller);
     bytes = put(bytes, row->type.size, 1);
     bytes = put_bytes(bytes, row->type);
+    if (row->begun) {
+        bytes = put(bytes, row->begun, 8);
+        bytes = put(bytes, row->query.data ? row->query.size : NO_QUERY, 4);
+        bytes = put_bytes(bytes, row->query);
+    }
     (void)put_bytes(bytes, row->kept);
 }
 
@@ -55,6 +62,17 @@ static bool take(tr_bytes *from, size_t size, tr_bytes *taken)
     return true;
 }
 
+/* Takes what a row has while tr_connected has not ended. Returns false if bytes are missing. */
+static bool take_begun(tr_bytes *bytes, struct connection_row *row)
+{
+    tr_bytes front;
+    if (!take(bytes, BEGUN, &front))
+        return false;
+    row->begun = get(front.data, 8);
+    size_t query = (size_t)get((const unsigned char *)front.data + 8, 4);
+    return row->begun && (query == NO_QUERY || take(bytes, query, &row->query));
+}
+
 tr_status tr__connection_row_read(tr_bytes bytes, struct connection_row *row)
 {
     tr_bytes front, length;
@@ -62,7 +80,7 @@ tr_status tr__connection_row_read(tr_bytes bytes, struct connection_row *row)
     if (!take(&bytes, FRONT, &front))
         return TR_STORE_CORRUPT;
     const unsigned char *at = front.data;
-    if (at[0] != VERSION)
+    if (at[0] != VERSION && at[0] != VERSION_BEGUN)
         return TR_NOT_SUPPORTED;
     row->epoch = get(at + 1, 8);
     row->session = get(at + 9, 8);
@@ -71,6 +89,8 @@ tr_status tr__connection_row_read(tr_bytes bytes, struct connection_row *row)
     if (caller != NOBODY && !take(&bytes, caller, &row->caller))
         return TR_STORE_CORRUPT;
     if (!take(&bytes, 1, &length) || !take(&bytes, *(const unsigned char *)length.data, &row->type))
+        return TR_STORE_CORRUPT;
+    if (at[0] == VERSION_BEGUN && !take_begun(&bytes, row))
         return TR_STORE_CORRUPT;
     row->kept = bytes;
     return TR_OK;

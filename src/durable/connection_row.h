@@ -7,6 +7,9 @@
  *     \001c    0        version (1), the highest number that a connection has had (8)
  *     \001c    number   version (1), epoch, session, channel (8 each), size of the caller (2), the caller, size of the
  *                       type (1), the type, the kept message, packed. No caller: the size is 65535
+ *              number   while tr_connected has not ended: version (2), then the same up to the type, epoch in which
+ *                       tr_connected has begun (8), size of the query (4), the query, the kept message, packed. No query:
+ *                       the size is 4294967295
  *     \001e    number   an event, as a gateway sends it
  * Numbers have their low byte first.
  */
@@ -23,13 +26,16 @@
 
 /** The row of a connection, as it was read. Texts and bytes are borrowed. */
 struct connection_row {
-    uint64_t epoch;   /* number of the process that has the connection */
+    uint64_t epoch;   /* number of the process that has the connection; 0: the connection is lost */
     uint64_t session; /* ref of the actor that has the socket, in that process */
     uint64_t channel; /* channel of that actor */
     tr_bytes caller;  /* the caller; data NULL: there is none */
     /* type of the message that is kept with the connection; no bytes: no message */
     tr_bytes type;
     tr_bytes kept;
+    /* number of the process in which tr_connected has begun last; 0: tr_connected has ended */
+    uint64_t begun;
+    tr_bytes query; /* of tr_connected, if `begun` is set; data NULL: there is none */
 };
 
 size_t tr__connection_row_size(const struct connection_row *row);

@@ -17,8 +17,6 @@
 #include "store/read.h"
 #include "base/assert.h"
 
-enum { CODE_LOST = 1006 /* WebSocket: the connection has ended without a close frame */ };
-
 struct connections *tr__connections_of(struct worker *worker, struct durable_actor *actor)
 {
     TR_ASSERT_SLOW(durable_is_mine(actor));
@@ -94,6 +92,7 @@ static void connection_free(struct worker *worker, struct connection *connection
         tr_buffer_release(event->text);
         source_resize(&worker->source, event, 0);
     }
+    source_resize(&worker->source, connection->query, 0);
     source_resize(&worker->source, connection->caller, 0);
     source_resize(&worker->source, connection->type, 0);
     source_resize(&worker->source, connection->kept, 0);
@@ -108,18 +107,21 @@ static struct connection *connection_new(struct worker *worker, const struct con
         return NULL;
     *made = (struct connection){.session = row->session,
                                 .channel = row->channel,
+                                .begun = row->begun,
                                 .wake_lock = {.what = "a connection"},
                                 .kept_size = row->kept.size};
     list_init(&made->link);
     list_init(&made->early);
     if (row->caller.data)
         made->caller = copy_text(worker, row->caller);
+    if (row->query.data)
+        made->query = copy_text(worker, row->query);
     if (row->type.size) {
         made->type = copy_text(worker, row->type);
         made->kept = (unsigned char *)copy_text(worker, row->kept);
     }
-    bool is_whole =
-        (!row->caller.data || made->caller) && (!row->type.size || (made->type && made->kept));
+    bool is_whole = (!row->caller.data || made->caller) && (!row->query.data || made->query) &&
+                    (!row->type.size || (made->type && made->kept));
     if (is_whole)
         return made;
     connection_free(worker, made);
@@ -165,12 +167,15 @@ tr_status tr__connection_put(struct durable_actor *actor, const struct connectio
 {
     TR_ASSERT_SLOW(durable_is_mine(actor));
     const struct connection_row row = {
-        .epoch = actor->end.generation.epoch,
+        /* a lost connection stays lost, also for the next generation in this process */
+        .epoch = connection->is_lost ? 0 : actor->end.generation.epoch,
         .session = connection->session,
         .channel = connection->channel,
         .caller = {connection->caller, connection->caller ? strlen(connection->caller) : 0},
         .type = {connection->type, connection->type ? strlen(connection->type) : 0},
-        .kept = {connection->kept, connection->kept ? connection->kept_size : 0}};
+        .kept = {connection->kept, connection->kept ? connection->kept_size : 0},
+        .begun = connection->begun,
+        .query = {connection->query, connection->query ? strlen(connection->query) : 0}};
     size_t size = tr__connection_row_size(&row);
     struct store_batch *batch = tr__commit_batch(actor);
     unsigned char *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
@@ -195,6 +200,18 @@ static tr_status row_remove(struct durable_actor *actor, uint64_t number)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__store_queue_remove(batch, CONNECTION_ROWS, number) : TR_NO_MEMORY;
+}
+
+/* Stores that tr_connected has ended, if the row says that it has begun. */
+static tr_status begun_end(struct worker *worker, struct durable_actor *actor,
+                           struct connection *connection)
+{
+    if (!connection->begun)
+        return TR_OK;
+    connection->begun = 0;
+    source_resize(&worker->source, connection->query, 0);
+    connection->query = NULL;
+    return tr__connection_put(actor, connection);
 }
 
 static tr_status load_connection(struct worker *worker, struct durable_actor *actor,
@@ -241,7 +258,8 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
 {
     const struct tr_gateway_event_ event = {
         .channel = connection->channel, .number = number, .text = text};
-    const struct tr_durable_disconnect gone = {.number = connection->number, .code = CODE_LOST};
+    const struct tr_durable_disconnect gone = {.number = connection->number,
+                                               .code = CONNECTION_LOST};
     tr_ref session = tr_ref_from_bits(connection->session);
     tr_status status;
     if (slots_find(self->worker->slots, session.bits))
@@ -348,7 +366,8 @@ static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
     tr_status early = send_early(self, connection);
     /* the session has ended and never got the number, so the actor ends the connection itself */
     if (connection->is_unwanted) {
-        const struct tr_durable_disconnect gone = {.number = connection->number, .code = CODE_LOST};
+        const struct tr_durable_disconnect gone = {.number = connection->number,
+                                                   .code = CONNECTION_LOST};
         (void)tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     }
     return status == TR_OK ? early : status;
@@ -359,10 +378,13 @@ static tr_status connect_begin(struct tr_self *self, struct durable_actor *actor
 {
     struct worker *worker = self->worker;
     struct connections *connections = tr__connections_of(worker, actor);
-    const struct connection_row row = {
-        .session = self->envelope->sender,
-        .channel = wish->channel,
-        .caller = {wish->caller, wish->caller ? strlen(wish->caller) : 0}};
+    struct connection_row row = {.session = self->envelope->sender,
+                                 .channel = wish->channel,
+                                 .caller = {wish->caller, wish->caller ? strlen(wish->caller) : 0}};
+    if (actor->kind->connected) {
+        row.begun = actor->end.generation.epoch;
+        row.query = (tr_bytes){wish->query, wish->query ? strlen(wish->query) : 0};
+    }
     if (!connections)
         return TR_NO_MEMORY;
     if (connections->count >= TR_CONNECTIONS_MAX)
@@ -417,7 +439,9 @@ static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct d
         status = row_remove(actor, connection->number);
         connection_remove(self->worker, actor, connection);
     } else {
-        status = welcome(self, actor, connection, wish, before);
+        status = begun_end(self->worker, actor, connection);
+        if (status == TR_OK)
+            status = welcome(self, actor, connection, wish, before);
     }
     return status == TR_OK ? next : tr_fail(self, status, "a connection cannot be made");
 }
@@ -456,13 +480,16 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
         connection->is_lost = true;
         actor->connections->lost_count++;
     }
-    if (actor->kind->disconnected) {
+    /* After a crash from here on, tr_disconnected alone runs again. */
+    tr_status status = begun_end(self->worker, actor, connection);
+    if (status == TR_OK && actor->kind->disconnected) {
         const struct tr_disconnected gone = {.connection = {number}, .code = code};
         next = tr__durable_user(self, verb, actor->kind->disconnected, state, &gone);
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    tr_status status = row_remove(actor, number);
+    if (status == TR_OK)
+        status = row_remove(actor, number);
     if (status != TR_OK)
         return tr_fail(self, status, "the end of a connection cannot be stored");
     connection_remove(self->worker, actor, connection);
@@ -515,16 +542,85 @@ tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message)
     return next;
 }
 
+bool tr__connection_refused(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    if (!self->frame || !self->frame->call.is_again)
+        return false;
+    self->frame->call.is_refused = true;
+    return true;
+}
+
+/* Calls the handler of tr_connected again, because the end of an earlier process has interrupted it. Sets *is_refused if the
+ * handler has refused the connection, which is then gone. */
+static tr_next connect_again(struct tr_self *self, struct tr_self *verb,
+                             struct durable_actor *actor, void *state,
+                             struct connection *connection, bool *is_refused)
+{
+    /* copies, because the record of the connection may be freed while the handler waits */
+    const struct tr_connected connected = {
+        .connection = {connection->number},
+        .caller = self->frame->call.caller,
+        .query = connection->query ? tr_format(self, "%s", connection->query) : NULL};
+    /* Store first that this process has begun, so that a handler that fails now does not run again
+     * in the next generation. */
+    connection->begun = actor->end.generation.epoch;
+    tr_status status = tr__connection_put(actor, connection);
+    if (status == TR_OK)
+        status = tr_try_save(self);
+    if (status != TR_OK)
+        return tr_fail(self, status, "a connection cannot be stored");
+    self->frame->call.is_again = true;
+    tr_next next = tr__durable_user(self, verb, actor->kind->connected, state, &connected);
+    self->frame->call.is_again = false;
+    *is_refused = self->frame->call.is_refused;
+    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
+        return next;
+    if (!*is_refused)
+        return next;
+    status = row_remove(actor, connection->number);
+    connection_remove(self->worker, actor, connection);
+    return status == TR_OK ? next : tr_fail(self, status, "a refused connection cannot be removed");
+}
+
+/* Ends a connection of an earlier process. */
+static tr_next bury(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                    void *state, struct connection *connection)
+{
+    const uint64_t number = connection->number;
+    tr_next next = TR_SAME;
+    bool is_refused = false;
+    self->frame->call = (struct durable_call){.connection = number};
+    if (connection->caller)
+        self->frame->call.caller = tr_format(self, "%s", connection->caller);
+    bool is_again = connection->begun && connection->begun != actor->end.generation.epoch;
+    if (is_again && actor->kind->connected)
+        next = connect_again(self, verb, actor, state, connection, &is_refused);
+    if (next.code == TR_NEXT_SAME && !self->is_cancelled && !is_refused)
+        next = disconnect(self, verb, actor, state, number, CONNECTION_LOST);
+    self->frame->call = (struct durable_call){0};
+    return next;
+}
+
+/* Returns the first lost connection. There must be one. Those of earlier processes are first in the list. */
+static struct connection *first_lost(const struct connections *connections)
+{
+    LIST_EACH (link, &connections->all) {
+        struct connection *connection = LIST_OWNER(link, struct connection, link);
+        if (connection->is_lost)
+            return connection;
+    }
+    TR_ASSERT(false);
+    return NULL;
+}
+
 tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
                              struct durable_actor *actor, void *state)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     tr_next next = TR_SAME;
     while (next.code == TR_NEXT_SAME && !self->is_cancelled && connections_are_lost(actor)) {
-        /* Lost connections belong to earlier processes. They are first in the list. */
-        struct list *first = list_first(&actor->connections->all);
-        const struct connection *connection = LIST_OWNER(first, struct connection, link);
-        next = disconnect(self, verb, actor, state, connection->number, CODE_LOST);
+        next = bury(self, verb, actor, state, first_lost(actor->connections));
     }
     return next;
 }
@@ -554,46 +650,4 @@ void tr__connections_settle(struct worker *worker, struct durable_actor *actor)
         if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-}
-
-static void send_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
-                      struct tr_durable_disconnect gone)
-{
-    enum { TRIES = 3 };
-    if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
-        /* the connection's row stays; the next process finds it there and ends the connection */
-        return;
-    for (int i = 0; i < TRIES; i++) {
-        uint64_t bits;
-        struct envelope *envelope;
-        if (tr__host_wake(worker, kind, key, &bits) != TR_OK)
-            return;
-        struct address address = {.kind = ENVELOPE_NOTICE, .to = bits};
-        struct cell *cell = slots_find(worker->slots, bits);
-        if (!cell ||
-            tr__mail_new(
-                &worker->pool, address, &tr_type_tr_durable_disconnect, &gone, &envelope) != TR_OK)
-            continue;
-        if (tr__mail_send_now(worker, cell, envelope) == TR_OK)
-            return;
-        envelope_give(&worker->pool, envelope);
-    }
-}
-
-void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
-                         uint64_t number, int code)
-{
-    TR_ASSERT_SLOW(worker_is_mine(worker));
-    send_gone(worker, kind, key, (struct tr_durable_disconnect){.number = number, .code = code});
-}
-
-void tr__connection_unwanted(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
-                             uint64_t session, uint64_t channel)
-{
-    TR_ASSERT_SLOW(worker_is_mine(worker));
-    send_gone(
-        worker,
-        kind,
-        key,
-        (struct tr_durable_disconnect){.code = CODE_LOST, .session = session, .channel = channel});
 }

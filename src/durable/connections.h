@@ -8,11 +8,13 @@
  *
  * 1. A connection begins with a tr_durable_connect of its session. Its row is stored with the first
  *    part of the turn of tr_connected. So if that turn has stored anything, a tr_disconnected will
- *    follow.
+ *    follow. The row says that tr_connected has begun, until the last part of that turn is stored.
  * 2. It ends with a tr_durable_disconnect. Its row is removed with the last part of the turn of
  *    tr_disconnected. So after a crash in between, the handler of tr_disconnected runs again.
  * 3. The row of an earlier process belongs to a connection that is lost: its tr_disconnected comes
- *    in the first turn of the next generation, before other mail.
+ *    in the first turn of the next generation, before other mail. If the row says that tr_connected
+ *    had only begun, the handler of tr_connected runs again before that, and may refuse. A second run
+ *    that fails is not repeated in the same process, so that the actor can wake.
  * 4. An event for a connection is a message to its session, and waits for the commit in the outbox
  *    as all messages do. An event that is sent while tr_connected is handled also waits until the
  *    session has its reply.
@@ -29,6 +31,9 @@
 #include "durable/actor.h"
 
 struct store_row;
+
+/** WebSocket: the connection has ended without a close frame. */
+enum { CONNECTION_LOST = 1006 };
 
 /**
  * tr_durable_connect asks a durable actor to take a channel of the sender as a connection. tr_durable_connection is the
@@ -61,8 +66,11 @@ struct connection {
     bool is_opening;  /* the session has no reply yet */
     bool is_lost;     /* the connection has ended, or belonged to an earlier process */
     bool is_unwanted; /* the session has ended while is_opening */
-    char *caller;     /* NULL: nobody */
-    char *type;       /* type of the message that is kept with the connection; NULL: no message */
+    /* number of the process in which tr_connected has begun last; 0: tr_connected has ended */
+    uint64_t begun;
+    char *query;  /* of tr_connected, if `begun` is set; NULL: none */
+    char *caller; /* NULL: nobody */
+    char *type;   /* type of the message that is kept with the connection; NULL: no message */
     unsigned char *kept;
     size_t kept_size;
 };
@@ -105,10 +113,13 @@ static inline bool connections_are_lost(const struct durable_actor *actor)
 }
 /**
  * Calls the handler of tr_disconnected for each connection of an earlier process, in the turn that
- * begins a generation. Returns what the last call returned.
+ * begins a generation. Calls the handler of tr_connected before that, if the end of its process has
+ * interrupted the handler. Returns what the last call returned.
  */
 tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
                              struct durable_actor *actor, void *state);
+/** Implements durable_hooks.on_refuse: a tr_connected that runs again may refuse. */
+bool tr__connection_refused(struct tr_self *self);
 /**
  * If the actor is to be destroyed, closes its connections once all commits are on disk and their
  * messages have left. Call whenever a commit has ended.
@@ -123,18 +134,5 @@ tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message);
 /** Sends an event to a connection. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__connection_send(struct tr_self *self, struct connection *connection,
                                             uint64_t number, tr_buffer *text);
-
-/**
- * Notifies a durable actor of the end of a connection, and wakes the actor if it sleeps. If there
- * is no memory, the actor finds out when it next sends an event. On a worker.
- */
-void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
-                         uint64_t number, int code);
-/**
- * As tr__connection_gone, for a tr_durable_connect whose reply did not come in time. The actor may
- * have accepted the connection.
- */
-void tr__connection_unwanted(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
-                             uint64_t session, uint64_t channel);
 
 #endif

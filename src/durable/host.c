@@ -310,8 +310,11 @@ static bool host_has_work(struct tr_system *system)
 
 static bool host_work(struct tr_system *system)
 {
-    atom32_store(&system->durable.host->has_work, 0, ATOM_RELAXED);
-    return tr__store_work(system->durable.host->store);
+    struct durable_host *host = system->durable.host;
+    bool has_worked = tr__store_work(host->store);
+    /* That was one group. The store does not call on_store_work for batches behind it. */
+    atom32_store(&host->has_work, tr__store_waiting(host->store) > 0, ATOM_RELAXED);
+    return has_worked;
 }
 
 static tr_time writing_since(const struct tr_system *system)

@@ -116,7 +116,7 @@ struct durable_host {
     bool is_backoff_over;     /* the system stops: no backoff begins any more */
     bool has_limits;          /* awake_max or awake_bytes_max is set */
     atom32 line_count;        /* number of waiting cells in all contexts; read by any thread */
-    atom32 has_work;          /* in a test kit: a batch was submitted */
+    atom32 has_work;          /* in a test kit: a batch waits */
     struct lock clients_lock; /* protects clients_reader; held while a client reads */
     struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;

@@ -548,6 +548,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_crash = on_crash,
     .on_abandon = on_abandon,
     .on_lost_answer = tr__request_lost_answer,
+    .on_refuse = tr__connection_refused,
     .on_stored = tr__commit_stored,
     .on_stop = tr__durable_stop,
     .on_leave = tr__durable_leave,

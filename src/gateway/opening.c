@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "durable/connection_gone.h"
 #include "http/events.h"
 
 static void on_opened(struct ordered_ask *ask, tr_status status, const void *reply,

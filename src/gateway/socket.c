@@ -6,6 +6,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "durable/connection_gone.h"
 #include "durable/key_ask.h"
 #include "gateway/guard.h"
 #include "gateway/opening.h"

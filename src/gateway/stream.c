@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "durable/connection_gone.h"
 #include "gateway/opening.h"
 #include "http/answer.h"
 #include "http/events.h"

@@ -33,7 +33,8 @@ static struct row_page *page_new(struct visitor *visitor, const struct control_r
     struct stored stored;
     struct store_state state;
     struct request_key key;
-    if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
+    if (tr__secrets_refuse(visitor, request) || !tr__request_name(visitor, request, &key) ||
+        !tr__stored_begin(visitor, request, &stored))
         return NULL;
     tr_status status =
         tr__store_read_state(stored.reader, request->kind, request_key_bytes(&key), &state);
@@ -53,6 +54,13 @@ static struct row_page *page_new(struct visitor *visitor, const struct control_r
     page->key = key;
     page->limit = request->limit && request->limit < DURABLE_ROWS ? request->limit : DURABLE_ROWS;
     return page;
+}
+
+/* Returns whether a page has as many rows as were asked for, or as many bytes as may wait to be sent. */
+static bool is_full(const struct row_page *page)
+{
+    return page->count == page->limit ||
+           (page->count && page->visitor->output.length >= VISITOR_PAGE_MAX / 2);
 }
 
 /* Writes the last line of a page, or refuses the request if `status` is not TR_OK. Frees the page. */
@@ -86,7 +94,7 @@ static bool on_kv(void *context, const struct store_row *row)
                     memcmp(row->key.data, page->from, page->from_size) == 0;
     if (is_first)
         return true; /* the page before ended with this key */
-    if (page->count == page->limit) {
+    if (is_full(page)) {
         page->has_more = true;
         return false;
     }
@@ -181,7 +189,7 @@ static bool on_item(void *context, const struct store_row *row)
         return true;
     if (request->text && *request->text && strcmp(request->text, look.queue) != 0)
         return true;
-    if (page->count == page->limit) {
+    if (is_full(page)) {
         page->has_more = true;
         return false;
     }

@@ -62,6 +62,17 @@ void tr__stored_refuse(struct visitor *visitor, const struct control_request *re
         tr__visitor_refuse(visitor, request->id, status, "the store: %s", tr_status_text(status));
 }
 
+bool tr__secrets_refuse(struct visitor *visitor, const struct control_request *request)
+{
+    if (!request->secrets || !visitor->observer->system)
+        return false;
+    tr__visitor_refuse(visitor,
+                       request->id,
+                       TR_NOT_PERMITTED,
+                       "secret fields are not shown; durable export --secrets -o FILE has them");
+    return true;
+}
+
 bool tr__request_name(struct visitor *visitor, const struct control_request *request,
                       struct request_key *key)
 {
@@ -316,14 +327,8 @@ void tr__verb_durable_get(struct visitor *visitor, const struct control_request 
     struct json_line *line = &visitor->output;
     if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
         return;
-    if (request->secrets && visitor->observer->system) {
-        tr__visitor_refuse(
-            visitor,
-            request->id,
-            TR_NOT_PERMITTED,
-            "secret fields are not shown; durable export --secrets -o FILE has them");
+    if (tr__secrets_refuse(visitor, request))
         return;
-    }
     tr_status status = tr__store_reader_hold(stored.reader);
     if (status != TR_OK) {
         tr__stored_refuse(visitor, request, status);
@@ -457,7 +462,7 @@ static bool alarms_step(struct visitor *visitor)
 void tr__verb_alarms(struct visitor *visitor, const struct control_request *request)
 {
     struct stored stored;
-    if (!tr__stored_begin(visitor, request, &stored))
+    if (tr__secrets_refuse(visitor, request) || !tr__stored_begin(visitor, request, &stored))
         return;
     struct alarm_scan *scan = source_resize(visitor->observer->source, NULL, sizeof *scan);
     if (!scan) {

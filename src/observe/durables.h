@@ -29,6 +29,11 @@ bool tr__stored_begin(struct visitor *visitor, const struct control_request *req
  */
 bool tr__request_name(struct visitor *visitor, const struct control_request *request,
                       struct request_key *key);
+/**
+ * Refuses a request for the values of secret fields of a program that runs. Returns true
+ * if the request was refused.
+ */
+bool tr__secrets_refuse(struct visitor *visitor, const struct control_request *request);
 /** Refuses a request, with the reason for a status of the store. */
 void tr__stored_refuse(struct visitor *visitor, const struct control_request *request,
                        tr_status status);

@@ -95,7 +95,8 @@ struct store_options {
      */
     bool is_read_only;
     /**
-     * Only for a threadless store: tr__store_submit calls it if no other batch waits. May be NULL.
+     * Only for a threadless store: tr__store_submit calls it if no other batch waits. It is not
+     * called for batches that tr__store_work has left. May be NULL.
      */
     void (*on_work)(void *context);
     /** Called once, on a thread of the store, when the store fails. May be NULL. */
@@ -212,8 +213,9 @@ const char *tr__store_directory(const struct store *store);
 uint64_t tr__store_epoch(const struct store *store);
 
 /**
- * Commits submitted batches on the calling thread, which also calls their on_done. Returns false if
- * there was nothing to do. Only for a threadless store; one thread at a time.
+ * Commits one group of submitted batches on the calling thread, which also calls their on_done.
+ * Returns false if there was nothing to do. If more batches wait than a group takes, the others
+ * still wait afterwards (tr__store_waiting). Only for a threadless store; one thread at a time.
  */
 bool tr__store_work(struct store *store);
 

@@ -397,7 +397,8 @@ TEST(spawn_arguments_out_of_range, "U-02", "B-03")
     INVALID(spawn_raw(&tr_behavior_plain, INT32_MAX, NULL, NULL, size));
     INVALID(spawn_raw(&tr_behavior_plain, -2, NULL, NULL, size));
     INVALID(spawn_raw(&tr_behavior_plain, INT32_MIN, NULL, NULL, size));
-    INVALID(spawn_raw(&tr_behavior_plain, -1, NULL, NULL, size - 8));
+    /* Of a program that knows less of the struct: the rest is 0. */
+    ck_assert_int_eq(spawn_raw(&tr_behavior_plain, -1, NULL, NULL, size - 8), TR_OK);
     INVALID(spawn_raw(&tr_behavior_plain, -1, NULL, NULL, 0));
     tr_type bad = tr_type_need;
     bad.abi = 77;

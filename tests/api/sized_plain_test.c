@@ -111,7 +111,7 @@ TEST(descriptors_that_macros_make_keep_their_sizes, "U-02")
         PINNED(tr_field, 40),
         PINNED(tr_secrets, 64),
         PINNED(struct tr_behavior, 248),
-        PINNED(tr_handler, 80),
+        PINNED(tr_handler, 88),
         PINNED(tr_options, 88),
         PINNED(tr_supervision, 64),
         PINNED(tr_backoff, 32),

@@ -99,8 +99,14 @@ static tr_next on_connected(tr_self *self, struct desk_state *state,
         tr_broadcast(self, rang, .value = 1);
         ck_assert_int_eq(tr_send(self, message->connection, rang, .value = 2), TR_OK);
     }
-    if (message->query && strcmp(message->query, "wait") == 0)
+    if (message->query && strcmp(message->query, "wait-slow") == 0)
+        tr_connection_keep(self, message->connection, guest, .name = "slow");
+    if (message->query && strncmp(message->query, "wait", 4) == 0)
         (void)tr_sleep(self, 20 * TR_SECOND);
+    if (message->query && strcmp(message->query, "wait-no") == 0)
+        return tr_refuse(self, 9, "full");
+    if (message->query && strcmp(message->query, "wait-fail") == 0)
+        return tr_fail(self, TR_BAD_DATA, "not connected");
     state->connected++;
     return TR_SAME;
 }

@@ -8,6 +8,8 @@
 #include "support/things.h"
 
 #include "actor/cell/system.h"
+#include "durable/host.h"
+#include "store/store.h"
 
 enum { SEEDS = TEST_SEEDS(10) };
 
@@ -350,9 +352,42 @@ TEST(a_commit_of_many_megabytes_is_stored_whole, "K-01", "K-02")
     things_end();
 }
 
+/* ---- More commits than a group takes. ---- */
+
+enum { CROWD = 1100 }; /* a group takes 4000 pages, which about 1000 small commits fill */
+
+/* Asks all actors at once, and lets the store begin only when all their commits wait. */
+static void crowd_do(thing_call *call, int64_t expected)
+{
+    static act_ask asks[CROWD];
+    struct store *store = tr_kit_system(kit)->durable.host->store;
+    for (int i = 0; i < CROWD; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%04d", i);
+        asks[i] = things_ask(things_of(key), call, 1);
+    }
+    settle_without_storing();
+    ck_assert_uint_ge(tr__store_waiting(store), CROWD);
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(tr__store_waiting(store), 0);
+    for (int i = 0; i < CROWD; i++) {
+        const struct acted *acted;
+        ck_assert_int_eq(tr_try_await(test, asks[i], &acted), TR_OK);
+        ck_assert_int_eq(acted->value, expected);
+    }
+}
+
+TEST(a_kit_stores_more_commits_than_a_group_takes, "K-01", "V-02")
+{
+    things_begin(1);
+    crowd_do(thing_add, 1);
+    crowd_do(thing_add, 2);
+    things_end(); /* all are awake, and each stores how often it has slept */
+}
+
 SUITE("durable store", a_reply_waits_for_what_it_says,
       messages_leave_in_their_order_and_those_of_a_failure_do_not,
       what_was_put_is_seen_at_once_and_later, bad_keys_and_values_end_the_turn,
       changes_are_stored_at_intervals_or_on_demand,
       what_waits_to_be_stored_is_stored_before_a_last_hook_that_fails,
-      a_commit_of_many_megabytes_is_stored_whole)
+      a_commit_of_many_megabytes_is_stored_whole, a_kit_stores_more_commits_than_a_group_takes)

@@ -235,8 +235,6 @@ TEST(the_actors_of_a_kind_are_counted_in_steps, "O-09", "O-20")
         char key[16];
         snprintf(key, sizeof key, "%04d", i);
         things_do(key, thing_add, 1);
-        if (i % 50 == 49)
-            tr_kit_advance(kit, TR_MINUTE); /* they sleep */
     }
     steps_begin("{\"id\":1,\"do\":\"durable ls\"}\n", 2);
     const char *answer = sent();

@@ -242,6 +242,9 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
     if (request && request->kind == ENVELOPE_CHANNEL &&
         worker->channels.hooks->on_refuse(self, code, text))
         return;
+    const struct durable *durable = cell_durable(self->cell);
+    if (durable && durable->hooks->on_refuse(self))
+        return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, self->cell, path);
     tr__log_turn(worker->system,

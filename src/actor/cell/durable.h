@@ -39,6 +39,8 @@ struct durable_hooks {
     void (*on_abandon)(struct durable *durable);
     /** Handles an answer of a turn whose asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
+    /** Handles a tr_refuse in a turn that answers nobody. Returns false if it has no effect. */
+    bool (*on_refuse)(struct tr_self *self);
     /**
      * Handles an ENVELOPE_STORED, sent by tr__stored_send, that has arrived. Takes the envelope.
      * The actor may be stopping.

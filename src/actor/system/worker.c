@@ -236,7 +236,8 @@ static tr_time on_idle(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     tr__envelope_flush(&worker->pool);
-    tr__budget_flush(worker);
+    if (!list_is_empty(&worker->budgets.parts))
+        tr__budget_flush(worker);
     tr__balance_rest(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
