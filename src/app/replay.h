@@ -10,7 +10,8 @@
 /** What a record is run with: the behaviors of the program, and its durable kinds; NULL: there are none. */
 struct replay_source {
     const char *program;
-    bool is_json; /* print the result as JSON */
+    bool is_json;       /* print the result as JSON */
+    size_t stack_bytes; /* of the app's turns; 0: TR_STACK_SIZE */
     const struct tr_durables *durables;
     struct behavior_list behaviors;
 };

@@ -542,6 +542,7 @@ static bool replay(const struct runner *runner, const char *path, bool is_json)
     const struct replay_source source = {
         .program = runner->program,
         .is_json = is_json,
+        .stack_bytes = options_of(runner).stack_bytes,
         .durables = runner->app.durable,
         .behaviors = {runner->schema.behaviors, runner->schema.behaviors_end}};
     return tr__replay_run(&source, path);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "actor/cell/extra.h"
+#include "actor/turn/fault.h"
 #include "durable/alarm.h"
 #include "durable/changed.h"
 #include "durable/commit.h"
@@ -306,7 +307,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
     if (next.code == TR_NEXT_SAME && behavior->setup.call)
-        next = behavior->setup.call(self, state, &none);
+        next = tr__fault_call_inside(self, behavior->setup.call, state, &none);
     if (next.code != TR_NEXT_SAME)
         return next;
     if (!tr__durable_show(worker, actor))

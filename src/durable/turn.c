@@ -5,6 +5,7 @@
 #include "durable/turn.h"
 
 #include "actor/turn/blocking.h"
+#include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "durable/actor.h"
@@ -225,7 +226,7 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
 {
     if (verb)
         claim_go_out(self->claim, self);
-    tr_next next = handler->call(self, state, message);
+    tr_next next = tr__fault_call_inside(self, handler->call, state, message);
     if (verb)
         (void)verb_begin(self);
     return next;
@@ -514,6 +515,13 @@ static void on_resume(struct tr_self *self)
         tr__running_enter(self);
 }
 
+/* Forgets the hook that waits in hook_wait, because its turn is dropped there and no frame is left of it. */
+static void on_abandon(struct durable *durable)
+{
+    struct durable_actor *actor = LIST_OWNER(durable, struct durable_actor, durable);
+    actor->hook = NULL;
+}
+
 static tr_next on_crash(struct tr_self *self, tr_next next)
 {
     struct durable_actor *actor = durable_of(self);
@@ -538,6 +546,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
     .on_resume = on_resume,
     .on_crash = on_crash,
+    .on_abandon = on_abandon,
     .on_lost_answer = tr__request_lost_answer,
     .on_refuse = tr__connection_refused,
     .on_stored = tr__commit_stored,

@@ -208,9 +208,35 @@ static tr_next on_rung_note(tr_self *self, struct note *state, const struct rung
     return tr_fail(self, TR_BAD_DATA, "%s, %s", message->text, state->text);
 }
 
+/* A turn that ends by a fault. A target with TARGET_TRAPS in its environment survives that. */
+TR_MESSAGE(spill_note, (str, text));
+
+__attribute__((__noinline__)) static void spill(const char *text)
+{
+    static int *volatile nowhere = (int *)8;
+    *(volatile int *)nowhere = text[0];
+}
+
+__attribute__((__noinline__)) static int sink(int depth)
+{
+    volatile char frame[512];
+    frame[depth % 512] = (char)depth;
+    int below = depth ? sink(depth + 1) : 0;
+    return below + frame[(depth + 1) % 512];
+}
+
+static tr_next on_spill_note(tr_self *self, struct note *state, const struct spill_note *message)
+{
+    state->text = tr_strdup(self, message->text);
+    if (strcmp(message->text, "deep") == 0)
+        return sink(1) ? TR_SAME : TR_STOP;
+    spill(state->text);
+    return TR_SAME;
+}
+
 TR_BEHAVIOR(note, struct note, TR_ON(write_note, on_write_note), TR_ON(check_note, on_check_note),
             TR_ON(list_note, on_list_note), TR_ON(ring_note, on_ring_note),
-            TR_ON(rung_note, on_rung_note));
+            TR_ON(rung_note, on_rung_note), TR_ON(spill_note, on_spill_note));
 TR_DURABLE(note, note, .idle_ns = TR_HOUR);
 
 /* A box takes one message at a time; others are dead letters. */
@@ -394,6 +420,7 @@ int main(int argc, char **argv)
                        argv,
                        target,
                        .workers = 2,
+                       .traps_faults = getenv("TARGET_TRAPS") != NULL,
                        .durable = TR_DURABLES(note, shelf),
                        .system = {.handoff_after_ns = handoff_ns});
 }

@@ -35,6 +35,8 @@ struct durable_hooks {
      * because of this.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
+    /** Notes that the turns of this actor that wait are abandoned after a trapped fault. */
+    void (*on_abandon)(struct durable *durable);
     /** Handles an answer of a turn whose asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
     /** Handles a tr_refuse in a turn that answers nobody. Returns false if it has no effect. */

@@ -14,6 +14,7 @@
 #include "actor/system/system.h"
 #include "actor/system/worker.h"
 #include "actor/turn/blocking.h"
+#include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/verbs/client.h"
 #include "base/assert.h"
@@ -186,12 +187,9 @@ static void log_set(struct virtual_platform *virtual, tr_kit_log log)
     virtual->echo_least = least < LOG_OFF ? (tr_level)least : TR_LEVEL_ERROR;
 }
 
-tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
+tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stacks)
 {
-    tr_kit_options whole = {.size = sizeof whole};
-    if (caller_options && !sized_read(&whole, sizeof whole, caller_options, size))
-        return NULL;
-    const tr_kit_options *options = &whole;
+    TR_ASSERT(!stacks->traps_faults || options->workers <= 1);
     tr_kit *kit = tr__os_resize(NULL, sizeof *kit);
     if (!kit)
         return NULL;
@@ -214,6 +212,8 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
                                             options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
                                         .awake_max = options->awake_max,
                                         .awake_bytes_max = options->awake_bytes_max,
+                                        .traps_faults = stacks->traps_faults,
+                                        .stack_bytes = stacks->stack_bytes,
                                         .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
@@ -226,6 +226,8 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
     /* without the lock, because no other thread knows the system yet */
     kit->system->run.phase = SYSTEM_EMBEDDED;
+    if (stacks->traps_faults)
+        tr__faults_begin(kit->system->workers[0]);
     return kit;
 
 free_system:
@@ -237,6 +239,15 @@ free_kit:
     return NULL;
 }
 
+tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
+{
+    static const struct kit_stacks stacks;
+    tr_kit_options options = {.size = sizeof options};
+    if (caller_options && !sized_read(&options, sizeof options, caller_options, size))
+        return NULL;
+    return tr__kit_new(&options, &stacks);
+}
+
 void tr_kit_free(tr_kit *kit)
 {
     if (!kit)
@@ -245,6 +256,7 @@ void tr_kit_free(tr_kit *kit)
     tr_kit_settle(kit);
     tr_kit_check(kit);
     tr_client_free(kit->client);
+    tr__faults_end(kit->system->workers[0]);
     tr_system_free(kit->system);
     tr__kit_net_free(kit);
     size_t leaked = tr__virtual_live_blocks(kit->virtual);

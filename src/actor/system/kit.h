@@ -23,6 +23,15 @@ struct tr_kit {
     struct list listeners; /* the listeners of actor/system/kit_net.h */
 };
 
+/** What the public options of a kit do not have. */
+struct kit_stacks {
+    bool traps_faults;  /* as in tr_system_options; only for a kit with one worker */
+    size_t stack_bytes; /* as in tr_system_options */
+};
+
+/** As tr_kit_new, with stacks of the caller's choice. NULL also if no fault can be trapped. */
+TR_MUST_CHECK tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stacks);
+
 /**
  * Makes one step, for a caller that waits. If there is nothing to do, moves the clock to the next
  * event, but not beyond the deadline. Aborts if there is no next event and the deadline is

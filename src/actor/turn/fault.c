@@ -41,6 +41,19 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
     return tr__fault_call(self, handler->call, &any);
 }
 
+__attribute__((__noinline__)) tr_next tr__fault_call_inside(
+    struct tr_self *self, tr_next (*call)(tr_self *self, void *state, const void *message),
+    void *state, const void *message)
+{
+    struct fiber *fiber = self->worker->stacks.host.current;
+    const void *outside = fiber->user_base;
+    char base = 0; /* the frames of the runtime's handler are above this address */
+    fiber->user_base = &base;
+    tr_next next = call(self, state, message);
+    fiber->user_base = outside;
+    return next;
+}
+
 /* Implements fault_owner.find: finds the user code that the worker runs. In a signal handler. */
 static bool fault_span_find(void *context, struct fault_span *span)
 {

@@ -42,5 +42,13 @@ tr_next tr__fault_call(struct tr_self *self,
                        const void *message);
 /** As tr__fault_call, but calls the handler of the turn's message. */
 tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler);
+/**
+ * Calls user code from a handler of the runtime that was called through tr__fault_call. A fault in
+ * this user code drops the frames of that handler, too, as tr_crash does. So what that handler has
+ * begun must be ended by tr__turn_finish. Also for a system that traps no faults.
+ */
+tr_next tr__fault_call_inside(struct tr_self *self,
+                              tr_next (*call)(tr_self *self, void *state, const void *message),
+                              void *state, const void *message);
 
 #endif

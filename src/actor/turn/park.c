@@ -487,6 +487,8 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     /* first, because channels have links to records on the stacks of these turns */
     if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_abandon(worker, cell);
+    if (extra->durable)
+        extra->durable->hooks->on_abandon(extra->durable);
     woken_clear(cell);
     LIST_EACH (link, &extra->parked.turns) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
