@@ -138,8 +138,8 @@
 /** Turns of an actor in a row. Then its worker runs other actors. */
 #define TR_RUN_TURNS_MAX 64
 /**
- * How long an actor runs turns in a row, measured in ticks of one millisecond. Then its worker runs
- * other actors.
+ * How long an actor is meant to run turns in a row. Then its worker runs other actors. The worker learns
+ * of time from a tick each millisecond, so an actor may run until the next tick.
  */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**

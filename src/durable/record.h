@@ -123,8 +123,8 @@ bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *s
 tr_bytes tr__record_pack(struct worker *worker, const tr_type *type, const void *message,
                          bool has_secrets);
 /**
- * Returns the type of the message that a turn handles; the message of an alarm is in the frame. NULL: the runtime has
- * begun the turn by itself.
+ * Returns the type of the message that a turn handles, and sets *message to it. NULL: the runtime has begun the turn
+ * by itself, so there is no message of the program.
  */
 const tr_type *tr__record_handled(const struct tr_self *self, const void **message);
 /** Returns the descriptor of the state of the actor; NULL: it has none. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A face: the form that a layer above gives to the errors of its rows, which the HTTP layer writes
- * as well. For example gateways: their errors have codes as texts, and each answer has a causal id.
+ * A face: the form of the answers of a layer's rows. The errors that the HTTP layer writes for these
+ * rows have this form too. For example, an error of a gateway has a code that is a text, and each of
+ * its answers has a causal id, whether the gateway or the HTTP layer refused the request.
  */
 #ifndef HTTP_FACE_H
 #define HTTP_FACE_H

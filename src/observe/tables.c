@@ -26,7 +26,7 @@ struct sql_output {
     size_t begin; /* where the answer begins in the output of the visitor */
     size_t most;  /* bytes of all rows, at most */
     bool is_cut;
-    bool is_full; /* it was cut because of its bytes */
+    bool is_full; /* is_cut, because the next row would exceed `most` */
     char names[TR_SQL_COLUMNS_MAX][64];
 };
 

@@ -18,7 +18,7 @@ const uint16_t tr__failure_legal[FAILURE_PHASE_COUNT] = {
     [FAILURE_PAST] =
         BIT(FAILURE_PAST) | BIT(FAILURE_AWAY) | BIT(FAILURE_DECIDED) | BIT(FAILURE_ORDERED),
     [FAILURE_AWAY] = 0,
-    /* DUE: of a child that comes back as a new actor, whose delay the parent waits for */
+    /* DUE: the child comes back as a new actor without a delay; with a delay, DELAYED comes first */
     [FAILURE_DECIDED] = BIT(FAILURE_PAST) | BIT(FAILURE_DELAYED) | BIT(FAILURE_DUE) |
                         BIT(FAILURE_READY) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
     [FAILURE_DELAYED] = BIT(FAILURE_DUE) | BIT(FAILURE_ORDERED),

@@ -24,7 +24,7 @@ struct timer_entry;
 
 static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 
-/* A copy of a timer on its way, when it has no place. */
+/* A copy of a timer of an actor that moves. The timer is only this copy until the other worker gives it a place. */
 struct packed_timer {
     uint64_t handle; /* for a timer without a key: the number that the application knows */
     tr_time due_ns;

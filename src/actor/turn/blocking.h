@@ -82,9 +82,9 @@ TR_MUST_CHECK tr_status tr__blocking_prepare(struct tr_self *self, struct blocki
 /** Undoes tr__blocking_prepare, when the job is over or the turn has given it up. Owner only. */
 void tr__blocking_leave(struct tr_self *self, struct blocking_job *job);
 /**
- * Does what tr_try_blocking does, on a helper whose thread ends with the pool and not before: the kernel kills child processes
- * with the thread that has started them. If the turn is abandoned after a trapped fault, calls on_abandoned(argument) when
- * the function has returned, or will not be called. Owner only.
+ * Does what tr_try_blocking does, on a helper whose thread lives as long as the pool, because the kernel kills child
+ * processes with the thread that has started them. If the turn is abandoned after a trapped fault, calls
+ * on_abandoned(argument) once the function has returned, or once its job was taken back before it ran. Owner only.
  */
 TR_MUST_CHECK tr_status tr__blocking_run(struct tr_self *self, void (*function)(void *argument),
                                          void (*on_abandoned)(void *argument), void *argument);

@@ -556,9 +556,9 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
     return GROUP_READY;
 }
 
-/* Makes one attempt to commit the group. Returns false if the group must be tried again: without a
- * batch that failed, or, if *buries, without deleting rows of destroyed actors, because that
- * failed. */
+/* Makes one attempt to commit the group, and to delete rows of destroyed actors if *buries. Returns
+ * false if the caller must try again: a batch failed and is left out now, or the deletion failed and
+ * *buries is false now. */
 static bool commit_once(struct store_session *session, struct store_batch *first, bool *buries,
                         struct store_why *why, tr_status *result)
 {

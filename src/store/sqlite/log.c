@@ -10,16 +10,16 @@
  * fit is followed by such a pair of frames, the log was damaged. If not, a power cut may have torn
  * the last transaction.
  *
- * The header of a frame may lie in two sectors of the disk, of which a power cut may have kept only
- * the second: the salts and the sum of a frame, after older bytes, perhaps the header of an older
- * frame. The field that says that a frame ends a transaction is the size of the database. In such a
+ * The header of a frame may lie in two sectors of the disk, and a power cut may have kept the new
+ * content of the second only. Then the salts and the sum are those of the new frame, and the fields
+ * before them are older bytes, perhaps of the header of an older frame. The field that says that a frame ends a transaction is the size of the database. In such a
  * header this field is trusted only if its value is possible and the frame fits the one before it.
  * A header in one sector is complete if the next frame fits its sum.
  *
  * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes after its
  * last frame, and makes them durable before the frame is written (vfs.c).
  *
- * With a damaged header no frame can be trusted. If a power cut came while the log was restarting,
+ * If the header of the log is damaged, no frame can be trusted. If a power cut came while the log was restarting,
  * all of the old log is in the database. To find out, the frames are compared with the database.
  */
 #include "store/sqlite/log.h"

@@ -95,7 +95,7 @@ export function Why({ path, nothing = 'Nothing keeps it from running.' }) {
   if (!answer.ok) return html`<${Empty}>reading …<//>`;
   const { reasons } = answer.ok;
   return html`<ul class="reasons">${reasons.map((reason, i) => html`<li key=${i}>
-    <${Tag} kind=${reason.kind === 'IDLE' ? 'note' : 'held'}>${reason.kind}<//>
+    <${Tag} kind=${reason.kind === 'TR_WHY_IDLE' ? 'note' : 'held'}>${reason.kind}<//>
     <span>${reason.text}${reason.who_path && reason.who_path !== path ? html` <${Path} path=${reason.who_path} />` : ''}</span>
     ${reason.for_ms >= 0 && html`<span class="muted"> for ${ms(reason.for_ms)}</span>`}
     ${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul>
