@@ -69,6 +69,8 @@ TEST(a_row_is_read_as_it_was_written, "H-04")
         {.epoch = 7, .session = UINT64_MAX, .channel = 1},
         {.epoch = 1, .caller = {"", 0}},
         {.caller = {"anna", 4}, .type = {"member", 6}, .kept = {"\x91\xa1x", 3}},
+        {.epoch = 7, .caller = {"anna", 4}, .begun = 7}, /* tr_connected has not ended */
+        {.type = {"member", 6}, .kept = {"x", 1}, .begun = 8, .query = {"wait=1", 6}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t size = tr__connection_row_size(&rows[i]);
@@ -77,13 +79,15 @@ TEST(a_row_is_read_as_it_was_written, "H-04")
         ck_assert(back.epoch == rows[i].epoch && back.session == rows[i].session &&
                   back.channel == rows[i].channel);
         ck_assert(!back.caller.data == !rows[i].caller.data);
+        ck_assert_uint_eq(back.begun, rows[i].begun);
+        ck_assert(!back.query.data == !rows[i].query.data && back.query.size == rows[i].query.size);
         ck_assert(back.caller.size == rows[i].caller.size && back.type.size == rows[i].type.size &&
                   back.kept.size == rows[i].kept.size);
         /* Cut short it is corrupt, or has kept less. */
         for (size_t cut = 0; cut < size - rows[i].kept.size; cut++)
             ck_assert_int_eq(tr__connection_row_read((tr_bytes){bytes, cut}, &back),
                              TR_STORE_CORRUPT);
-        bytes[0]++;
+        bytes[0] = 3;
         ck_assert_int_eq(tr__connection_row_read((tr_bytes){bytes, size}, &back), TR_NOT_SUPPORTED);
     }
     uint64_t last = 0;
