@@ -197,8 +197,10 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t spawner;
-    bool holds;      /* the next allocation of the spawner waits for the end of the stayer */
-    bool is_held;    /* it does */
+    bool holds;   /* the next allocation of the spawner waits for the end of the stayer */
+    bool is_held; /* it does */
+    bool
+        stays; /* the stayer is in its turn; one that has not started would end without a PostStop */
     bool is_over;    /* the stayer has been killed */
     bool wakes;      /* the stayer wakes a durable actor as it stops, */
     tr_status woken; /* which gives this */
@@ -231,6 +233,10 @@ TR_DURABLE(souvenir, souvenir_state);
 
 static tr_next on_stay(tr_self *self)
 {
+    pthread_mutex_lock(&hold.lock);
+    hold.stays = true;
+    pthread_cond_broadcast(&hold.changed);
+    pthread_mutex_unlock(&hold.lock);
     (void)!tr_sleep(self, TR_HOUR);
     return TR_SAME;
 }
@@ -283,6 +289,7 @@ static void outlast(const struct tr_durables *durable, const char *store)
                                        .durable = durable,
                                        .store = store};
     hold.is_held = false;
+    hold.stays = false;
     hold.is_over = false;
     hold.wakes = durable;
     ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
@@ -292,7 +299,7 @@ static void outlast(const struct tr_durables *durable, const char *store)
     ck_assert_int_eq(tr_tell(client, ref, stay), TR_OK);
     ck_assert_int_eq(pthread_create(&thread, NULL, spawn_held, system), 0);
     pthread_mutex_lock(&hold.lock);
-    while (!hold.is_held)
+    while (!hold.is_held || !hold.stays)
         pthread_cond_wait(&hold.changed, &hold.lock);
     pthread_mutex_unlock(&hold.lock);
     tr_client_free(client);
