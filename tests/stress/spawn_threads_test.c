@@ -199,10 +199,9 @@ static struct {
     pthread_t spawner;
     bool holds;   /* the next allocation of the spawner waits for the end of the stayer */
     bool is_held; /* it does */
-    bool
-        stays; /* the stayer is in its turn; one that has not started would end without a PostStop */
-    bool is_over;    /* the stayer has been killed */
-    bool wakes;      /* the stayer wakes a durable actor as it stops, */
+    bool stays;   /* the stayer is in its turn: one that has not started ends without a PostStop */
+    bool is_over; /* the stayer has been killed */
+    bool wakes;   /* the stayer wakes a durable actor as it stops, */
     tr_status woken; /* which gives this */
 } hold = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
