@@ -307,7 +307,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
     if (next.code == TR_NEXT_SAME && behavior->setup.call)
-        next = tr__fault_call_inside(self, behavior->setup.call, state, &none);
+        next = tr__fault_call_inside(
+            self, worker->stacks.host.current, behavior->setup.call, state, &none);
     if (next.code != TR_NEXT_SAME)
         return next;
     if (!tr__durable_show(worker, actor))

@@ -224,9 +224,10 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
 tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message)
 {
+    struct fiber *fiber = self->worker->stacks.host.current;
     if (verb)
         claim_go_out(self->claim, self);
-    tr_next next = tr__fault_call_inside(self, handler->call, state, message);
+    tr_next next = tr__fault_call_inside(self, fiber, handler->call, state, message);
     if (verb)
         (void)verb_begin(self);
     return next;

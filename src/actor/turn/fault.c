@@ -42,10 +42,10 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
 }
 
 __attribute__((__noinline__)) tr_next tr__fault_call_inside(
-    struct tr_self *self, tr_next (*call)(tr_self *self, void *state, const void *message),
-    void *state, const void *message)
+    struct tr_self *self, struct fiber *fiber,
+    tr_next (*call)(tr_self *self, void *state, const void *message), void *state,
+    const void *message)
 {
-    struct fiber *fiber = self->worker->stacks.host.current;
     const void *outside = fiber->user_base;
     char base = 0; /* the frames of the runtime's handler are above this address */
     fiber->user_base = &base;

@@ -45,9 +45,10 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler);
 /**
  * Calls user code from a handler of the runtime that was called through tr__fault_call. A fault in
  * this user code drops the frames of that handler, too, as tr_crash does. So what that handler has
- * begun must be ended by tr__turn_finish. Also for a system that traps no faults.
+ * begun must be ended by tr__turn_finish. Also for a system that traps no faults. `fiber` is the
+ * current one, read before other threads may take the worker over (claim_go_out).
  */
-tr_next tr__fault_call_inside(struct tr_self *self,
+tr_next tr__fault_call_inside(struct tr_self *self, struct fiber *fiber,
                               tr_next (*call)(tr_self *self, void *state, const void *message),
                               void *state, const void *message);
 
