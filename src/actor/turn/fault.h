@@ -15,6 +15,7 @@
 
 #include <troupe/behavior.h>
 
+struct fiber;
 struct tr_self;
 struct tr_system;
 struct worker;
