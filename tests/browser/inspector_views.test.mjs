@@ -61,22 +61,6 @@ test('keys_values_and_items_are_read_in_pages', 'IP-02 O-20', async stage => {
   await shows(page, 'td', '"seal":"/wD+"');
 });
 
-test('a_slow_turn_has_the_tree_of_what_it_led_to', 'IP-02 I-11', async stage => {
-  const { page, socket } = await begin(stage, { tellers: 1, view: '/time' });
-  // The records of a slow turn may give way to newer ones between a look at the list and the click: then another turn is tried.
-  const link = page.locator('tr', { hasText: 'on_grind' }).locator('a', { hasText: /^tree$/ }).first();
-  for (let has = false, tries = 0; !has; tries++) {
-    assert.ok(tries < 10, 'the tree of a slow turn is kept until it is looked at');
-    await go(page, '#/time');
-    await link.waitFor();
-    await link.click();
-    await shows(page, 'h2', 'causal id');
-    has = await page.waitForSelector('.hop', { timeout: 3000 }).then(() => true, () => false);
-  }
-  const rows = (await ask(socket, 'slow', { limit: 64 })).parts;
-  assert.ok(rows.some(row => row.handler === 'on_grind' && row.followed && row.causal), JSON.stringify(rows[0]));
-});
-
 test('why_names_who_holds_it', 'IP-02', async stage => {
   const { page } = await begin(stage, { tellers: 1, view: `/tree${SHOP}/clerk?tab=why` });
   await page.locator('.reasons a', { hasText: 'mute' }).click();
