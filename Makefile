@@ -24,7 +24,7 @@ top: ## look into what make run has started, from a second terminal
 	@[ -x build/run/bin/troupe ] || { echo "make: nothing runs here: make run, in another terminal" >&2; exit 1; }
 	@build/run/bin/troupe top
 
-test: writable ## everything that must hold before a commit, about twelve minutes on two cores
+test: writable ## everything that must hold before a commit, twelve to sixteen minutes on two cores
 	@tools/bootstrap test
 	tools/test
 

@@ -72,8 +72,9 @@ size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
 size_t tr__problem_answer_write(const struct problem *problem, char *to, size_t size);
 
 enum {
-    PROBLEM_TEXT_MAX = 1024,                   /* bytes that tr__problem_write writes at most */
-    PROBLEM_ANSWER_MAX = PROBLEM_TEXT_MAX + 16 /* the same of tr__problem_answer_write */
+    PROBLEM_TEXT_MAX = 1024, /* bytes that tr__problem_write writes at most */
+    PROBLEM_ANSWER_MAX =
+        PROBLEM_TEXT_MAX + 16 /* bytes that tr__problem_answer_write writes at most */
 };
 
 #endif

@@ -14,8 +14,9 @@
 #include "net/output.h"
 
 enum {
-    HEAD_MIN = 256,     /* bytes of a head apart from the texts of the program */
-    BARE_MIN = 256,     /* the same of an answer without a turn; its body has at most as many */
+    HEAD_MIN = 256, /* bytes of a head apart from the texts of the program */
+    /* bytes of the head of an answer without a turn; its body has at most as many */
+    BARE_MIN = 256,
     TOGETHER_MAX = 2048 /* a body of at most this size is sent together with its head */
 };
 
