@@ -2,8 +2,8 @@
 /**
  * Atomic words. This is the only file that knows how they are implemented.
  *
- * Every operation names its memory order. In the explore build (TR_EXPLORE) each operation is a
- * choice point of the schedule explorer, which owns the value and its history; see tests/explore.
+ * Every call names its memory order. In the explore build (TR_EXPLORE) each operation is a choice
+ * point of the schedule explorer, which owns the value and its history; see tests/explore.
  */
 #ifndef OS_ATOMIC_H
 #define OS_ATOMIC_H
@@ -33,9 +33,9 @@ typedef struct atomptr {
 } atomptr;
 
 /*
- * A plain word of up to 8 bytes with one owner. The owner writes it with POKE and may read it
- * directly. Other threads read it with PEEK, and then also see everything that the owner wrote
- * before.
+ * For a plain variable of up to 8 bytes that only one thread writes, its owner. The owner writes
+ * the variable with ATOM_POKE and may read it directly. Other threads read it with ATOM_PEEK. A
+ * thread that has read a value also sees everything that the owner wrote before that value.
  */
 #define ATOM_PEEK(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
 #define ATOM_POKE(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
@@ -94,8 +94,8 @@ ATOM_NUMBER(atom64, uint64_t)
 ATOM_COMMON(atomptr, void *)
 
 /**
- * The cheap half of a pair of barriers; the expensive half is tr__os_barrier. Keeps the compiler
- * from moving memory accesses across it. Reordering by the CPU is handled by the other half.
+ * The compiler does not move memory accesses across a call of this function. The CPU still may.
+ * tr__os_barrier, the expensive half of this pair of barriers, prevents that: see os/barrier.h.
  */
 ATOM_INLINE void atom_half_barrier(void)
 {
@@ -115,9 +115,9 @@ ATOM_INLINE void atom_pause(void)
 #endif
 
 /*
- * Defined if an addition to memory is one instruction, which the compiler cannot split into a load
- * and a store. Not defined with sanitizers and the explorer, because they would not see that
- * instruction.
+ * Defined where atom64_count adds to memory by one instruction, written in assembly, so that the
+ * compiler cannot split it into a load and a store. Not defined with sanitizers and the explorer,
+ * because they do not see an access that is written in assembly.
  */
 #if defined(__x86_64__) && !defined(TR_EXPLORE) && !defined(__SANITIZE_THREAD__)
 #define ATOM_COUNTS_IN_MEMORY 1
@@ -128,11 +128,17 @@ ATOM_INLINE void atom_pause(void)
 #endif
 #endif
 
-/** Adds to a counter that only one thread writes and any thread may read. No locked operation. */
+/**
+ * Adds to a counter that only one thread writes and any thread may read. Cheaper than an atomic
+ * addition, which locks the memory.
+ */
 ATOM_INLINE void atom64_count(atom64 *atom, uint64_t value)
 {
 #ifdef ATOM_COUNTS_IN_MEMORY
-    /* Not locked, so only for one writer. Readers see the whole store, because it is aligned. */
+    /*
+     * This instruction is not locked, so only one thread may write the counter. The word is
+     * aligned, so readers see its old or its new value and nothing between.
+     */
     __asm__ __volatile__("addq %1, %0" : "+m"(atom->value) : "er"(value) : "cc");
 #else
     atom64_store(atom, atom64_load(atom, ATOM_RELAXED) + value, ATOM_RELAXED);

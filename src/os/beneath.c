@@ -11,7 +11,10 @@
 
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, COMPONENT_MAX = 255 };
 
-/* Opens one component after the other, without links: for kernels without openat2. Takes `directory`. */
+/*
+ * Opens a path one component after the other and refuses symbolic links. For kernels without openat2. Closes
+ * `directory`.
+ */
 static int open_stepwise(int directory, const char *path)
 {
     while (*path) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Files below a directory, and none outside of it, whatever the path says. Functions may block. */
+/**
+ * Opens files below a directory. No path leads to a file outside of that directory. Functions may
+ * block.
+ */
 #ifndef OS_BENEATH_H
 #define OS_BENEATH_H
 
@@ -16,8 +19,8 @@ struct beneath_file {
 
 /**
  * Opens a regular file below a directory, to read it. Links and ".." that lead out of the directory are not followed.
- * TR_NOT_FOUND: there is none, it is no regular file, or it may not be read. TR_LIMIT: no descriptors are left. TR_FAILED.
- * Any thread.
+ * TR_NOT_FOUND: there is no such file, or it is no regular file, or this process may not read it. TR_LIMIT: no
+ * descriptors are left. TR_FAILED. Any thread.
  */
 TR_MUST_CHECK tr_status tr__beneath_open(const char *directory, const char *path,
                                          struct beneath_file *file);

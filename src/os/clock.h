@@ -3,11 +3,11 @@
  * A cheap clock for deadlines: it never returns a time before now, and at most a few microseconds
  * after now. So a deadline computed from it is never early.
  *
- * It returns the platform's last reading plus a slack, for as long as the processor's counter says
- * that less time than the slack has passed; then it reads the platform's clock again. This needs
- * the real platform, and a kernel that takes the time from the same counter. Such a kernel checks
- * that the counter is steady and equal on all processors. Otherwise each call reads the platform's
- * clock and is exact. One thread at a time.
+ * The clock keeps the last reading of the platform's clock and returns that reading plus a slack.
+ * When the processor's counter says that the slack may have passed, it reads the platform's clock
+ * again. This needs the real platform, and a kernel that takes the time from the same counter: such
+ * a kernel checks that the counter is steady and equal on all processors. Without them each call
+ * reads the platform's clock and is exact. One thread at a time.
  */
 #ifndef OS_CLOCK_H
 #define OS_CLOCK_H
@@ -17,15 +17,15 @@
 #include <troupe/platform.h>
 
 enum {
-    CLOCK_WINDOW = 4096,   /* Ticks of the counter for which a reading is used. */
+    CLOCK_WINDOW = 4096,   /* For how many ticks of the counter a reading is used. */
     CLOCK_SLACK_NS = 8192, /* What CLOCK_WINDOW ticks take at 500 MHz; no counter is slower. */
-    CLOCK_ROUGH = 16,      /* In clock_bound_roughly both values above are multiplied by this. */
+    CLOCK_ROUGH = 16,      /* clock_bound_roughly multiplies both values above by this. */
 };
 
 struct clock {
     const tr_platform *platform;
     tr_time bound_ns; /* The last reading plus the slack. */
-    uint64_t ticks;   /* The counter, read before the clock. */
+    uint64_t ticks;   /* The processor's counter, read just before the clock. */
     bool has_counter;
 };
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copies of files in a directory of their own, which is removed again. */
+/** Makes copies of files, and temporary directories for them. */
 #ifndef OS_COPY_H
 #define OS_COPY_H
 
 #include <troupe/status.h>
 
-/** Makes a new directory for temporary files, in $TMPDIR or /tmp, and writes its path. TR_FAILED, TR_LIMIT. */
+/**
+ * Makes a new directory for temporary files, in $TMPDIR or /tmp, and writes its path to `path`. TR_FAILED, TR_LIMIT.
+ */
 TR_MUST_CHECK tr_status tr__temporary_make(char *path, size_t size);
 /** Removes the directory and the files in it. The directory must have no directories in it. */
 void tr__temporary_remove(const char *path);

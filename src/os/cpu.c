@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Counts CPUs, and finds out whether their counter gives the time. */
+/**
+ * Counts the CPUs of this process, and finds out whether the kernel takes the time from the counter
+ * of the processors.
+ */
 #include "os/cpu.h"
 
 #include <errno.h>
@@ -13,8 +16,8 @@
 
 enum {
     CPUS_MAX = 65536, /* Linux can be built for 8,192. */
-    LINE_SIZE_MAX =
-        8192, /* Of a list of control groups; the kernel has paths of up to 4,096 bytes. */
+    /* The size of a line of /proc/self/cgroup. The kernel has paths of up to 4,096 bytes. */
+    LINE_SIZE_MAX = 8192,
     GROUP_PATH_MAX = 4096,
 };
 
@@ -29,8 +32,8 @@ static size_t part_read(int fd, char *to, size_t size)
 }
 
 /*
- * Reads a whole small file as a string. Returns false if it cannot be read, or has not less than
- * size - 1 bytes.
+ * Reads a whole small file as a string. Returns false if the file cannot be read or is empty, or if
+ * it has size - 1 bytes or more.
  */
 static bool file_read(const char *path, char *text, size_t size)
 {
@@ -67,8 +70,8 @@ static unsigned limit_read_2(const char *directory)
 }
 
 /*
- * Reads the limit of a control group of version 1, from two files. 0: no limit, which the file
- * shows as a quota of -1.
+ * Reads the limit of a control group of version 1, from its files of the quota and the period.
+ * Returns 0 if there is no limit. The quota is -1 then.
  */
 static unsigned limit_read_1(const char *directory)
 {
@@ -146,7 +149,10 @@ static unsigned limit_of_line(char *line, const char *root)
     return limit_walk(mount, group, limit_read_1);
 }
 
-/* Applies the whole lines of `text`, and moves the unfinished line after them to the beginning. Returns its size. */
+/*
+ * Applies the limits of the whole lines of `text`. Moves the unfinished line after them to the beginning of `text`, and
+ * returns the size of that line.
+ */
 static size_t lines_take(char *text, const char *root, unsigned *limit)
 {
     char *line = text;
@@ -189,7 +195,8 @@ static unsigned affinity_count(void)
         CPU_FREE(set);
         if (count > 0)
             return (unsigned)count;
-        if (result == 0 || error != EINVAL) /* EINVAL: the kernel knows more CPUs than fit. */
+        /* EINVAL: the kernel knows more CPUs than the set has bits for. */
+        if (result == 0 || error != EINVAL)
             break;
     }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -208,8 +215,8 @@ bool tr__cpu_has_counter(void)
     bool is_counted = false;
 #ifdef __x86_64__
     /*
-     * The kernel uses only a counter that is steady and the same on all processors, and continues
-     * to check it.
+     * The kernel takes the time from this counter only if it is steady and the same on all
+     * processors. The kernel continues to check that.
      */
     char source[64];
     const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

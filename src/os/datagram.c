@@ -12,14 +12,17 @@
 
 enum { DATAGRAMS_MAX = 32 }; /* datagrams of one system call, few enough to keep the stack small */
 
-/* The arguments of the kernel for one datagram. */
+/* What the kernel needs for one datagram of a system call. */
 struct datagram {
     struct iovec piece;
     union socket_address address;
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(uint32_t))];
 };
 
-/* Returns the count of dropped datagrams that came with this datagram; 0 if none did. */
+/*
+ * Returns the count of dropped datagrams that the kernel has added to this datagram; 0 if it has
+ * added none.
+ */
 static uint64_t lost_of(struct msghdr *message)
 {
     uint32_t lost = 0;

@@ -27,9 +27,10 @@ tr_status tr__epoll_status(int error)
 }
 
 /*
- * The kernel doubles the table of descriptors when it is full. Then a process with threads waits
- * for all CPUs (synchronize_rcu): 10 to 22 ms were seen, in the middle of an accept. So the table
- * is made large once, before there are threads, when nothing has to wait: 128 KiB of the kernel.
+ * The kernel doubles a process's table of descriptors when the table is full. In a process with
+ * threads, the call that needs the larger table then waits for all CPUs (synchronize_rcu): an
+ * accept that took 10 to 22 ms was seen. In a process with one thread nothing waits. So the table
+ * is made large once, before there are other threads. It takes 128 KiB of the kernel's memory.
  */
 enum { DESCRIPTORS_AHEAD = 16384 };
 
@@ -84,7 +85,7 @@ static long wait_ms(struct epoll *epoll, int milliseconds)
         SYS_epoll_pwait, epoll->fd, (long)epoll->events, EPOLL_EVENTS_MAX, milliseconds, 0, 0);
 }
 
-/* Asks the kernel. Returns the number of events, negative if a signal came. */
+/* Asks the kernel for events. Returns their number; negative if a signal interrupted the wait. */
 static long kernel_wait(struct epoll *epoll, tr_time timeout)
 {
     atom64_count(&epoll->waits, 1);
@@ -100,7 +101,7 @@ static long kernel_wait(struct epoll *epoll, tr_time timeout)
         epoll->has_no_ns_wait = true;
     }
 #endif
-    /* Rounded up, because a park that ends slightly too early would be repeated at once, several times. */
+    /* Round up: a park that ended a little too early would be repeated several times until its time has come. */
     tr_time milliseconds = timeout / TR_MILLISECOND + 1;
     return wait_ms(epoll, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
@@ -130,7 +131,9 @@ tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_i
     tr_status status = epoll_register(epoll, fd, is_input ? events : events | EPOLLOUT, token);
     if (status == TR_OK) {
         epoll->watched++;
-        /* what is possible already counts as an event, so the next poll must ask the kernel */
+        /*
+         * what the socket can already do counts as an event, so the next poll must ask the kernel
+         */
         epoll->has_waited = false;
     }
     return status;
@@ -141,7 +144,7 @@ tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token)
     struct epoll_event event = {.events = (uint32_t)INPUT_EVENTS | EPOLLOUT, .data.u64 = token};
     if (epoll_ctl(epoll->fd, EPOLL_CTL_MOD, fd, &event) != 0)
         return tr__epoll_status(errno);
-    /* what is possible already counts as an event, so the next poll must ask the kernel */
+    /* what the socket can already do counts as an event, so the next poll must ask the kernel */
     epoll->has_waited = false;
     return TR_OK;
 }
@@ -166,7 +169,10 @@ static uint32_t what_of(uint32_t events)
         what |= TR_IO_OUT;
     if (events & EPOLLRDHUP)
         what |= TR_IO_IN | TR_IO_END;
-    /* Neither direction blocks any more. The next read or write returns the cause. */
+    /*
+     * After an error or a hang-up no read and no write blocks any more. The next one returns the
+     * cause.
+     */
     if (events & (EPOLLERR | EPOLLHUP))
         what |= TR_IO_IN | TR_IO_OUT | TR_IO_END;
     return what;

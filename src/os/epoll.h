@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The epoll instance of a parker of the real platform: what is watched, and the events that were collected.
+ * The epoll instance of a parker of the real platform: which descriptors it watches, and the events that it has
+ * collected.
  *
- * A watched descriptor is registered once, edge-triggered, until it is no longer watched. The token
- * of a descriptor is in its registration. A descriptor may be closed, and its number used again; a
- * late event of the first one still has the old token.
+ * A watched descriptor is registered once, edge-triggered, until it is no longer watched. The token of a descriptor is
+ * in its registration. When a descriptor is closed and its number used again, a late event of the closed descriptor
+ * still has the token of the closed one.
  *
  * Rules:
- * 1. events[from..count) are collected and not yet given. While there are any, the kernel is not asked.
- * 2. What a wait has collected, even nothing, is what the next poll gives. has_waited says that a poll need not ask.
+ * 1. events[from..count) were collected from the kernel, and no poll has returned them yet. While there are any, the
+ *    kernel is not asked.
+ * 2. The next poll returns what the last wait has collected, even if that is nothing. has_waited says that the poll
+ *    need not ask the kernel.
  * 3. The descriptors of the parker itself are level-triggered. Their events are never kept.
  *
  * All functions: the thread that parks.
@@ -47,24 +50,28 @@ void tr__epoll_deinit(struct epoll *epoll);
 tr_status tr__epoll_add(struct epoll *epoll, int fd, uint64_t token);
 
 /**
- * Waits for events and collects them, if none are collected. `timeout` is in nanoseconds, negative for none. Returns
- * whether EPOLL_TOKEN_WAKE was among them; that descriptor stays readable.
+ * Waits for events and collects them. No collected events may be left. `timeout` is in nanoseconds; negative: no limit.
+ * Returns whether EPOLL_TOKEN_WAKE was among the events. The descriptor of that token stays readable.
  */
 bool tr__epoll_wait(struct epoll *epoll, tr_time timeout);
 
-/** The functions io_watch or io_watch_input, io_watch_output, io_unwatch and io_poll of the platform. */
+/**
+ * The functions io_watch (or, with is_input, io_watch_input), io_watch_output, io_unwatch and io_poll of the platform.
+ */
 tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_input);
 tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token);
 void tr__epoll_unwatch(struct epoll *epoll, int fd);
 size_t tr__epoll_poll(struct epoll *epoll, tr_io_event *events, size_t max);
 
-/** Whether there are events that were collected and not yet given. */
+/** Whether there are events that were collected and that no poll has returned yet. */
 static inline bool epoll_has_events(const struct epoll *epoll)
 {
     return epoll->from < epoll->count;
 }
 
-/** Returns the status for an error of epoll, or of a descriptor that is made for it. */
+/**
+ * Returns the status for an error number of epoll, or of a descriptor that is made for the parker.
+ */
 tr_status tr__epoll_status(int error);
 
 #endif

@@ -18,11 +18,15 @@
 #include <unistd.h>
 #include <unwind.h>
 
-/* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
+/*
+ * The stack on which a handler runs. The largest frame that a kernel makes for a signal is 11 KiB
+ * today, and the unwinder takes 4 KiB more.
+ */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
 /*
- * How far below its stack a stack pointer may be: a function with a large local variable moves the
- * pointer that far at once.
+ * How far a stack pointer may be below the low end of its stack so that the fault still counts as
+ * an overflow of that stack. A function with a large local variable moves the stack pointer that
+ * far at once.
  */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
@@ -43,9 +47,10 @@ enum { TRAPPED_COUNT = sizeof trapped / sizeof *trapped };
 struct fault_thread {
     struct fault_thread *next; /* in the list of all threads; never changes */
     atom32 is_used;
-    atom32 is_inside;  /* the handler runs on this thread */
-    bool is_signalled; /* the thread would get the signal of os/stack_look.h anyway */
-    uint32_t id;       /* the thread's id of the kernel; under the lock */
+    atom32 is_inside; /* the handler runs on this thread */
+    /* before tr__fault_thread_open, the thread already let the signal of os/stack_look.h through */
+    bool is_signalled;
+    uint32_t id; /* the kernel's id of the thread; under the lock */
     struct fault_owner owner;
     struct fault fault;
     stack_t before;
@@ -55,30 +60,33 @@ struct fault_thread {
 /*
  * For one signal: the handlers over which the runtime has installed its handler, the latest last.
  *
- * There can be several. A program may install a handler over the runtime's, and this handler may
- * call the runtime's. It stays when the runtime removes its own handler, and the runtime may later
- * install its own handler over it again. So the runtime's handler may call a handler of the program
- * that calls the runtime's handler back. Then the runtime's handler calls the next older handler of
- * the list, so that a fault is not passed around in a circle.
+ * There can be several. A program may install a handler over the runtime's handler, and the
+ * program's handler may call the runtime's. When the runtime removes its handler, the program's
+ * handler stays. The runtime may later install its handler over the program's again. Then the
+ * runtime's handler may call the program's handler, and that one may call the runtime's handler
+ * back. In this case the runtime's handler calls the next older handler of the list, so that the
+ * two do not call each other without end.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
-    /* how many entries are used; a used entry does not change. Written under the lock, read by handlers */
+    /* The number of used entries. A used entry does not change. Written under the lock, read by signal handlers. */
     atom32 count;
     struct sigaction actions[EARLIER_MAX];
 };
 
 /*
- * Set in si_errno, which has no meaning for these signals, while other handlers are called: how
- * many earlier handlers have had the fault. The mark is in the stack frame of this one signal. So
- * no mark is left if a handler jumps out of the frame.
+ * How many of the earlier handlers have had the fault. The runtime's handler keeps this number in
+ * si_errno, which has no meaning for these signals, while it calls an earlier handler. si_errno is
+ * in the stack frame of this one signal, so the number is gone if the earlier handler jumps out of
+ * that frame.
  */
 enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 
 /* Global, because signals belong to the process. */
 static struct lock faults_lock;
 static uint32_t faults_users; /* under the lock */
-static atom32 has_text;       /* tr__text_map was called: some system survives faults */
+/* tr__text_map was called, because some system wants to survive faults */
+static atom32 has_text;
 static struct earlier earlier[TRAPPED_COUNT];
 static atomptr threads; /* a list of struct fault_thread; pushed under the lock, read by handlers */
 
@@ -165,7 +173,10 @@ static const char *const verdict_texts[] = {
 
 /* ---- The handler. ---- */
 
-/* Returns the thread on whose alternate stack this runs. */
+/*
+ * Returns the thread on whose alternate stack the calling signal handler runs; NULL if it runs on
+ * another stack.
+ */
 static struct fault_thread *thread_of(const char *here)
 {
     struct fault_thread *thread = atomptr_load(&threads, ATOM_ACQUIRE); /* pairs with thread_new */
@@ -174,7 +185,10 @@ static struct fault_thread *thread_of(const char *here)
     return thread;
 }
 
-/* Whether the processor raised this signal, in this thread, now. */
+/*
+ * Whether the processor raised this signal, because of an instruction that this thread has just
+ * run.
+ */
 static bool is_fault(const siginfo_t *info)
 {
     if (info->si_signo == SIGBUS &&
@@ -183,7 +197,7 @@ static bool is_fault(const siginfo_t *info)
     return info->si_code > 0;
 }
 
-/* Whether the cause of a fault is a full stack. */
+/* Whether the fault happened because the stack is full. */
 static bool is_overflow(const struct fault_span *stack, const siginfo_t *info,
                         const ucontext_t *context)
 {
@@ -215,8 +229,9 @@ static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *i
     };
     const mcontext_t saved = context->uc_mcontext;
     /*
-     * A call through a pointer that is no function: the innermost frame that is known is the
-     * caller's.
+     * If the address of the fault is the address of the code, the thread has called a pointer that
+     * leads to no function. Then continue as if the call had returned, so that the innermost frame
+     * is the frame of the caller.
      */
     bool is_jump = info->si_signo == SIGSEGV && registers_pc(context) == (uintptr_t)address;
     if (is_jump && sp >= span->low)
@@ -276,14 +291,17 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     abort();
 }
 
-/* Returns how many of the earlier handlers have had this signal. */
+/* Returns how many of the earlier handlers have had this fault. */
 static uint32_t times_passed(const siginfo_t *info)
 {
     bool is_passed = (info->si_errno & ~PASSED_ON_MASK) == PASSED_ON;
     return is_passed ? (uint32_t)info->si_errno & PASSED_ON_MASK : 0;
 }
 
-/* Ends the process as it would end without the runtime: raises the fault again, or ends by the signal that was sent. */
+/*
+ * Ends the process as it would end without the runtime. A fault happens again when the handler returns, because the
+ * default action is installed by then. A signal that another process or thread sent is raised again.
+ */
 static void end_plainly(int signal, const siginfo_t *info)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -292,7 +310,7 @@ static void end_plainly(int signal, const siginfo_t *info)
         (void)raise(signal);
 }
 
-/* Passes the signal to the handler that would get it without the runtime. */
+/* Passes the signal to the handler that would get it if the runtime had installed none. */
 static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, void *context,
                     enum verdict verdict)
 {
@@ -360,7 +378,10 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
 
 /* ---- Handlers of the process. ---- */
 
-/* Walks the stack once outside of a handler, because the first walk of a process may load and initialise things. */
+/*
+ * Does nothing with a frame. A first walk over the stack may load and initialise libraries, which must not happen in a
+ * signal handler, so fault_install makes a walk with this function.
+ */
 static _Unwind_Reason_Code on_first(struct _Unwind_Context *context, void *argument)
 {
     (void)argument;
@@ -376,7 +397,10 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
                                     : a->sa_handler == b->sa_handler;
 }
 
-/* Notes the handler that the runtime's is installed over. Returns false if there are too many. */
+/*
+ * Adds the handler that the runtime's handler is about to replace to the list. Returns false if the
+ * list is full.
+ */
 static bool earlier_add(struct earlier *list, const struct sigaction *action)
 {
     uint32_t count = atom32_load(&list->count, ATOM_RELAXED);
@@ -385,7 +409,10 @@ static bool earlier_add(struct earlier *list, const struct sigaction *action)
         at++;
     if (at == EARLIER_MAX)
         return false;
-    /* The handler may be in the list already. Then the handlers after it are not called any more. */
+    /*
+     * If the handler is in the list already, cut the list behind it: the handlers that were installed later are not
+     * called any more.
+     */
     if (at == count)
         list->actions[at] = *action;
     atom32_store(&list->count, at + 1, ATOM_RELEASE); /* pairs with pass_on */
@@ -401,12 +428,15 @@ static void fault_install(void)
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction before;
         (void)sigaction(trapped[i], NULL, &before);
-        /* The runtime's handler is still installed: a program had installed its own handler and removed it again. */
+        /*
+         * If the runtime's handler is still installed, nothing is to be done: a program had installed its own handler
+         * over it, and has removed it again.
+         */
         if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == on_fault)
             continue;
         /*
-         * If the list is full, leave the current handler installed: it may call the runtime's
-         * handler, and if it does not, that is what the program wants.
+         * If the list is full, leave the current handler installed. It either calls the runtime's
+         * handler, or the program does not want that handler to be called.
          */
         if (earlier_add(&earlier[i], &before))
             (void)sigaction(trapped[i], &action, NULL);

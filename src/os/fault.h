@@ -2,19 +2,20 @@
 /**
  * Native faults (SIGSEGV, SIGBUS, SIGFPE) of user code that the process can survive.
  *
- * A thread that runs user code on separate stacks opens a fault_thread, which gives it an alternate
- * stack for signals. When it faults, the handler asks the owner which user code runs (a fault_span)
- * and walks the stack from the fault up to the base of that span. If all of these frames are code
- * of the application (os/text.h), the span is dropped: its frames are abandoned without unwinding,
- * and the thread continues in owner->leave, on the same stack, from its top. In all other cases the
- * fault is passed to the handler that was installed before; if there was none, a report is written
- * and the process aborts.
+ * A thread that runs user code on separate stacks opens a fault_thread, which gives the thread an
+ * alternate stack for signals. When the thread faults, the signal handler asks the thread's owner,
+ * a fault_owner, which user code runs (a fault_span), and walks the stack from the fault up to the
+ * base of that span. If all of these frames are code of the application (os/text.h), the handler
+ * drops the span: the frames are abandoned without unwinding, and the thread continues in
+ * owner->leave, at the top of the same stack. In all other cases the handler passes the fault to
+ * the handler that was installed before the runtime's. If there was none, the runtime's handler
+ * writes a report and the process aborts.
  *
  * The handler does not allocate, takes no lock and does not use stdio. It walks the stack by the
  * unwind tables, which gcc and clang emit by default. Frames without unwind tables are never
  * dropped.
  *
- * The handler of os/stack_look.h is installed together with these.
+ * tr__faults_open also installs the handler of os/stack_look.h.
  */
 #ifndef OS_FAULT_H
 #define OS_FAULT_H
@@ -32,7 +33,10 @@ struct fault {
     bool is_overflow; /* the cause is a full stack */
     uintptr_t address;
     uint32_t depth; /* number of frames that were dropped */
-    /* Code addresses: of the innermost frames, then a ring of the others. See fault_frame. */
+    /*
+     * The code addresses of the innermost FAULT_FRAMES_HALF frames, then of the outermost ones, in
+     * a ring. Read them by fault_frame.
+     */
     uintptr_t frames[FAULT_FRAMES_MAX];
 };
 
@@ -47,17 +51,21 @@ static inline size_t fault_place(uint32_t index)
  */
 static inline uintptr_t fault_frame(const struct fault *fault, uint32_t index)
 {
-    /* The walk saw one frame more than `depth`: the one that called the span. */
+    /* The walk has also recorded the frame that called the span, which `depth` does not count. */
     bool is_kept = index < FAULT_FRAMES_HALF || index + FAULT_FRAMES_HALF > fault->depth;
     return is_kept && index < fault->depth ? fault->frames[fault_place(index)] : 0;
 }
 
 enum { FAULT_TEXT_SIZE = 2048 };
 
-/** User code that runs now, and its stack. */
+/** User code that runs now on a thread, and the stack that it runs on. */
 struct fault_span {
-    const char *base; /* in the frame that called the user code; user code is at lower addresses */
-    const char *low;  /* lowest address of the stack */
+    /*
+     * an address in the frame that called the user code; the user code's frames are at lower
+     * addresses
+     */
+    const char *base;
+    const char *low; /* lowest address of the stack */
     size_t size;
 };
 
@@ -67,14 +75,14 @@ struct fault_owner {
      */
     bool (*find)(void *context, struct fault_span *span);
     /**
-     * Continues the thread, with the signal mask of before the fault. Never returns. NULL: no fault is survived, and
-     * the process ends by the signal after a line that names what ran.
+     * Continues the thread after its user code was dropped. The signal mask is the one from before the fault. Never
+     * returns. NULL: no fault is survived. The process prints a line that names what ran, and ends by the signal.
      */
     void (*leave)(void *context, const struct fault *fault);
     /**
-     * Fills in the stack of the calling thread, and a text that names the code that runs there:
-     * "/user/a, handling go". False: not known. In a signal handler, and only before the process
-     * ends.
+     * Fills in the stack of the calling thread, and a text that names the code that runs there,
+     * such as "/user/a, handling go". Returns false if they are not known. In a signal handler, and
+     * only before the process ends.
      */
     bool (*describe)(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE]);
     void *context;
@@ -90,9 +98,9 @@ struct fault_thread;
  */
 TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**
- * Undoes one tr__faults_open. The last call restores the previous handlers. If the program has
- * installed other handlers since then, those handlers stay. They may continue to call the runtime's
- * handler, even after the runtime installs it again above them.
+ * Undoes one tr__faults_open. The last call restores the previous handlers. Handlers that the
+ * program has installed over the runtime's stay. They may continue to call the runtime's handler,
+ * even if a later tr__faults_open installs the runtime's handler over them.
  */
 void tr__faults_close(void);
 

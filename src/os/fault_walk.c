@@ -32,11 +32,12 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
         return _URC_NO_REASON;
     /*
      * _Unwind_GetCFA returns the stack pointer of this frame, and the previous frame ends there. If
-     * that is beyond the base, the previous frame is no user code.
+     * that end is beyond the base of the span, the previous frame is no user code.
      */
     if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
         walk->is_over = true;
-        walk->fault->depth--; /* the last frame belongs to the caller of the span */
+        /* do not count the last recorded frame: it belongs to the caller of the span */
+        walk->fault->depth--;
         return _URC_END_OF_STACK;
     }
     if (walk->has_begun)
@@ -45,7 +46,10 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
     struct fault *fault = walk->fault;
     if (fault->depth == DEPTH_MAX || !pc)
         return _URC_END_OF_STACK;
-    /* A return address may be the first address of the next function, so use the address before it. */
+    /*
+     * A call may be the last instruction of a function. Then the return address is the first address of the next
+     * function. So use the address before the return address.
+     */
     walk->frame = is_exact ? pc : pc - 1;
     walk->function = (uintptr_t)_Unwind_GetRegionStart(context);
     fault->frames[fault_place(fault->depth++)] = walk->frame;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Walks the stack of a thread from a fault on, in a signal handler, and judges whether its frames can be dropped. */
+/**
+ * Walks the stack of a thread that has faulted, in a signal handler, and decides whether the frames of its user code
+ * can be dropped.
+ */
 #ifndef OS_FAULT_WALK_H
 #define OS_FAULT_WALK_H
 
@@ -10,25 +13,27 @@ struct fault;
 
 /** Whether the user code that has faulted can be dropped, or why not. */
 enum verdict {
-    VERDICT_OURS,    /* user code that can be dropped */
-    VERDICT_FOREIGN, /* not a thread of the runtime */
-    VERDICT_OUTSIDE, /* no user code runs */
-    VERDICT_RUNTIME, /* a frame of the runtime is below the user code */
-    VERDICT_SYSTEM,  /* a frame of the C library is below the user code */
+    VERDICT_OURS,    /* all frames are user code, and can be dropped */
+    VERDICT_FOREIGN, /* the thread is not one of the runtime's */
+    VERDICT_OUTSIDE, /* the thread ran no user code when the fault came */
+    VERDICT_RUNTIME, /* one of the frames belongs to the runtime */
+    VERDICT_SYSTEM,  /* one of the frames belongs to the C library */
     VERDICT_UNKNOWN, /* the stack could not be walked to its end */
-    VERDICT_BEYOND,  /* a frame has skipped the guard of its stack */
-    VERDICT_NESTED   /* the stack is broken: a fault while walking it */
+    VERDICT_BEYOND,  /* the stack pointer is below the guard of its stack */
+    VERDICT_NESTED   /* a second fault came while the handler handled the first one */
 };
 
 /** One walk over a stack. The caller sets the first three members. */
 struct fault_walk {
-    uintptr_t pc;   /* where the fault was; frames below it belong to the handler */
-    uintptr_t base; /* base of the span; 0: there is no span, and all frames are recorded */
+    /* address of the code that faulted; frames before it in the walk belong to the handler */
+    uintptr_t pc;
+    uintptr_t base; /* base of the span; 0: there is no span, so the walk records all frames */
     struct fault *fault;
-    uintptr_t frame; /* an address in the last frame that was recorded, which is not yet checked */
+    /* an address in the last recorded frame, whose owner the walk has not checked yet */
+    uintptr_t frame;
     uintptr_t function; /* start of the function that contains `frame` */
     bool has_begun;
-    bool is_over; /* the base of the span was reached */
+    bool is_over; /* the walk has reached the base of the span */
     enum verdict verdict;
 };
 

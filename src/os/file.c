@@ -39,7 +39,10 @@ tr_status tr__os_file_refuse(tr_error *error, const char *what, const char *path
     return status;
 }
 
-/* Cuts a path to the directory that it is in: "a" gives ".", "/a" gives "/", "a/b//" gives "a". */
+/*
+ * Shortens a path to that of its parent directory: "a" gives ".", "/a" gives "/", "a/b//" gives
+ * "a".
+ */
 static void cut_last_part(char *path)
 {
     size_t size = strlen(path);
@@ -72,11 +75,14 @@ tr_status tr__os_directory_make(const char *path, tr_error *error)
     return TR_OK;
 }
 
-/* Syncs a directory by its descriptor, or the whole file system, and closes the descriptor. */
+/* Makes the directory `fd` durable, or the whole file system that it is in, and closes `fd`. */
 static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_error *error)
 {
     int result = is_whole ? syncfs(fd) : fsync(fd);
-    /* A file system that cannot sync directories keeps their changes in order itself. */
+    /*
+     * EINVAL: this file system cannot sync a directory. Such a file system keeps changes of
+     * directories in order by itself.
+     */
     tr_status status =
         result == 0 || errno == EINVAL ? TR_OK : tr__os_file_refuse(error, "sync", path);
     (void)close(fd);
@@ -104,7 +110,10 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     bool is_whole = false;
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-        /* The parent may be searched but not read. Any descriptor below it is enough to sync the whole file system. */
+        /*
+         * This process may search the parent but not read it. Any descriptor in a file system is enough to sync that
+         * whole file system, so use the directory itself.
+         */
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
@@ -185,7 +194,8 @@ tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error)
     }
     if (errno == EWOULDBLOCK)
         return refuse_lock(opened, path, error);
-    (void)close(opened); /* NFS locks only what is open for writing. */
+    /* This is NFS, which locks only files that are open for writing. A directory never is. */
+    (void)close(opened);
     *fd = -1;
     return TR_OK;
 }
@@ -197,8 +207,8 @@ tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size
     if (opened < 0)
         return tr__os_file_refuse(error, "open", path);
     /*
-     * The lock belongs to the open file, not to the process: closing another descriptor of the file
-     * does not release it.
+     * This lock belongs to the open file. A lock of F_SETLK would belong to the process, and would
+     * be lost when the process closes any other descriptor of the file.
      */
     struct flock range = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = (off_t)size};
@@ -216,7 +226,10 @@ void tr__os_file_unlock(int fd)
 {
     if (fd < 0)
         return;
-    /* Unlock explicitly: a child made by fork has the file open too, so closing it here would leave it locked. */
+    /*
+     * Unlock explicitly: a child made by fork may have the file open too. Then closing the file here alone would leave
+     * it locked.
+     */
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)flock(fd, LOCK_UN);
     (void)fcntl(fd, F_OFD_SETLK, &all);
@@ -247,7 +260,10 @@ tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
 
 void tr__os_file_write_out(int fd)
 {
-    /* Ignore the result: some file systems cannot do it, and an error is kept for each descriptor. */
+    /*
+     * Ignore the result. Some file systems cannot do this. An error of the disk is also returned by the next sync
+     * through another descriptor, because the kernel keeps it for each descriptor.
+     */
     (void)sync_file_range(
         fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }

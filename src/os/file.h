@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Durable directories, and locks by which one process keeps others out.
+ * Makes directories, and changes in directories, durable; and locks files and directories, so that
+ * only one process uses them.
  *
- * A function that fails writes to `error`, unless that is NULL, what it could not do, the path, and
- * what the system reported: "cannot open /x/lock: Permission denied". Any thread.
+ * A function that fails writes a text to `error`, unless `error` is NULL. The text says what the
+ * function could not do, the path, and what the system reported: "cannot open /x/lock: Permission
+ * denied". Any thread.
  */
 #ifndef OS_FILE_H
 #define OS_FILE_H
@@ -14,7 +16,7 @@
 #include <troupe/ref.h>
 #include <troupe/status.h>
 
-/** Longer than any path that the system accepts. */
+/** The size of a buffer for any path that the system accepts. */
 enum { OS_PATH_SIZE = 4096 };
 
 /**
@@ -23,16 +25,20 @@ enum { OS_PATH_SIZE = 4096 };
  */
 TR_MUST_CHECK tr_status tr__os_directory_make(const char *path, tr_error *error);
 
-/** Makes durable which files a directory has. TR_STORE_FAILED. */
+/** Makes the entries of a directory durable: which files it has. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__os_directory_sync(const char *path, tr_error *error);
 
 /**
- * Makes durable that a directory is in its parent. Syncs the parent. If this process may search the
- * parent but not read it, syncs the whole file system. TR_STORE_FAILED, TR_NO_MEMORY.
+ * Makes the entry of a directory in its parent durable, by a sync of the parent. If this process
+ * may search the parent but not read it, syncs the whole file system. TR_STORE_FAILED,
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__os_directory_sync_parent(const char *path, tr_error *error);
 
-/** Writes the absolute path without symbolic links. The file must exist. TR_STORE_FAILED. */
+/**
+ * Writes the absolute path of a file, without symbolic links, to `resolved`. The file must exist.
+ * TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE],
                                             tr_error *error);
 
@@ -40,20 +46,21 @@ TR_MUST_CHECK tr_status tr__os_path_resolve(const char *path, char resolved[OS_P
  * Locks.
  *
  * A lock is held until tr__os_file_unlock or the end of the process, no matter what else the
- * process opens and closes. It also keeps out other holders in the same process. A child made by
- * fork shares it until the child ends or calls exec. TR_STORE_BUSY: another holder has the lock.
- * TR_STORE_FULL, TR_STORE_FAILED.
+ * process opens and closes. A second lock of the same file fails, also in the same process. A child
+ * made by fork shares the lock until the child ends or calls exec. TR_STORE_BUSY: another holder
+ * has the lock. TR_STORE_FULL, TR_STORE_FAILED.
  */
 
 /**
- * Opens or creates a file and locks it. Then checks that the path still names this file.
+ * Opens or creates a file, locks it, and checks that the path still names this file. If the file
+ * was replaced meanwhile, begins again.
  */
 TR_MUST_CHECK tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error);
 /** Locks a directory. `*fd` is -1 on a file system that cannot lock directories. */
 TR_MUST_CHECK tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error);
 /**
- * Opens a file, which is made if it does not exist, and locks `size` bytes from `first` on. Also
- * keeps out programs that lock with fcntl(F_SETLK), as SQLite does.
+ * Opens a file, which is made if it does not exist, and locks `size` bytes from `first` on. The
+ * lock also excludes programs that lock the range with fcntl(F_SETLK), as SQLite does.
  */
 TR_MUST_CHECK tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size,
                                                int *fd, tr_error *error);
@@ -84,8 +91,9 @@ static inline bool os_file_is_same(const struct os_file_id *a, const struct os_f
 TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error);
 
 /**
- * Makes the system write to the disk what its cache has of the file, and waits until that is done. This does not make the
- * data durable. If the disk reports an error, the next sync through another descriptor returns it.
+ * Makes the kernel write the cached contents of the file to the disk, and waits until that is done. This does not make
+ * the contents durable. If the disk reports an error, the next sync of the file through another descriptor returns that
+ * error.
  */
 void tr__os_file_write_out(int fd);
 
@@ -94,8 +102,9 @@ TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const cha
                                              tr_error *error);
 
 /**
- * Writes an error text: that `what` (a verb) was not possible with `path`, because of errno. Does
- * nothing if `error` is NULL. Returns the status for it: TR_STORE_FULL, TR_STORE_FAILED.
+ * Writes an error text from errno, such as "cannot open /x/lock: Permission denied", with `what`
+ * for "open" and `path` for "/x/lock". Does nothing if `error` is NULL. Returns the status for
+ * errno: TR_STORE_FULL, TR_STORE_FAILED.
  */
 tr_status tr__os_file_refuse(tr_error *error, const char *what, const char *path);
 

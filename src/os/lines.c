@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Runs the line programs one after the other until one contains the address. All reads are checked
- * against the end of their section, so a damaged file gives no line and does no harm.
+ * A line table is a sequence of units, each with a line program that makes rows of addresses and
+ * lines. This file runs the programs one after the other until one has the address. All reads are
+ * checked against the end of their section, so a damaged file gives no line and does no harm.
  */
 #include "os/lines.h"
 
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* Names of the DWARF standard, section 7. */
+/* Numbers of the DWARF standard, section 7, under the standard's names. */
 enum {
     LNS_COPY = 1,
     LNS_ADVANCE_PC = 2,
@@ -55,7 +56,10 @@ struct unit {
     unsigned char lengths[256]; /* arguments of each standard opcode */
 };
 
-/* Reads a value of the given form. If it is a text, writes it to *text. */
+/*
+ * Reads a value of the given form, which says how the value is stored. If the value is a text,
+ * writes it to *text.
+ */
 static void read_form(const struct unit *unit, struct dwarf_bytes *cursor, uint64_t form,
                       const char **text)
 {
@@ -97,7 +101,10 @@ static void read_form(const struct unit *unit, struct dwarf_bytes *cursor, uint6
     }
 }
 
-/* Walks a table of directories or files of version 5. Returns the path of entry `index`; "" if there is none. */
+/*
+ * Walks a table of directories or files in a unit of DWARF version 5. Returns the path of entry `index`; "" if there is
+ * none.
+ */
 static const char *entries_walk(const struct unit *unit, struct dwarf_bytes *cursor, uint64_t index)
 {
     const char *found = "";
@@ -144,7 +151,7 @@ static const char *file_name(const struct unit *unit, uint64_t index)
     return "";
 }
 
-/* Reads the head of a unit. Returns false if its kind is not known. */
+/* Reads the head of a unit. Returns false if the version of the unit is not supported. */
 static bool unit_open(struct unit *unit, struct dwarf_bytes *all)
 {
     uint64_t length = dwarf_number(all, 4);
@@ -196,7 +203,10 @@ struct machine {
 
 static const struct row first_row = {.file = 1, .line = 1};
 
-/* Begins a row. Returns true if the address is in the previous row. */
+/*
+ * Ends the current row. Returns true if the address is between the row before it, machine->last,
+ * and the current row. Otherwise the current row becomes machine->last, unless the sequence ends.
+ */
 static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
 {
     bool is_found =
@@ -256,7 +266,10 @@ static bool standard_opcode(const struct unit *unit, struct dwarf_bytes *program
     return false;
 }
 
-/* Runs the program of a unit. Returns true if it contains the address; machine->last is its row. */
+/*
+ * Runs the program of a unit. Returns true if the program has the address. Then machine->last is
+ * the row of the address.
+ */
 static bool unit_run(const struct unit *unit, struct machine *machine, uint64_t address)
 {
     struct dwarf_bytes program = unit->program;

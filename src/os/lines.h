@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The line table of an object file (DWARF, versions 2 to 5). It says to which source line an address belongs. */
+/**
+ * The line table of an object file (DWARF, versions 2 to 5). The table says which source line each address belongs to.
+ */
 #ifndef OS_LINES_H
 #define OS_LINES_H
 
@@ -20,9 +22,9 @@ struct lines_tables {
 };
 
 /**
- * Looks up an address, as the file counts addresses. Writes the file's name, without directories
- * and cut to `size`, and the line. Returns false if the table does not have the address or is
- * malformed.
+ * Looks up an address, counted as in the object file. Writes the name of its source file, without
+ * directories and cut to `size`, and the number of its line. Returns false if the table does not
+ * have the address or is malformed.
  */
 bool tr__lines_find(const struct lines_tables *tables, uint64_t address, char *file, size_t size,
                     uint32_t *line);

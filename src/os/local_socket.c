@@ -40,7 +40,10 @@ static bool is_left_over(const struct sockaddr_un *address)
 
 static int bind_to(int fd, const struct sockaddr_un *address)
 {
-    /* The kernel gives the file the mode of the socket, so the file is never open to others. */
+    /*
+     * The kernel gives the new file the mode of the socket. So no other user can ever open the
+     * file.
+     */
     if (fchmod(fd, S_IRUSR | S_IWUSR) != 0)
         return errno;
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
@@ -75,7 +78,11 @@ tr_status tr__local_listen(const char *path, int *fd, char *why, size_t why_size
 
 void tr__local_unlisten(int fd, const char *path)
 {
-    (void)unlink(path); /* first, because after the close another process could listen there */
+    /*
+     * remove the file first: after the close another process could listen at the path, and its file
+     * would be removed
+     */
+    (void)unlink(path);
     (void)close(fd);
 }
 
@@ -148,7 +155,7 @@ void tr__local_bell_take(int bell)
 {
     uint64_t count;
     ssize_t got = read(bell, &count, sizeof count);
-    (void)got; /* -1: the bell has not rung */
+    (void)got; /* got is -1 if nobody has rung the bell */
 }
 
 void tr__local_bell_ring(int bell)

@@ -8,14 +8,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* About a microsecond: work under these locks takes less, and a sleep costs 50 times as much. */
+/*
+ * About a microsecond of spinning. Work under these locks takes less, and a sleep in the kernel
+ * costs 50 times as much.
+ */
 enum { LOCK_SPINS = 40 };
 
 _Static_assert(sizeof(struct lock) == 4, "the kernel looks at 32 bits");
 
 static void lock_futex(struct lock *lock, int operation, uint32_t value)
 {
-    /* Errors are EAGAIN and EINTR; the caller tries again in any case. */
+    /*
+     * The system call may fail with EAGAIN or EINTR. The caller looks at the lock again in any
+     * case.
+     */
     (void)syscall(SYS_futex, &lock->state, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
@@ -27,8 +33,8 @@ void tr__lock_wait(struct lock *lock)
             return;
     }
     /*
-     * From here on this thread takes the lock as AWAITED, because it cannot know whether other
-     * threads sleep. The price is an unnecessary wake if none does.
+     * From here on this thread writes LOCK_AWAITED when it takes the lock, because it cannot know
+     * whether other threads sleep. If none does, lock_give makes one unnecessary system call.
      */
     while (atom32_exchange(&lock->state, LOCK_AWAITED, ATOM_ACQUIRE) != LOCK_FREE)
         lock_futex(lock, FUTEX_WAIT, LOCK_AWAITED);

@@ -11,7 +11,7 @@
 
 #include "os/atomic.h"
 
-enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED /* held, and a thread may sleep for it */ };
+enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED /* held, and threads may sleep until it is free */ };
 
 struct lock {
     atom32 state;

@@ -7,9 +7,10 @@
 #include <sys/sysmacros.h>
 
 /*
- * A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 4711 08:01:131090 0 EOF". Device numbers are
- * hexadecimal. Device and file number must both match, so that no wrong process is named. On some
- * file systems the device differs from the one that stat returns. Then no process is found.
+ * A line of /proc/locks: "1: FLOCK ADVISORY WRITE 4711 08:01:131090 0 EOF". Device numbers are
+ * hexadecimal. Device and file number must both match, so that no wrong process is returned. On
+ * some file systems the device number in this line differs from the one that stat returns. Then no
+ * process is found.
  */
 int tr__os_lock_holder(const char *path)
 {

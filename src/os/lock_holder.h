@@ -3,7 +3,10 @@
 #ifndef OS_LOCK_HOLDER_H
 #define OS_LOCK_HOLDER_H
 
-/** Returns the number of the process that has a file or directory locked by flock; 0: none, or not known. Any thread. */
+/**
+ * Returns the number of the process that holds an flock on a file or directory; 0 if there is none, or it is not known.
+ * Any thread.
+ */
 int tr__os_lock_holder(const char *path);
 
 #endif

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A pipe takes this many bytes at once (PIPE_BUF), so lines of several threads do not mix. */
+/*
+ * A pipe takes a write of up to PIPE_BUF bytes, which is this many, as a whole. So lines of several
+ * threads do not mix.
+ */
 enum { LINE_SIZE_MAX = 4096 };
 
 static const char *const level_names[] = {
@@ -60,7 +63,10 @@ static void write_all(int fd, const char *bytes, size_t size)
         ssize_t written = write(fd, bytes, size);
         if (written < 0 && errno == EINTR)
             continue;
-        /* The log has no reader, or a slow one. The runtime must not wait for it. */
+        /*
+         * The reader of the log is gone, or too slow. Drop the rest of the line, because the
+         * runtime must not wait for the reader.
+         */
         if (written <= 0)
             return;
         bytes += written;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Small files that are part of the memory of this process, and outlive it. */
+/**
+ * Maps small files into the memory of this process. What the process writes there remains in the
+ * file after its end.
+ */
 #ifndef OS_MAP_FILE_H
 #define OS_MAP_FILE_H
 
@@ -8,11 +11,11 @@
 #include <troupe/status.h>
 
 /**
- * Maps a whole file, which is made if it does not exist, and lengthened to `size` bytes if it is shorter; new bytes are
- * zero. What is written to the memory is in the file for the next process, also if this one is killed; nothing is
- * synced, so a power cut may lose it. The space on the disk is taken at once, so that no later write can fail.
- * `*mapped` is the size of the mapping. TR_NOT_SUPPORTED: it is no regular file, or larger than 64 MiB. TR_STORE_FULL,
- * TR_STORE_FAILED.
+ * Maps a whole file into memory. Makes the file if it does not exist, and lengthens it to `size` bytes if it is
+ * shorter; new bytes are zero. The next process finds in the file what this process has written to the memory, even if
+ * this process was killed. A power cut may lose what was written, because the file is never synced. The space on the
+ * disk is taken at once, so that no later write to the memory can fail. `*mapped` is the size of the mapping.
+ * TR_NOT_SUPPORTED: it is no regular file, or larger than 64 MiB. TR_STORE_FULL, TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__map_file_open(const char *path, size_t size, void **memory,
                                           size_t *mapped, tr_error *error);

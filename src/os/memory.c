@@ -16,15 +16,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Below the size of one huge page (x86-64, arm64 with 4 KiB pages) the advice has no effect. */
+/*
+ * Advice about blocks smaller than one huge page (of x86-64, and of arm64 with pages of 4 KiB) has
+ * no effect.
+ */
 #define HUGE_PAGE_SIZE ((size_t)2 << 20)
 
-/* Linux 5.14: makes pages resident as a write to each page would, at two thirds of the cost. */
+/* Linux 5.14: makes pages resident, as a write to each page would do, at two thirds of the cost. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Linux 6.13: a guard that needs no mapping, so that vm.max_map_count does not limit it. */
+/*
+ * Linux 6.13: makes a guard that takes no mapping, so that vm.max_map_count does not limit the
+ * number of guards.
+ */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
@@ -57,32 +63,36 @@ void tr__os_advise_huge(void *memory, size_t size)
     size_t page = tr__os_page_size();
     uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1);
     uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(page - 1);
-    /* A kernel without huge pages returns an error, which is harmless. */
+    /* A kernel without huge pages returns an error. The memory then has small pages. */
     (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
 /*
- * How long a huge page may take: 1 µs for each 4 KiB of it. A page that only has to be cleared
- * takes a quarter of this time. A page for which the host has to find memory takes several times as
- * long.
+ * How long a huge page may take: 1 µs for each 4 KiB of it. A huge page that only has to be cleared
+ * takes a quarter of this time. One for which the host of a virtual machine has to find memory
+ * takes several times this time.
  */
 #define HUGE_PAGE_NS (512 * TR_MICROSECOND)
 
 enum {
     /*
-     * Blocks of 2 MiB that get small pages after a slow huge page, before the next try. Each
-     * further slow one doubles the number. The kernel first hands out pages that the host has not
-     * taken back. So a slow page shows that there are no fast pages until some are freed.
+     * After a slow huge page, the next HUGE_WAIT blocks of 2 MiB get small pages, before a huge
+     * page is tried again. Each further slow huge page doubles this number, up to HUGE_WAIT_MAX.
+     * The kernel first hands out pages that the host has not taken back. So a slow page shows that
+     * there are no fast pages until some are freed.
      */
     HUGE_WAIT = 32,
     HUGE_WAIT_MAX = 256,
-    /* Bytes of small pages that are made ready at once. They are still in the cache when used. */
+    /*
+     * How many bytes of small pages are made resident at once. They are still in the processor's
+     * cache when the caller uses them.
+     */
     SMALL_STEP = 128 * 1024,
 };
 
 /*
- * huge_wait: how many blocks still get small pages. After a slow huge page it is set to
- * huge_wait_next.
+ * huge_wait is the number of blocks that still get small pages before a huge page is tried again.
+ * After a slow huge page it is set to huge_wait_next.
  */
 static atom32 huge_wait;
 static atom32 huge_wait_next = {HUGE_WAIT};
@@ -139,12 +149,18 @@ size_t tr__os_memory_ready(void *memory, size_t size)
     }
     if (is_ready)
         return end - address;
-    /* Before Linux 5.14 the kernel cannot be asked for pages ahead. It gives each when it is first touched. */
+    /*
+     * A kernel before Linux 5.14 cannot make pages resident ahead of their use. It provides each page when the page is
+     * first touched.
+     */
     tr__os_advise_huge(memory, size);
     return size;
 }
 
-/* The best kind of guard that this kernel is known to have, and how many guards of kind OS_GUARD_PAGE are in use. */
+/*
+ * guard_best is the best kind of guard that this kernel may have. guard_pages is the number of guards of kind
+ * OS_GUARD_PAGE in use.
+ */
 static atom32 guard_best = {OS_GUARD_MARK};
 static atom32 guard_pages;
 
@@ -167,8 +183,8 @@ static bool guards_protect(char *slab, size_t count, size_t stride)
         if (i == count)
             return true;
         /*
-         * The process has reached its limit of mappings: make the guards of this slab accessible again, which joins its
-         * mappings.
+         * The process has reached its limit of mappings. Make the guards that this slab has so far accessible again, so
+         * that the kernel joins the mappings of the slab.
          */
         while (i-- > 0)
             (void)mprotect(slab + i * stride, OS_GUARD_SIZE, PROT_READ | PROT_WRITE);
@@ -204,7 +220,7 @@ void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard)
     size_t stride = stack_size + OS_GUARD_SIZE;
     if (stride < stack_size || count > SIZE_MAX / stride)
         return NULL;
-    /* Stacks are mostly untouched, so no memory is reserved for them. */
+    /* Most of the memory of stacks is never touched, so reserve none for it. */
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
     char *slab = mmap(NULL, count * stride, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (slab == MAP_FAILED)

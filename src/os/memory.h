@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /**
- * Does what realloc does, but size 0 frees the block and returns NULL. If memory is missing, returns NULL, and the old
- * block stays.
+ * Does what realloc does, but size 0 frees the block and returns NULL. If there is not enough memory, returns NULL and
+ * leaves the old block as it was.
  */
 void *tr__os_resize(void *memory, size_t size);
 
@@ -28,14 +28,15 @@ size_t tr__os_page_size(void);
 
 /**
  * Asks the kernel to back a large untouched block with huge pages. Then the first use costs one
- * page fault for each 2 MiB, and not one for each 4 KiB. Only advice. Blocks below 4 MiB are left
- * alone.
+ * page fault for each 2 MiB, and not one for each 4 KiB. The kernel may ignore this. Blocks below 4
+ * MiB are left alone.
  */
 void tr__os_advise_huge(void *memory, size_t size);
 
 /**
- * Makes the beginning of a large untouched block resident. Returns how many bytes: at least one and
- * not much more than 2 MiB, so that a caller who fills the block in order has little unused memory.
+ * Makes the beginning of a large untouched block resident. Returns how many bytes are resident: at
+ * least one, and not much more than 2 MiB. So a caller that fills the block in order, and calls
+ * this again after those bytes, has little memory that is resident and unused.
  *
  * Huge pages are used while the kernel has free ones. A virtual machine may have given its free
  * huge pages back to the host. Then a huge page costs more than the small pages that the machine
@@ -43,17 +44,17 @@ void tr__os_advise_huge(void *memory, size_t size);
  */
 size_t tr__os_memory_ready(void *memory, size_t size);
 
-/** What lies below a stack. A greater value is a better guard. */
+/** What is below the lowest byte of a stack. A greater value is a better guard. */
 enum os_guard {
-    OS_GUARD_NONE, /* another stack, or unknown memory */
+    OS_GUARD_NONE, /* no guard: below is another stack, or memory that may be in use */
     OS_GUARD_PAGE, /* pages without access: two mappings for each stack */
-    OS_GUARD_MARK, /* marks in the page table (Linux 6.13): no mapping of its own */
+    OS_GUARD_MARK, /* marks in the page table (Linux 6.13), which take no mapping */
 };
 
 /**
- * Bytes of a guard, a multiple of all page sizes. One page would stop a recursion. This size also
- * stops a function with a large local variable, whose first access may be that far below. See
- * docs/design/stacks.md.
+ * The size of a guard in bytes, a multiple of all page sizes. A guard of one page would stop a
+ * recursion. A guard of this size also stops a function with a large local variable, whose first
+ * access may be that far below the stack. See docs/design/stacks.md.
  */
 #define OS_GUARD_SIZE ((size_t)256 * 1024)
 
@@ -75,8 +76,8 @@ char *tr__os_stack_low(void *slab, size_t index, size_t stack_size);
 void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard);
 
 /**
- * Returns the memory of a stack to the system and keeps its addresses, which read as zero
- * afterwards.
+ * Gives the memory of a stack back to the system. The addresses stay valid, and are zero when they
+ * are read again.
  */
 void tr__os_stack_clean(const void *low, size_t stack_size);
 

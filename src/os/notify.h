@@ -10,17 +10,20 @@
 
 /**
  * Sends "READY=1", "STOPPING=1", "WATCHDOG=1" or the like. Returns TR_OK, also if NOTIFY_SOCKET is not set;
- * TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the system refuses it. Any thread. Does not
- * wait.
+ * TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the system refuses the datagram. Any thread.
+ * Does not wait.
  */
 TR_MUST_CHECK tr_status tr__notify(const char *state);
 /**
- * Returns the longest time between two "WATCHDOG=1", after which systemd ends the process: WATCHDOG_USEC, if
+ * Returns the time after the last "WATCHDOG=1" when systemd ends the process: the variable WATCHDOG_USEC, if
  * WATCHDOG_PID is this process or not set. 0: no limit.
  */
 tr_time tr__notify_watchdog_ns(void);
 
-/** Makes a descriptor that is readable each `period_ns`. Returns -1 if there is none left. */
+/**
+ * Makes a ticker: a descriptor that becomes readable each `period_ns`. Returns -1 if no descriptor
+ * is left.
+ */
 int tr__ticker_new(tr_time period_ns);
 /** Whether the period has passed since the last call. Does not wait. */
 bool tr__ticker_read(int ticker);

@@ -17,7 +17,9 @@ static void panic_print(const char *text, int length)
 
 void tr__assert_failed(const char *file, int line, const char *function, const char *text)
 {
-    /* Formatted by hand, because stdio and the heap may be part of what is broken. */
+    /*
+     * Write the message without stdio's streams and without the heap, because these may be damaged.
+     */
     char message[512];
     int length = snprintf(
         message, sizeof message, "%s:%d: %s: assertion failed: %s\n", file, line, function, text);

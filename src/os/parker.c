@@ -3,23 +3,22 @@
  * Parking. Each parker has a word, and an epoll instance (os/epoll.h) with an eventfd and sometimes a
  * timer in it.
  *
- * The word keeps a wake until a park consumes it; several wakes count once. A thread that parks
- * while no descriptor is watched sleeps on the word itself, by a futex, which is four times as fast
- * as epoll. Otherwise it sleeps in epoll, and the eventfd wakes it. It asks epoll once, and what it
- * has collected is what the next poll gives.
+ * The word keeps a wake until a park consumes it; several wakes count once. A thread that parks while no descriptor is
+ * watched sleeps on the word itself, by a futex, which is four times as fast as epoll. Otherwise the thread sleeps in
+ * epoll, and the eventfd wakes it. A park asks epoll once. The next poll returns the events that this park has
+ * collected.
  *
  * Rules:
- * 1. A park returns at once while there are collected events that were not given.
+ * 1. A park returns at once while there are collected events that no poll has returned.
  * 2. Once the embedding program has asked for the descriptor of the parker, that descriptor is kept
  *    readable while there are events, collected or not, and from a wake until the next park.
- * 3. The descriptor also becomes readable at a given time, by a timer in the epoll instance that
- *    exists only after the descriptor was asked for. The timer is set again only for an earlier
- *    time, or when its time has come: a timer that fires too early costs one wake-up, while setting
- *    it for each message would cost more. The timer must not end a park that sleeps, so such a park
- *    stops it.
- * 4. A wake exchanges AWOKEN into the word, and the previous value says what else it must do. Its
- *    write to the eventfd may come late, after that park has ended for another reason. Then the
- *    next park in epoll ends at once, unnecessarily.
+ * 3. The descriptor also becomes readable at a given time, by a timer in the epoll instance. The timer exists only
+ *    after the program has asked for the descriptor. The timer is set again only for an earlier time, or when its time
+ *    has come. So it may fire too early. That costs one wake-up; setting the timer for each message would cost more.
+ *    The timer must not end a park that sleeps, so such a park stops the timer.
+ * 4. A wake exchanges AWOKEN into the word. The previous value of the word says how the parked thread sleeps, and so
+ *    what else the wake must do. The write of a wake to the eventfd may come late, after that park has ended for
+ *    another reason. Then the next park in epoll ends at once, unnecessarily.
  *
  * Other threads touch only `word`, `has_fd_user` and `event`; `event` does not change.
  */
@@ -58,7 +57,7 @@ static void event_write(const tr_parker *parker)
     do {
         written = write(parker->event, &one, sizeof one);
     } while (written < 0 && errno == EINTR);
-    /* EAGAIN: the counter is full, and therefore readable. */
+    /* EAGAIN: the counter of the eventfd is full, so the eventfd is readable already. */
 }
 
 static void event_drain(const tr_parker *parker)
@@ -159,10 +158,13 @@ static bool has_fd_user(const tr_parker *parker)
     return atom32_load(&parker->has_fd_user, ATOM_SEQ_CST); /* pairs with tr__real_parker_fd */
 }
 
-/* Sleeps in epoll, or only looks if the timeout is 0. */
+/* Sleeps in epoll; with a timeout of 0, only collects the events that are there. */
 static void epoll_sleep(tr_parker *parker, tr_time timeout)
 {
-    /* nothing is watched, so nothing but a wake can be there */
+    /*
+     * with a timeout of 0 and no watched descriptor, only a wake can be there, so epoll need not be
+     * asked
+     */
     bool is_woken = !timeout && !parker->epoll.watched;
     if (is_woken || tr__epoll_wait(&parker->epoll, timeout))
         event_drain(parker);
@@ -196,7 +198,7 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
         epoll_sleep(parker, timeout);
     else if (in_futex && timeout)
         futex_wait(parker, timeout);
-    /* The exchange also makes visible what the waking thread wrote before. */
+    /* After the exchange this thread sees what the waking thread has written before its wake. */
     (void)atom32_exchange(&parker->word, IDLE, ATOM_SEQ_CST);
     keep_readable(parker);
 }

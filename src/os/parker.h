@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parkers of the real platform: a thread sleeps on one until a deadline, a wake-up or an event of a watched
+ * A parker is what a thread of the real platform sleeps on, until a deadline, a wake-up or an event of a watched
  * descriptor.
  *
  * troupe/platform.h says what each function promises. `platform` is ignored.

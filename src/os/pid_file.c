@@ -16,7 +16,10 @@ static tr_status pid_file_refuse(tr_status status, const char *path, const char 
     return status;
 }
 
-/* Whether the path still names the locked file: a process that ended may have removed it after the open. */
+/*
+ * Whether the path still names the locked file. The process that had the file before may have removed the file between
+ * the open and the lock of this process.
+ */
 static bool is_current(int fd, const char *path)
 {
     struct stat opened;
@@ -25,7 +28,10 @@ static bool is_current(int fd, const char *path)
            opened.st_dev == named.st_dev;
 }
 
-/* Opens and locks the file. Returns -1 with an errno; EWOULDBLOCK: another process has the lock. */
+/*
+ * Opens and locks the file. Returns -1 and sets errno on failure. EWOULDBLOCK: another process has
+ * the lock.
+ */
 static int open_locked(const char *path)
 {
     for (;;) {

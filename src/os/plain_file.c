@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads, writes, makes and removes files that are copied. */
+/** Reads, writes, makes and removes the files of backups and other copies. */
 #include "os/plain_file.h"
 
 #include "os/file.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Static probes for perf, bpftrace and SystemTap (USDT), of the provider "troupe": a nop in the code, and a note in the
- * file that says where it is and where its arguments are. Without <sys/sdt.h> (Debian: systemtap-sdt-dev) at build time
- * there are none.
+ * Static probes for perf, bpftrace and SystemTap (USDT), of the provider "troupe": a probe is a nop in the code, and a
+ * note in the object file that says where the nop and its arguments are. A build without <sys/sdt.h> (Debian:
+ * systemtap-sdt-dev) has no probes.
  *
  *     bpftrace -e 'usdt:./bank:troupe:failure { printf("%x %s\n", arg0, str(arg1)); }'
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A child process shares the memory of this program until its own program is loaded, as with
- * posix_spawn. So a start takes no longer if this program has much memory. posix_spawn itself
- * cannot make the kernel kill the child together with its parent (PR_SET_PDEATHSIG). A pidfd shows
- * the end of a child, so SIGCHLD is left to the program.
+ * A child process shares the memory of this program until its own program is loaded, as with posix_spawn. So a start
+ * takes no longer if this program has much memory. posix_spawn itself is not used, because it cannot make the kernel
+ * kill the child together with its parent (PR_SET_PDEATHSIG). This program learns of the end of a child by a pidfd, and
+ * so does not use SIGCHLD.
  *
- * Input and output are one UNIX socket, not two pipes: a channel is one descriptor, and the end of the input is a
- * shutdown of one direction.
+ * Input and output of a child are one UNIX socket, not two pipes, because a channel has only one descriptor. To end the
+ * input of the child, the program shuts down one direction of the socket.
  */
 #include "os/process.h"
 
@@ -37,14 +37,19 @@
 #endif
 
 enum {
-    STACK_SIZE = 16 * 1024,   /* bytes of the stack of a child, until its program is loaded */
-    DESCRIPTORS_MAX = 1 << 20 /* what the kernel allows by default: fs.nr_open */
+    /* bytes of the stack that a child uses until its own program is loaded */
+    STACK_SIZE = 16 * 1024,
+    /* the most descriptors that the kernel allows by default: fs.nr_open */
+    DESCRIPTORS_MAX = 1 << 20
 };
 
 _Static_assert(sizeof(struct rlimit) == 2 * sizeof(uint64_t), "as prlimit64 has it");
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
-/* The ends of streams that the child gets: `io` as 0 and 1, `errors` as 2. -1: none was made. */
+/*
+ * The descriptors that the child gets for its streams: `io` becomes 0 and 1, `errors` becomes 2.
+ * -1: the stream is not connected to this program.
+ */
 struct ends {
     int io;
     int errors;
@@ -74,7 +79,10 @@ static void close_if(int fd)
         (void)close(fd);
 }
 
-/* Makes a stream of two descriptors: `ours` is non-blocking, `theirs` is not. Neither number is 0, 1 or 2. */
+/*
+ * Makes a stream of two descriptors. This program keeps `ours`, which is non-blocking; the child gets `theirs`, which
+ * blocks. Neither number is 0, 1 or 2.
+ */
 static int stream_open(int *ours, int *theirs)
 {
     int pair[2];
@@ -103,20 +111,23 @@ static int stream_open(int *ours, int *theirs)
 
 /*
  * The child shares the memory of this program until its own program is loaded. Until then the
- * thread that has started it waits. So it makes system calls and nothing else: no function of the C
- * library, which may hold a lock or keep what the parent must not see.
+ * thread that has started the child waits. The child only makes system calls. It calls no function
+ * of the C library, because such a function may need a lock that another thread holds, or change
+ * data that this program also uses.
  */
 struct birth {
     const tr_process_spec *spec;
     struct ends ends;
     char *const *environment;
-    const char *path; /* the directories to look in; NULL: the program has a '/' */
+    /* the directories in which the program is looked for; NULL: the program's name has a '/' */
+    const char *path;
     pid_t parent;
-    long error;               /* why the program was not loaded */
-    unsigned descriptors_max; /* for kernels without close_range, without /proc */
-    bool has_limit;           /* the child gets the limit of descriptors `limit` */
+    long error; /* why the program was not loaded */
+    /* descriptors to close if the kernel has no close_range and there is no /proc */
+    unsigned descriptors_max;
+    bool has_limit; /* the child gets `limit` as its limit of descriptors */
     struct rlimit limit;
-    /* First for the entries of /proc/self/fd, then for a directory of PATH with the program's name behind it. */
+    /* A buffer: first for the entries of /proc/self/fd, later for a directory of PATH and the program's name. */
     _Alignas(8) char file[PATH_MAX];
     _Alignas(16) char stack[STACK_SIZE];
 };
@@ -142,7 +153,7 @@ IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
     return 0;
 }
 
-/* An entry of a directory, as the kernel gives it. */
+/* An entry of a directory, as getdents64 returns it. */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -151,7 +162,7 @@ struct entry {
     char name[];
 };
 
-/* The number in the name of an entry. One that is no number is 0. */
+/* Returns the number that the name of an entry is; 0 if the name is no number. */
 IN_CHILD static long number_of(const struct entry *entry)
 {
     long number = 0;
@@ -160,7 +171,9 @@ IN_CHILD static long number_of(const struct entry *entry)
     return number;
 }
 
-/* Closes all descriptors from 3 on that /proc lists. Returns false if /proc lists none. */
+/*
+ * Closes all descriptors from 3 on that /proc lists. Returns false if /proc lists no descriptors.
+ */
 IN_CHILD static bool listed_close(struct birth *birth)
 {
     long size;
@@ -183,8 +196,8 @@ IN_CHILD static bool listed_close(struct birth *birth)
 }
 
 /*
- * Closes all descriptors of the child except its three, because libraries may have some that are not close-on-exec. Kernels
- * before 5.9, and some containers, have no close_range.
+ * Closes all descriptors of the child except 0, 1 and 2, because libraries may have opened some that are not
+ * close-on-exec. Kernels before 5.9, and some containers, have no close_range.
  */
 IN_CHILD static void others_close(struct birth *birth)
 {
@@ -202,27 +215,27 @@ IN_CHILD static void others_close(struct birth *birth)
 IN_CHILD static void signals_reset(void)
 {
     enum { SIGNALS = 64, SET_BYTES = SIGNALS / 8 };
-    const long usual[8] = {
-        0}; /* zeros: a struct sigaction of the kernel with SIG_DFL, and also an empty set of signals */
+    /* Zeros stand for a struct sigaction of the kernel with SIG_DFL, and for an empty set of signals. */
+    const long usual[8] = {0};
     for (int signal = 1; signal <= SIGNALS; signal++)
         (void)os_call(SYS_rt_sigaction, signal, (long)usual, 0, SET_BYTES, 0, 0);
     (void)os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)usual, 0, SET_BYTES, 0, 0);
 }
 
-/* Has the kernel kill the child when the thread that starts it ends. */
+/* Makes the kernel kill the child when the thread that starts it ends. */
 IN_CHILD static long tie(const struct birth *birth)
 {
     if (birth->spec->outlives)
         return 0;
     long result = os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     if (result == 0 && os_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != birth->parent)
-        return -ESRCH; /* the child was killed before this call */
+        return -ESRCH; /* the parent had ended before this call, so no signal would come */
     return result;
 }
 
 /*
- * Loads the program from the next directory of the path. Returns on failure only: a negative error
- * number.
+ * Loads the program from the first directory of *path, and moves *path behind that directory.
+ * Returns on failure only: a negative error number.
  */
 IN_CHILD static long load_from(struct birth *birth, const char **path)
 {
@@ -231,7 +244,7 @@ IN_CHILD static long load_from(struct birth *birth, const char **path)
         if (size < sizeof birth->file - 2)
             birth->file[size++] = **path;
     }
-    if (size) /* an empty directory is the working directory */
+    if (size) /* an empty directory in PATH means the working directory, so no '/' is needed */
         birth->file[size++] = '/';
     for (const char *at = birth->spec->program; *at; at++) {
         if (size >= sizeof birth->file - 1)
@@ -264,7 +277,8 @@ IN_CHILD static long load(struct birth *birth)
     for (;;) {
         long result = load_from(birth, &path);
         if (result == -EACCES)
-            found = result; /* a later directory may have the program too */
+            /* a later directory may have a program of this name that can be loaded */
+            found = result;
         else if (result != -ENOENT && result != -ENOTDIR && result != -ENAMETOOLONG &&
                  result != -ESTALE && result != -ENODEV && result != -ETIMEDOUT)
             return result;
@@ -274,7 +288,10 @@ IN_CHILD static long load(struct birth *birth)
     }
 }
 
-/* The whole life of the child in the memory of this program. Returns why the program was not loaded. */
+/*
+ * All that the child does before its program is loaded. Returns only if the program could not be loaded: a negative
+ * error number.
+ */
 IN_CHILD static long live(struct birth *birth)
 {
     const tr_process_spec *spec = birth->spec;
@@ -293,7 +310,7 @@ IN_CHILD static long live(struct birth *birth)
     if (result < 0)
         return result;
     others_close(birth);
-    if (birth->has_limit) /* a limit that becomes lower is never refused */
+    if (birth->has_limit) /* lowering a limit never fails */
         (void)os_call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&birth->limit, 0, 0, 0);
     return load(birth);
 }
@@ -327,12 +344,18 @@ static void birth_fill(struct birth *birth, const tr_process_spec *spec, const s
 }
 
 #ifdef __SANITIZE_THREAD__
-/* The clone of ThreadSanitizer takes the child for a fork, and ignores afterwards what the calling thread synchronises. */
+/*
+ * ThreadSanitizer replaces clone. Its clone takes the child for a fork, and afterwards ignores what the calling thread
+ * synchronises. So call the C library's own.
+ */
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 #define clone __clone
 #endif
 
-/* Makes a process, and waits until it has its program or has failed. Returns an error number. */
+/*
+ * Makes a process, and waits until its program is loaded or has failed to load. Returns 0 or an
+ * error number.
+ */
 static int spawn(const tr_process_spec *spec, const struct ends *ends, pid_t *pid)
 {
     sigset_t all;
@@ -347,7 +370,7 @@ static int spawn(const tr_process_spec *spec, const struct ends *ends, pid_t *pi
         return ENOMEM;
     birth_fill(birth, spec, ends);
     (void)sigfillset(&all);
-    /* a handler of this program must not run in the child */
+    /* block all signals, because a signal handler of this program must not run in the child */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     *pid = clone(
         child_main, birth->stack + sizeof birth->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, birth);
@@ -407,7 +430,10 @@ tr_status tr__real_process_signal(const tr_platform *platform, const tr_process_
                                   int signal)
 {
     (void)platform;
-    /* The number belongs to this group until the process is reaped. */
+    /*
+     * The process is not reaped yet, so the kernel has not given the number of its group to another
+     * one.
+     */
     int result = process->has_group
                      ? kill(-(pid_t)process->pid, signal)
                      : (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0);

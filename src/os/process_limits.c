@@ -9,7 +9,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Magic numbers of file systems that magic.h may lack. */
+/* Numbers by which statfs names file systems that <linux/magic.h> may not have. */
 enum { MAGIC_CIFS = 0xff534d42, MAGIC_SMB2 = 0xfe534d42, MAGIC_FUSE = 0x65735546 };
 
 static uint64_t files_count(void)

@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 struct process_limits {
-    uint64_t files_max;  /* descriptors: the soft limit */
-    uint64_t files_hard; /* the hard limit, to which the program may raise the soft one */
+    uint64_t files_max; /* the soft limit of open descriptors */
+    /* the hard limit of open descriptors, up to which a program may raise the soft limit */
+    uint64_t files_hard;
     uint64_t files_used;
     uint64_t memory_bytes; /* resident memory; 0: not known */
     unsigned cpus;
-    bool has_cores;        /* a crash may write a core */
+    bool has_cores;        /* the kernel may write a core file when this process crashes */
     char clock_source[32]; /* the clock source of the kernel; "": not known */
 };
 /** Asks the system. Any thread. Reads files of /proc. */

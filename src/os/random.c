@@ -13,12 +13,18 @@
 uint64_t tr__real_random(const tr_platform *platform)
 {
     uint64_t bits = 0;
-    /* The kernel returns up to 256 bytes in one piece. A signal interrupts only the wait for the first entropy. */
+    /*
+     * The kernel returns up to 256 bytes as a whole. A signal can interrupt the call only while it waits for the
+     * kernel's first entropy, early after the boot.
+     */
     if (getrandom(&bits, sizeof bits, 0) == (ssize_t)sizeof bits)
         return bits;
     if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
         return bits;
-    /* A sandbox refuses the system call. Seeds made in this way still differ between processes and moments. */
+    /*
+     * A sandbox may refuse the system call. A seed from the clocks still differs between processes and from time to
+     * time.
+     */
     return hash_mix((uint64_t)tr__real_mono_now(platform)) ^
            hash_mix((uint64_t)tr__real_wall_now(platform) + (uint64_t)getpid());
 }

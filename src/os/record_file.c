@@ -52,7 +52,10 @@ bool tr__program_path(char *path, size_t size)
     if (length <= 0 || (size_t)length >= size - 1)
         return false;
     path[length] = '\0';
-    /* Linux appends this if the file was replaced while the program runs. The new file is at the same path. */
+    /*
+     * Linux appends this text to the path if the program's file was removed or replaced while the program runs. A new
+     * file is at the path without this text.
+     */
     static const char deleted[] = " (deleted)";
     size_t rest = (size_t)length - (sizeof deleted - 1);
     if ((size_t)length > sizeof deleted - 1 && strcmp(path + rest, deleted) == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Makes files that only their owner may read, and looks at files. */
+/** Writes new files that only their owner may read, and finds out size and age of files. */
 #ifndef OS_RECORD_FILE_H
 #define OS_RECORD_FILE_H
 
@@ -7,14 +7,14 @@
 #include <troupe/status.h>
 
 /**
- * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: the file exists already. TR_FAILED: it cannot be written;
- * a file that was begun is removed. Any thread; waits for the disk.
+ * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: the file exists already. TR_FAILED: the file cannot be
+ * written; what was written of it is removed. Any thread; waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__file_make(const char *path, const tr_bytes *pieces, size_t count);
 
 /**
- * Looks at a file. *written_ns: when it was last written to, by the wall clock. Returns false if there is no such file, or it is no
- * regular one. Any thread.
+ * Looks at a file. Sets *written_ns to the time of the last write, by the wall clock. Returns false if there is no such
+ * file, or it is no regular one. Any thread.
  */
 bool tr__file_look(const char *path, uint64_t *size, tr_time *written_ns);
 

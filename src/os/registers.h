@@ -26,7 +26,10 @@ static inline uintptr_t registers_sp(const ucontext_t *context)
     return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* Copies the registers by their numbers of DWARF, with a bit for each that is known. */
+/*
+ * Copies the registers: the register with number n of DWARF to values[n]. Sets bit n of *known if
+ * that register is known.
+ */
 static inline void registers_copy(const ucontext_t *context, uintptr_t *values, uint64_t *known)
 {
     static const uint8_t order[] = {REG_RAX,
@@ -50,7 +53,10 @@ static inline void registers_copy(const ucontext_t *context, uintptr_t *values, 
     *known = (UINT64_C(1) << sizeof order) - 1;
 }
 
-/* Makes the context look as if the function that could not be entered had returned at once. */
+/*
+ * Changes the context as if the called function had returned at once. For a call of an address
+ * without code.
+ */
 static inline void registers_step_back(ucontext_t *context)
 {
     greg_t *registers = context->uc_mcontext.gregs;
@@ -64,12 +70,12 @@ static inline void registers_redirect(ucontext_t *context, char *top,
 {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
-    memset((void *)(aligned - 8), 0, 72); /* marks the end of the stack for unwinders */
+    memset((void *)(aligned - 8), 0, 72); /* zeros, at which unwinders end their walk */
     registers[REG_RSP] = (greg_t)(aligned - 8);
     registers[REG_RBP] = 0;
     registers[REG_RIP] = (greg_t)(uintptr_t)function;
     registers[REG_RDI] = (greg_t)(uintptr_t)argument;
-    registers[REG_EFL] &= ~(greg_t)0x500; /* the direction and the trap flag */
+    registers[REG_EFL] &= ~(greg_t)0x500; /* clears the direction flag and the trap flag */
     if (context->uc_mcontext.fpregs) {
         /* Marks the x87 registers as free, with no pending exception. */
         context->uc_mcontext.fpregs->swd = 0;

@@ -19,7 +19,7 @@ tr_status tr__resolve_status(int code, int error)
         if (error == ENOMEM)
             return TR_NO_MEMORY;
         return error == EMFILE || error == ENFILE ? TR_LIMIT : TR_TIMEOUT;
-    default: /* no such name, or none with an address */
+    default: /* EAI_NONAME and the like: the name does not exist, or has no address */
         return TR_ADDRESS_INVALID;
     }
 }

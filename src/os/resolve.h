@@ -10,7 +10,10 @@
 tr_status tr__real_resolve(const tr_platform *platform, const char *name, uint16_t port,
                            tr_address *addresses, size_t max, size_t *count);
 
-/** Returns the status for an error of getaddrinfo. `error` is errno, for EAI_SYSTEM. */
+/**
+ * Returns the status for an error code of getaddrinfo. `error` is the errno for the code
+ * EAI_SYSTEM.
+ */
 tr_status tr__resolve_status(int code, int error);
 
 /** Writes the addresses of a list without repetitions, in the order of the list, at most `max`. Returns how many. */

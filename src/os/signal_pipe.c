@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rules:
- * 1. takers[n].pipe is the writing end for signal n, plus 1; 0 for none. Handlers read it without the lock.
- * 2. A handler counts itself in `handlers` before it reads the pipe. A pipe is closed only after it is in no entry, and
- *    `handlers` was seen at 0 since: so nothing is ever written to a descriptor that has another meaning by then.
- * 3. All else is written under the lock.
+ * Each signal has an entry in `takers`. Its handler writes the number of the signal into the pipe of the entry. Rules:
+ * 1. takers[n].pipe is the writing end of the pipe for signal n, plus 1; 0: nobody has taken the signal. Handlers read
+ *    it without the lock.
+ * 2. A handler counts itself in `handlers` before it reads the pipe. A pipe is closed only when no entry has it any
+ *    more and `handlers` was 0 once after that. So no handler writes to a number that is the descriptor of something
+ *    else by then.
+ * 3. All other data are written under takers_lock.
  */
 #include "os/signal_pipe.h"
 
@@ -22,7 +24,7 @@ enum { SIGNALS = 65 }; /* signals 1 to 64 of Linux */
 struct taker {
     atom32 pipe;    /* rule 1 */
     int fd;         /* the reading end, if `pipe` is set */
-    uint32_t claim; /* how many runners have the signal */
+    uint32_t claim; /* how many runners have claimed the signal */
     struct sigaction before;
 };
 
@@ -38,7 +40,8 @@ static void on_signal(int signal)
     if (pipe) {
         unsigned char number = (unsigned char)signal;
         /*
-         * If the pipe is full, the signal is lost. That is allowed, because several signals of a kind may come as one.
+         * If the pipe is full, the signal is lost. That is allowed, because the kernel, too, may merge several signals
+         * with the same number into one.
          */
         ssize_t size = write((int)pipe - 1, &number, 1);
         (void)size;
@@ -95,7 +98,7 @@ static tr_status take(int signal, const int pipe[2])
     return TR_INVALID_ARGUMENT;
 }
 
-/* Waits until no handler can have an entry that it read before: rule 2. */
+/* Waits until all handlers that may have read an entry before this call have returned: rule 2. */
 static void wait_for_handlers(void)
 {
     while (atom32_load(&handlers, ATOM_SEQ_CST))

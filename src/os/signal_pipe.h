@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Signals of the process as descriptors, for actors; and which signals are taken.
+ * Signals of the process as descriptors that a channel can read, for actors. Also says which
+ * signals may be taken, and which are.
  *
- * A handler is installed, which writes the number into a pipe: so a signal may be delivered to any
- * thread, also to a thread that the application has started. (A signalfd would need each such
- * thread to block the signal.) Signals belong to the process, so the data of this file are
- * process-wide.
+ * The runtime installs a handler that writes the number of the signal into a pipe. So the kernel
+ * may deliver the signal to any thread, also to one that the application has started. (With a
+ * signalfd, each such thread would have to block the signal.) Signals belong to the process, so the
+ * data of this file are process-wide.
  */
 #ifndef OS_SIGNAL_PIPE_H
 #define OS_SIGNAL_PIPE_H
@@ -18,10 +19,16 @@ tr_status tr__real_signals_open(const tr_platform *platform, const int *signals,
 tr_status tr__real_signals_read(const tr_platform *platform, int fd, int *signal);
 void tr__real_signals_close(const tr_platform *platform, int fd);
 
-/** Whether a process may take this signal: TR_OK, TR_NOT_PERMITTED, TR_INVALID_ARGUMENT. */
+/**
+ * Returns whether an actor may take this signal: TR_OK, TR_NOT_PERMITTED, or TR_INVALID_ARGUMENT
+ * for what is no signal.
+ */
 tr_status tr__signal_may_be_taken(int signal);
 
-/** Notes that a runner has this signal, or no longer has it. TR_NAME_EXISTS: an actor has it. Any thread. */
+/**
+ * Notes that a runner uses this signal, or no longer uses it. Several runners may. TR_NAME_EXISTS: an actor has taken
+ * the signal. Any thread.
+ */
 TR_MUST_CHECK tr_status tr__signal_claim(int signal);
 void tr__signal_unclaim(int signal);
 

@@ -16,7 +16,9 @@ struct signals {
     sigset_t before;
 };
 
-/* Claims the three signals, so that no actor takes them. TR_NAME_EXISTS: an actor has taken one before. */
+/*
+ * Claims SIGINT, SIGTERM and SIGQUIT, so that no actor can take them. TR_NAME_EXISTS: an actor has one of them already.
+ */
 static tr_status claim(void)
 {
     tr_status status = tr__signal_claim(SIGINT);
@@ -66,7 +68,10 @@ void tr__signals_close(struct signals *signals)
 {
     if (!signals)
         return;
-    /* Read all pending signals: unblocking one would end the process, although it was handled. */
+    /*
+     * Read all pending signals. When a signal is unblocked while it is pending, it ends the
+     * process.
+     */
     while (tr__signals_read(signals))
         ;
     int masked = pthread_sigmask(SIG_SETMASK, &signals->before, NULL);

@@ -29,7 +29,10 @@ bool tr__signal_is_quit(int signal);
 /** Returns the number of a pending signal, or 0. Never waits. */
 int tr__signals_read(struct signals *signals);
 
-/** Ends the process now, with the exit status of a process that this signal ended: 128 + signal. */
+/**
+ * Ends the process now, with the exit status by which shells report a process that this signal has
+ * ended: 128 + signal.
+ */
 TR_NO_RETURN void tr__signals_exit(int signal);
 
 #endif

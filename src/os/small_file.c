@@ -37,7 +37,7 @@ static tr_status read_open(const tr_platform *platform, int fd, size_t size_max,
         return TR_NOT_SUPPORTED;
     if (about.st_size < 0 || (uint64_t)about.st_size > size_max)
         return TR_TOO_LARGE;
-    /* One byte more, so that a file that grows meanwhile is noticed. */
+    /* Have space for one byte more, to notice a file that grows while it is read. */
     size_t capacity = (size_t)about.st_size + 1;
     char *block = platform->resize(platform, NULL, capacity);
     if (!block)
@@ -56,7 +56,10 @@ tr_status tr__file_read(const tr_platform *platform, const char *path, size_t si
                         void **memory, size_t *size)
 {
     TR_ASSERT(size_max < SIZE_MAX);
-    /* Does not block: opening a pipe would wait for its other end. */
+    /*
+     * With O_NONBLOCK this does not block. Without it, opening a pipe would wait for a process at
+     * its other end.
+     */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;

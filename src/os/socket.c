@@ -45,7 +45,7 @@ static const struct {
     {EISDIR, TR_ADDRESS_INVALID},
     {ELOOP, TR_ADDRESS_INVALID},
     {ENAMETOOLONG, TR_ADDRESS_INVALID},
-    {ENODEV, TR_ADDRESS_INVALID}, /* the scope of an IPv6 address */
+    {ENODEV, TR_ADDRESS_INVALID}, /* the scope of an IPv6 address names no network interface */
     {ENOENT, TR_ADDRESS_INVALID},
     {ENOTDIR, TR_ADDRESS_INVALID},
     {EACCES, TR_NOT_PERMITTED},
@@ -94,7 +94,10 @@ tr_status tr__real_socket_outcome(const tr_platform *platform, int fd)
         return TR_OK;
     if (errno != ENOTCONN)
         return tr__socket_status(errno);
-    /* The socket is still connecting, or has failed and the error was read before: ask poll which. */
+    /*
+     * Either the socket is still connecting, or it has failed and an earlier call has read the error. Ask poll which of
+     * these is so.
+     */
     struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
     return poll(&poll_fd, 1, 0) == 1 ? TR_RESET : TR_WOULD_BLOCK;
 }
@@ -105,7 +108,9 @@ tr_status tr__socket_accept_status(int error)
     case ENOBUFS:
     case ENOMEM:
         return TR_LIMIT;
-    /* These are errors of the connection, not of the listener: accept(2) says to try again. */
+    /*
+     * These are errors of one connection, not of the listener. accept(2) says to call accept again.
+     */
     case EPERM:
     case ENOPROTOOPT:
     case ETIMEDOUT:
@@ -216,7 +221,7 @@ tr_status tr__real_socket_send(const tr_platform *platform, int fd, const tr_byt
     long done = pieces_send(fd, pieces, count);
     if (done < 0 && !total)
         return tr__socket_status((int)-done);
-    /* an error after some bytes is returned by the next call */
+    /* the next call returns an error that came after some bytes were sent */
     *sent = total + (done > 0 ? (size_t)done : 0);
     return TR_OK;
 }
@@ -224,7 +229,8 @@ tr_status tr__real_socket_send(const tr_platform *platform, int fd, const tr_byt
 void tr__real_socket_finish(const tr_platform *platform, int fd)
 {
     (void)platform;
-    (void)shutdown(fd, SHUT_WR); /* fails if the connection has ended, which does no harm */
+    /* a shutdown fails if the connection has ended already, which does no harm */
+    (void)shutdown(fd, SHUT_WR);
 }
 
 void tr__real_socket_close(const tr_platform *platform, int fd, bool resets)

@@ -17,7 +17,7 @@
 tr_status tr__socket_status(int error);
 
 /**
- * Returns the status for an error number of an accept, where some errors are those of the connection and not of the
+ * Returns the status for an error number of accept. Some of these errors belong to one connection and not to the
  * listener.
  */
 tr_status tr__socket_accept_status(int error);

@@ -24,20 +24,22 @@ union socket_address {
 socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to);
 
 /**
- * Writes the address of a UNIX socket, '@' first for an abstract name. Returns its size; 0 if the path is empty or too
- * long.
+ * Writes the address of a UNIX socket. A path that begins with '@' stands for an abstract name. Returns its size; 0 if
+ * the path is empty or too long.
  */
 socklen_t tr__socket_address_of_path(const char *path, union socket_address *to);
 
 /**
- * Writes the path of a UNIX address of `size` bytes, '@' first for an abstract name. False: the address has no path.
+ * Writes the path of a UNIX address of `size` bytes. An abstract name gives a path that begins with '@'. Returns false
+ * if the address has no path.
  */
 bool tr__socket_address_path(const union socket_address *from, socklen_t size,
                              char path[TR_ADDRESS_PATH_MAX]);
 
 /**
- * Reads an address of `size` bytes that the kernel gave. An IPv4 address in an IPv6 one becomes
- * IPv4. Returns false, and writes TR_FAMILY_NONE, if there is no address or one of another family.
+ * Reads an address of `size` bytes that the kernel has written. An IPv4 address inside an IPv6
+ * address becomes an IPv4 address. Returns false, and writes TR_FAMILY_NONE, if there is no address
+ * or one of another family.
  */
 bool tr__socket_address_read(const union socket_address *from, socklen_t size, tr_address *to);
 

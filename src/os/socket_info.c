@@ -39,7 +39,7 @@ static void counts_read(int fd, struct socket_info *info, bool listens)
     memset(&tcp, 0, sizeof tcp);
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &tcp, &size) != 0)
         return;
-    if (listens) { /* for a listener, two members have another meaning */
+    if (listens) { /* for a listener, tcpi_unacked and tcpi_sacked have another meaning */
         info->unread = tcp.tcpi_unacked;
         info->unsent = tcp.tcpi_sacked;
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the kernel knows of a socket, for a thread that shows it to a person. */
+/** What the kernel knows about a socket, to be shown to a person. */
 #ifndef OS_SOCKET_INFO_H
 #define OS_SOCKET_INFO_H
 
@@ -12,13 +12,18 @@ struct socket_info {
     bool has_counts; /* received_bytes to retransmits are set: it is a TCP connection */
     tr_address here; /* address of this side, without a path; see here_path */
     tr_address peer;
-    char here_path[TR_ADDRESS_PATH_MAX]; /* of a UNIX socket; "": it has no name */
+    /* the path of this side, for a UNIX socket; "": it has no name */
+    char here_path[TR_ADDRESS_PATH_MAX];
     uint64_t received_bytes;
     uint64_t sent_bytes; /* bytes that the other side has confirmed */
     uint32_t rtt_us;
     uint32_t retransmits;
-    uint64_t unread; /* bytes that came and were not read; for a listener: connections that wait */
-    /* bytes that the kernel has not sent; for a listener: how many connections may wait */
+    /* bytes that came and were not read; for a listener: connections that wait to be accepted */
+    uint64_t unread;
+    /*
+     * bytes that the kernel has not sent; for a listener: how many connections may wait to be
+     * accepted
+     */
     uint64_t unsent;
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Opens sockets: sockets that listen, connect or are bound, and sockets that this process got from
- * another one.
+ * Opens sockets that listen, connect or are bound, and takes over sockets that this process has inherited from another
+ * one.
  *
- * What is set on a listening socket holds for the connections that it accepts: the kernel copies it.
+ * An option that is set on a listening socket holds also for the connections that the socket accepts, because the
+ * kernel copies its options.
  */
 #include "os/socket_open.h"
 
@@ -14,14 +15,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/tcp.h> /* as in socket_info.c: it clashes with <netinet/tcp.h> in one file */
+#include <linux/tcp.h> /* as in socket_info.c, since the two become one file: tools/amalgamate */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    BACKLOG = 4096,        /* connections that wait to be accepted; the kernel has a limit, too */
+    /* connections that may wait to be accepted, if the kernel does not allow fewer */
+    BACKLOG = 4096,
     KEEP_ALIVE_IDLE = 60,  /* seconds until an idle connection is probed */
     KEEP_ALIVE_EVERY = 10, /* seconds between two probes */
     KEEP_ALIVE_PROBES = 3  /* after this many probes without an answer the connection is reset */
@@ -64,7 +66,10 @@ static int tcp_set(int fd, const tr_socket_spec *spec)
     return error;
 }
 
-/* Sets the options that a socket of this family and type needs. Returns 0 or an error number. */
+/*
+ * Sets the options that a socket of this family and type needs for its role. Returns 0 or an error
+ * number.
+ */
 static int options_set(int fd, int family, int type, const tr_socket_spec *spec)
 {
     int error = 0;
@@ -74,7 +79,7 @@ static int options_set(int fd, int family, int type, const tr_socket_spec *spec)
         error = tcp_set(fd, spec);
     if (!error && type == SOCK_DGRAM)
         error = option_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
-    /* Connections of an earlier process that are still ending must not prevent the bind. */
+    /* Connections of an earlier process may still be ending. They must not prevent the bind. */
     if (!error && is_ip && spec->role == TR_SOCKET_LISTEN)
         error = option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (!error && is_ip && spec->reuses_port)
@@ -91,7 +96,7 @@ static bool is_inherited(const char *path)
     return path && strncmp(path, "fd:", 3) == 0;
 }
 
-/* Returns the decimal number that a text is, or -1. */
+/* Returns the number that a decimal text means; -1 if the text is no number. */
 static int number_read(const char *text)
 {
     int number = 0;
@@ -102,9 +107,9 @@ static int number_read(const char *text)
 }
 
 /*
- * Returns the descriptor to which systemd has given this name (FileDescriptorName=), or -1: sd_listen_fds(3). A unit with
- * several sockets gives all of them one name, which then means none of them. The variables are of this process only if
- * LISTEN_PID says so; a child may have inherited them.
+ * Returns the descriptor to which systemd has given this name (FileDescriptorName=): see sd_listen_fds(3). Returns -1
+ * if there is none, or if several descriptors have this name, as those of a unit with several sockets do. The variables
+ * are meant for this process only if LISTEN_PID is its number, because a child inherits the variables of its parent.
  */
 static int number_named(const char *name)
 {
@@ -129,14 +134,14 @@ static int number_named(const char *name)
     return found;
 }
 
-/* Returns the descriptor that "fd:3" or "fd:web" means, or -1. */
+/* Returns the descriptor that a path such as "fd:3" or "fd:web" names; -1 if there is none. */
 static int number_of(const char *path)
 {
     int number = number_read(path + 3);
     return number < 0 ? number_named(path + 3) : number;
 }
 
-/* Returns an option of a socket, or -1: it is no socket. */
+/* Returns the value of an option of a socket; -1 if the descriptor is no socket. */
 static int option_get(int fd, int name)
 {
     int value;
@@ -172,8 +177,8 @@ static tr_status open_inherited(const tr_socket_spec *spec, int type, int *fd)
     if (fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
         return TR_INVALID_ARGUMENT;
     /*
-     * The socket is bound already, so options that must be set before a bind are left to the
-     * process that made it.
+     * The socket is bound already. Some options must be set before that. They are left to the
+     * process that has made the socket.
      */
     int error = family != AF_UNIX && type == SOCK_STREAM ? tcp_set(number, spec) : 0;
     if (!error && type == SOCK_DGRAM)
@@ -185,7 +190,7 @@ static tr_status open_inherited(const tr_socket_spec *spec, int type, int *fd)
 
 /* ---- Listen, bind and connect. Each returns 0 or an error number. ---- */
 
-/* Whether a file is a socket on which nobody listens any more. */
+/* Whether the file at the path of an opening is a socket on which no process listens any more. */
 static bool is_stale(const struct opening *opening)
 {
     struct stat status;
@@ -202,8 +207,8 @@ static bool is_stale(const struct opening *opening)
 }
 
 /*
- * Binds a socket. A file that a process has left behind is replaced. If two processes do that at the same moment, the
- * later one has the path.
+ * Binds a socket. A file that a process has left behind is replaced. If two processes replace the same file at the same
+ * moment, the later one has the path.
  */
 static int socket_bind(int fd, const struct opening *opening)
 {
@@ -226,7 +231,10 @@ static int socket_listen(int fd, const struct opening *opening)
     return error;
 }
 
-/* Binds a socket that will be connected: to the address from which it connects, if one is given. */
+/*
+ * Binds a socket that is to connect to the address from which it shall connect, if the spec has
+ * such an address.
+ */
 static int source_bind(int fd, const struct opening *opening)
 {
     union socket_address source;
@@ -236,7 +244,10 @@ static int source_bind(int fd, const struct opening *opening)
     socklen_t size = tr__socket_address_of(address, &source);
     if (!size || source.any.sa_family != opening->address.any.sa_family)
         return EINVAL;
-    /* Without a port, leave the choice to connect: it may take one that is in use for another peer. */
+    /*
+     * If no port is given, let connect choose one rather than bind. connect may choose a port that is in use for
+     * another peer.
+     */
     if (!address->port)
         (void)option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     return bind(fd, &source.any, size) == 0 ? 0 : errno;
@@ -251,9 +262,9 @@ static tr_status socket_connect(int fd, const struct opening *opening)
         return TR_OK;
     bool is_unix = opening->address.any.sa_family == AF_UNIX;
     switch (errno) {
-    case EINTR: /* the connect continues */
+    case EINTR: /* the kernel continues to connect in the background */
         return TR_WOULD_BLOCK;
-    case EAGAIN: /* of a UNIX socket: the queue of the listener is full, and no event tells when it has space */
+    case EAGAIN: /* UNIX sockets only: the listener's queue is full, and no event will say when it has space */
         return TR_LIMIT;
     case ENOENT:
         return is_unix ? TR_CONNECT_REFUSED : TR_ADDRESS_INVALID;
@@ -308,7 +319,8 @@ static int socket_make(struct opening *opening)
         IN6_IS_ADDR_UNSPECIFIED(&opening->address.v6.sin6_addr) &&
         spec->role != TR_SOCKET_CONNECT && !spec->only_v6) {
         /*
-         * This machine has no IPv6: use the IPv4 address of zeros, which also means every address.
+         * This machine has no IPv6. Use the IPv4 address that is all zero, which also stands for
+         * every address of the machine.
          */
         const tr_address every = {.family = TR_FAMILY_V4, .port = spec->address.port};
         opening->size = tr__socket_address_of(&every, &opening->address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A histogram of values, for example of how long something took. Any thread may add a value, and read the counts. For rare
- * events, because adding a value takes several atomic additions.
+ * A histogram of values, such as the durations of a kind of event. Any thread may add a value, and read the counts.
+ * Only for events that are rare, because adding a value takes two atomic additions.
  */
 #ifndef OS_SPREAD_H
 #define OS_SPREAD_H
@@ -11,13 +11,17 @@
 enum {
     SPREAD_BUCKETS = 12,
     SPREAD_FACTOR = 4,
-    SPREAD_FIRST_NS = 10000 /* `first` for times: with it the last bucket begins at 10 s */
+    /* for durations, spread_add gets this as `first`; the last bucket then begins at 10 s */
+    SPREAD_FIRST_NS = 10000
 };
 
 struct spread {
     atom64 sum;
-    atom64 buckets
-        [SPREAD_BUCKETS]; /* how many values were below `first`, below 4 * `first`, and so on; the last counts the rest */
+    /*
+     * buckets[0] counts the values below `first`, buckets[1] further values below 4 * `first`, and so on. The last
+     * bucket counts all larger values.
+     */
+    atom64 buckets[SPREAD_BUCKETS];
 };
 
 static inline void spread_add(struct spread *spread, uint64_t first, uint64_t value)

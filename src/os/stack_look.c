@@ -18,16 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* SIGURG, because nothing happens if it comes without a handler, and debuggers do not stop at it. */
+/* SIGURG, because a process without a handler ignores it, and debuggers do not stop at it. */
 enum { LOOK_SIGNAL = SIGURG, PLACE_MAX = 256 };
 
 enum ask { ASK_NONE, ASK_OPEN, ASK_TAKEN, ASK_ANSWERED };
 
 /* Global, because signals belong to the process. */
 static struct lock look_lock; /* one look at a time */
-static struct unwind looked;  /* under the lock, or of the handler while the ask is ASK_TAKEN */
+static struct unwind looked;  /* under look_lock; while `ask` is ASK_TAKEN, the handler writes it */
 static atom32 ask;            /* enum ask */
-static uint32_t asked;        /* the thread; published by `ask` */
+static uint32_t asked;        /* the id of the thread whose stack is wanted; published by `ask` */
 static struct sigaction earlier;
 static atom32 is_installed;
 
@@ -39,7 +39,7 @@ static void on_signal(int signal, siginfo_t *info, void *argument)
     (void)info;
     int saved = errno;
     uint32_t is_open = ASK_OPEN;
-    /* A signal that was late finds no ask, or one for another thread. */
+    /* A signal that comes late finds no open ask, or one that is for another thread. */
     if (atom32_load(&ask, ATOM_ACQUIRE) == ASK_OPEN && asked == (uint32_t)gettid() &&
         atom32_compare_exchange(&ask, &is_open, ASK_TAKEN, ATOM_ACQUIRE, ATOM_RELAXED)) {
         registers_copy(argument, looked.registers.values, &looked.registers.known);
@@ -60,7 +60,10 @@ static bool is_ours(void)
            present.sa_sigaction == on_signal;
 }
 
-/* Asks the thread by a signal, and waits for a while. Returns whether it has answered. Under the lock. */
+/*
+ * Asks a thread by a signal to copy its registers, and waits up to STACK_LOOK_WAIT_NS. Returns whether the thread has
+ * answered. Under look_lock.
+ */
 static bool interrupt(uint32_t id)
 {
     enum { STEP_NS = 50000 };
@@ -77,7 +80,8 @@ static bool interrupt(uint32_t id)
     }
     uint32_t is_open = ASK_OPEN;
     if (atom32_compare_exchange(&ask, &is_open, ASK_NONE, ATOM_RELAXED, ATOM_RELAXED))
-        return false; /* it got no processor meanwhile; its handler will find no ask */
+        /* the thread has not run meanwhile; when its handler runs, it will find no ask */
+        return false;
     while (atom32_load(&ask, ATOM_ACQUIRE) != ASK_ANSWERED) /* pairs with on_signal */
         (void)nanosleep(&step, NULL);
     atom32_store(&ask, ASK_NONE, ATOM_RELAXED);
@@ -86,7 +90,10 @@ static bool interrupt(uint32_t id)
 
 /* ---- A thread that waits in the kernel. ---- */
 
-/* Reads "NUMBER ARGUMENTS STACK CODE" of a thread that waits, or "running". */
+/*
+ * Reads what /proc says of a thread: "NUMBER ARGUMENTS STACK CODE" if it waits in a system call,
+ * "running" otherwise.
+ */
 static bool place_read(uint32_t id, char text[PLACE_MAX])
 {
     char path[64];
@@ -100,7 +107,7 @@ static bool place_read(uint32_t id, char text[PLACE_MAX])
     return size > 0;
 }
 
-/* Reads where the stack is from its last two words. */
+/* Reads the stack pointer and the address of the code, which are the last two words of the text. */
 static bool place_parse(const char *text, uintptr_t *sp, uintptr_t *pc)
 {
     const char *last = strrchr(text, ' ');
@@ -110,7 +117,10 @@ static bool place_parse(const char *text, uintptr_t *sp, uintptr_t *pc)
     return last && before > text && sscanf(before, "%" SCNxPTR " %" SCNxPTR, sp, pc) == 2;
 }
 
-/* Fills in what is known of a thread that waits. Returns whether it waits. Under the lock. */
+/*
+ * Fills `looked` with what is known of a thread that waits, from the text of place_read. Returns
+ * false if the thread does not wait. Under look_lock.
+ */
 static bool observe(const char *place)
 {
     uintptr_t sp = 0;
@@ -137,7 +147,10 @@ static size_t frames_list(uintptr_t last, uintptr_t *frames, size_t max)
     return count;
 }
 
-/* Lists the frames of a thread that waits. Returns 0 if it continued meanwhile. Under the lock. */
+/*
+ * Lists the frames of a thread that waits. Returns 0 if the thread has continued meanwhile. Under
+ * look_lock.
+ */
 static size_t waiting_list(uint32_t id, const char *place, uintptr_t last, uintptr_t *frames,
                            size_t max)
 {

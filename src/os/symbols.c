@@ -42,7 +42,7 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Writes the name of the object for people. */
+/* Writes a short name of the object, for people. */
 static void object_name(const struct object *object, char *name, size_t size)
 {
     char target[OBJECT_PATH_MAX];
@@ -90,7 +90,7 @@ static bool image_open(struct image *image, const char *path)
     const ElfW(Ehdr) *head = data;
     if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr)) ||
         head->e_shstrndx >= head->e_shnum)
-        return true; /* the file has no sections, and so no symbols */
+        return true; /* the file has no sections, so it has no symbols */
     image->sections = image_at(image, head->e_shoff, (uint64_t)head->e_shnum * sizeof(ElfW(Shdr)));
     if (!image->sections)
         return true;
@@ -133,12 +133,13 @@ static struct lines_section section_named(const struct image *image, const char 
 
 static bool symbol_covers(const ElfW(Sym) * symbol, uint64_t address)
 {
-    unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the macro is the same for files of 32 bits */
+    /* this macro also fits the symbols of 32-bit files */
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
     return type == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
            address - symbol->st_value < symbol->st_size;
 }
 
-/* Looks up the function in a symbol table. */
+/* Looks in a symbol table for the function that contains the address. */
 static bool function_in(const struct image *image, const ElfW(Shdr) * table, uint64_t address,
                         char *name, size_t size)
 {
@@ -152,7 +153,10 @@ static bool function_in(const struct image *image, const ElfW(Shdr) * table, uin
             continue;
         const char *text = (const char *)texts.data + symbol->st_name;
         size_t length = strnlen(text, texts.size - symbol->st_name);
-        /* Compilers name copies and parts of a function "on_work.isra.0", "on_work.cold". */
+        /*
+         * Compilers give copies and parts of a function names such as "on_work.isra.0" and
+         * "on_work.cold". Cut the name at the dot.
+         */
         const char *dot = memchr(text, '.', length);
         if (dot && dot > text)
             length = (size_t)(dot - text);
@@ -167,7 +171,10 @@ static bool function_in(const struct image *image, const ElfW(Shdr) * table, uin
 
 static void function_find(const struct image *image, uint64_t address, struct symbol *symbol)
 {
-    /* The table of all symbols; in a stripped file, the table of exported ones. */
+    /*
+     * Look first in the table of all symbols. A stripped file has only the table of exported
+     * symbols.
+     */
     static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (size_t j = 0; j < image->section_count; j++) {

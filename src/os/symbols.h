@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is at a code address: function, file and line, as text for people.
+ * Finds which function, file and line a code address belongs to, as text for people.
  *
  * Reads the symbol table and the line table of the object file. Static functions are found too,
- * unless the file was stripped. Without a line table there are no lines; without a symbol table
- * there is only an offset. Not in a signal handler.
+ * unless the file was stripped. If the file has no line table, no lines are found. If it has no
+ * symbol table, only the offset in the object is found. Not in a signal handler.
  */
 #ifndef OS_SYMBOLS_H
 #define OS_SYMBOLS_H
@@ -19,7 +19,7 @@ struct symbol {
     char file[48];     /* without its directories; "" when unknown */
     uint32_t line;     /* 0 when unknown */
     char object[48];   /* the file of the program or library; "" when unknown */
-    uintptr_t offset;  /* distance of the address from the beginning of the object */
+    uintptr_t offset;  /* distance of the address from the beginning of the object in memory */
 };
 
 /** A cache of symbols, because faults often repeat. All zero at first. */

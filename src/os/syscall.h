@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * System calls without the C library between, for the few that each message of a channel needs.
+ * Makes system calls without the C library. For the few system calls that each message of a channel
+ * needs.
  *
  *     long count = os_call(SYS_recvfrom, fd, (long)to, (long)size, MSG_DONTWAIT, 0, 0);
  *     if (count < 0) error = (int)-count;
  *
  * In the C library these calls are points where a thread can be cancelled, which costs two locked
- * operations in a program with threads. And syscall() has variable arguments, and reports errors by
- * errno.
+ * operations in a program with threads. syscall() of the C library has no such points, but it has
+ * variable arguments and reports errors by errno, which costs time, too.
  */
 #ifndef OS_SYSCALL_H
 #define OS_SYSCALL_H

@@ -7,7 +7,8 @@
 #include <strings.h>
 
 enum {
-    RANGES_MAX = 256, /* how many executable segments of the program and its libraries are kept */
+    /* the most executable segments of the program and its libraries that are noted */
+    RANGES_MAX = 256,
     NAME_MAX_SIZE = 48
 };
 
@@ -16,23 +17,26 @@ struct text_range {
     uintptr_t end;
     uintptr_t base; /* where the object begins */
     enum text_owner owner;
-    char name[NAME_MAX_SIZE]; /* of the object, without directories */
+    char name[NAME_MAX_SIZE]; /* name of the object's file, without directories */
 };
 
 /*
- * Written by tr__text_map before the handler that reads it is installed. Later calls write the same
- * values again.
+ * tr__text_map writes the ranges before the signal handler that reads them is installed. Later
+ * calls of tr__text_map write the same values again.
  */
 static struct text_range ranges[RANGES_MAX];
 static size_t range_count;
 
-/* Set by the linker if the archive's code is in the section troupe_text, otherwise 0. */
+/*
+ * The beginning and the end of the section troupe_text. The linker sets them if the code of the
+ * archive is in this section. Otherwise they are 0.
+ */
 extern const char archive_begin[] __asm__("__start_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const char archive_end[] __asm__("__stop_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 
-/* Objects that have internal locks, and that any code may call unknowingly. */
+/* Names of objects that have locks of their own, and that a program may call without knowing it. */
 static const char *const system_names[] = {
     "libc.so",  "libc-",   "ld-linux", "ld-musl", "ld.so",      "ld64.so",   "ld-2.",  "libpthread",
     "libdl.so", "libdl-",  "librt.so", "librt-",  "libgcc_s",   "libstdc++", "libc++", "libunwind",
@@ -101,13 +105,13 @@ tr_status tr__text_map(void)
     size_t count = 0;
     (void)dl_iterate_phdr(on_object, &count);
     range_count = count;
-    /* The runtime's code must be a section, or a whole object. */
+    /* The code of the runtime must be in a section or an object of its own. */
     const struct text_range *own = range_of((uintptr_t)tr__text_map);
     if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
         return TR_NOT_SUPPORTED;
     /*
-     * The object that has the allocator. If the allocator is part of the program, the allocator cannot be
-     * distinguished from the program.
+     * Find the object that has the allocator. If it is the program itself, the allocator's code cannot be distinguished
+     * from the program's code.
      */
     const struct text_range *heap = range_of((uintptr_t)malloc);
     const struct text_range *library = range_of((uintptr_t)abort);
@@ -128,9 +132,9 @@ enum text_owner tr__text_owner(uintptr_t address)
 bool tr__text_is_leaf(uintptr_t function)
 {
     /*
-     * The C library has several versions of some functions, for different processors; an address
-     * here is that of the version for this processor. Versions of the first SHARED_LEAVES functions
-     * are written in assembly, and jump into code that follows them within SHARED_SIZE bytes.
+     * The C library has several versions of some functions, for different processors. The addresses
+     * below are those of the versions for this processor. The first SHARED_LEAVES functions are
+     * written in assembly, and jump into code that follows them within SHARED_SIZE bytes.
      */
     enum { SHARED_LEAVES = 4, SHARED_SIZE = 1024 };
 #define LEAF(name) (uintptr_t) & (name)

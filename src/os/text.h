@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which owner machine code has: the runtime, the C library and similar, or the application.
+ * Finds to whom machine code belongs: to the runtime, to the C library and similar libraries, or to
+ * the application.
  *
  * Code that traps faults must know whether the frames that it drops could hold a lock or have
  * changed something halfway. The runtime's code is one range of addresses in two ways to link it:
  * as a shared library, and as the archive without link-time optimisation, whose code is in its own
- * section. Link-time optimisation mixes it with the application's code.
+ * section. Link-time optimisation mixes the runtime's code with the application's.
  */
 #ifndef OS_TEXT_H
 #define OS_TEXT_H

@@ -37,9 +37,10 @@ static void *thread_main(void *context)
 }
 
 /*
- * Signals of the process go to the application's threads. Signals that a thread causes itself stay
- * unblocked, because otherwise the kernel would kill the process past every handler and sanitizer.
- * The profiler's signal stays unblocked too.
+ * Writes the mask of signals that threads of the runtime block. Nearly all signals of the process
+ * go to threads of the application. Signals that a thread causes itself stay unblocked: if they
+ * were blocked, the kernel would kill the process without calling a handler or a sanitizer. The
+ * profiler's signal stays unblocked too.
  */
 static void mask_of_runtime_threads(sigset_t *mask)
 {
@@ -63,8 +64,8 @@ tr_status tr__real_thread_start(const tr_platform *platform, const char *name,
     (void)snprintf(made->name, sizeof made->name, "%.15s", name);
 
     /*
-     * A thread inherits the mask of the thread that starts it, so it can never receive a blocked
-     * signal.
+     * A thread inherits the signal mask of the thread that starts it. So set the mask here, before
+     * the start: then the new thread never receives a blocked signal.
      */
     sigset_t mask;
     sigset_t saved;
@@ -111,7 +112,10 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
     struct timespec time;
     uint32_t id = atom32_load(&thread->id, ATOM_RELAXED);
     int state = id ? state_of(id) : 0;
-    /* State D waits for a page or a disk and will run again soon, so it counts as running. */
+    /*
+     * A thread in state D waits for a page or a disk and will run again soon, so count it as
+     * running.
+     */
     if ((state != 'R' && state != 'D') || pthread_getcpuclockid(thread->handle, &clock) != 0 ||
         clock_gettime(clock, &time) != 0)
         return -1;
@@ -129,8 +133,8 @@ void tr__thread_step_back(void)
 {
     enum { NICE = 10 };
     /*
-     * On Linux each thread has its own priority. If it cannot be set, other threads only get less
-     * time.
+     * On Linux each thread has its own priority. Ignore a failure: then the thread only takes more
+     * time from other threads.
      */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 }

@@ -13,8 +13,8 @@ tr_status tr__real_thread_start(const tr_platform *platform, const char *name,
                                 void (*main)(void *context), void *context, tr_thread **thread);
 void tr__real_thread_join(const tr_platform *platform, tr_thread *thread);
 /**
- * Lowers the priority of the calling thread, so that it runs when others leave processor time. For work that is not
- * urgent.
+ * Lowers the priority of the calling thread, so that it runs mainly when other threads leave processor time. For work
+ * that is not urgent.
  */
 void tr__thread_step_back(void);
 uint64_t tr__real_thread_id(const tr_platform *platform);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A step: find the entry of the function in the table of its object, run the two small programs of that entry, which say
- * how the caller's registers are found, and read them.
+ * To step to the caller of a function, find the entry of the function in the unwind table of its object. An entry has
+ * two small programs, which say where the caller's registers are. Run them, and read the registers.
  */
 #include "os/unwind.h"
 
@@ -19,7 +19,7 @@ enum { STACK = 7 };
 enum { STACK = 31 };
 #endif
 
-/* Names of the standards: DWARF, section 6.4, and of the Linux Standard Base for .eh_frame. */
+/* Numbers of two standards: DWARF, section 6.4, and the Linux Standard Base for .eh_frame. */
 enum {
     CFA_ADVANCE = 1,
     CFA_OFFSET = 2,
@@ -43,7 +43,8 @@ enum {
     CFA_DEF_SIGNED = 0x12,
     CFA_DEF_OFFSET_SIGNED = 0x13,
     CFA_VALUE_EXPRESSION = 0x16,
-    CFA_SIGNED_RETURN = 0x2d, /* arm64: the return address has a signature from here on */
+    /* arm64: from this instruction on the return address has a signature */
+    CFA_SIGNED_RETURN = 0x2d,
     CFA_ARGUMENTS_SIZE = 0x2e,
     TABLE_POINTER = 0x1b, /* the encodings of .eh_frame_hdr that linkers write */
     TABLE_COUNT = 0x03,
@@ -89,14 +90,17 @@ void tr__unwind_set_sp(struct unwind *unwind, uintptr_t sp)
 
 struct entry {
     uintptr_t function;
-    struct dwarf_bytes common; /* the program that several entries begin with */
+    /* the program that this entry shares with others, which runs first */
+    struct dwarf_bytes common;
     struct dwarf_bytes program;
     uint64_t code_align;
     int64_t data_align;
     uint64_t return_register;
 };
 
-/* Returns how many bytes an encoded pointer has; 0: an encoding that is not read here. */
+/*
+ * Returns how many bytes a pointer in this encoding has; 0 if this file does not read the encoding.
+ */
 static size_t encoded_size(uint64_t encoding)
 {
     static const uint8_t sizes[16] = {
@@ -104,7 +108,10 @@ static size_t encoded_size(uint64_t encoding)
     return sizes[encoding & 15];
 }
 
-/* Reads the part that several entries share. Returns the encoding of addresses in the entries, or -1. */
+/*
+ * Reads the part that several entries share. Returns the encoding of addresses in these entries; -1 if the part cannot
+ * be used.
+ */
 static int common_read(struct entry *entry, struct dwarf_bytes from, bool *has_more)
 {
     int encoding = 0;
@@ -135,12 +142,19 @@ static int common_read(struct entry *entry, struct dwarf_bytes from, bool *has_m
         else if (*letters == 'L')
             dwarf_skip(&from, 1);
         else if (*letters == 'S')
-            return -1; /* a frame of a signal, whose caller was interrupted anywhere */
+            /*
+             * the entry is for the frame of a signal, whose caller may have been interrupted at any
+             * instruction
+             */
+            return -1;
     }
     return from.is_bad || entry->common.is_bad ? -1 : encoding;
 }
 
-/* Reads the entry at `from`. `first` is where memory may be read from. */
+/*
+ * Reads the entry at `from`. Returns false if the entry does not cover `pc`. `first` is the lowest
+ * address of the section.
+ */
 static bool entry_read(struct entry *entry, const unsigned char *first, struct dwarf_bytes from,
                        uintptr_t pc)
 {
@@ -167,7 +181,7 @@ static bool entry_read(struct entry *entry, const unsigned char *first, struct d
     return !from.is_bad;
 }
 
-/* Looks the address up in the table .eh_frame_hdr, which is sorted. */
+/* Looks the address up in the table .eh_frame_hdr, which is sorted by address. */
 static bool entry_find(struct entry *entry, const unsigned char *table, const unsigned char *first,
                        const unsigned char *last, uintptr_t pc)
 {
@@ -206,12 +220,16 @@ enum rule_kind { RULE_SAME, RULE_SAVED, RULE_REGISTER, RULE_NOT_KNOWN };
 
 struct rule {
     enum rule_kind kind;
-    int64_t value; /* where it was saved, counted from the frame; or a register */
+    /* distance from the frame to the place where the register was saved; or number of a register */
+    int64_t value;
 };
 
 struct rules {
     struct rule of[UNWIND_REGISTERS];
-    uint64_t base; /* the frame is at this register plus `offset` */
+    /*
+     * number of the register from which the address of the frame is counted: register plus `offset`
+     */
+    uint64_t base;
     int64_t offset;
 };
 
@@ -221,8 +239,12 @@ struct machine {
     struct rules initial;
     struct rules remembered[REMEMBERED_MAX];
     size_t remembered_count;
-    uint64_t distance; /* how far the address of the code is from the beginning of the function */
-    uint64_t end;      /* where to stop */
+    /*
+     * how far the program has come: distance of the code that it describes from the function's
+     * beginning
+     */
+    uint64_t distance;
+    uint64_t end; /* the distance at which the program is to stop */
 };
 
 static void rule_set(struct machine *machine, uint64_t number, enum rule_kind kind, int64_t value)
@@ -238,8 +260,9 @@ static void rule_restore(struct machine *machine, uint64_t number)
 }
 
 /*
- * The frame by an expression. Only that of the table of calls to other objects (.plt) is known: the stack pointer and 8, and
- * 8 more in the last bytes of each place, behind a push.
+ * Computes the address of the frame by an expression. Only one expression is known: that of .plt, the table of calls to
+ * other objects. Its frame is at the stack pointer plus 8, or plus 16 in the last bytes of each place of the table,
+ * which are behind a push.
  */
 static void expression_run(struct machine *machine, struct dwarf_bytes *at)
 {
@@ -256,7 +279,9 @@ static void expression_run(struct machine *machine, struct dwarf_bytes *at)
     machine->rules.offset = place >= 11 ? 16 : 8;
 }
 
-/* Instructions about where the frame is. Returns false if it is none of them. */
+/*
+ * Runs an instruction that says where the frame is. Returns false if `code` is no such instruction.
+ */
 static bool frame_run(struct machine *machine, struct dwarf_bytes *at, uint64_t code)
 {
     struct rules *rules = &machine->rules;
@@ -287,7 +312,7 @@ static bool frame_run(struct machine *machine, struct dwarf_bytes *at, uint64_t 
     }
 }
 
-/* Instructions about one register. Returns false if it is none of them. */
+/* Runs an instruction about one register. Returns false if `code` is no such instruction. */
 static bool register_run(struct machine *machine, struct dwarf_bytes *at, uint64_t code)
 {
     int64_t data_align = machine->entry->data_align;
@@ -324,7 +349,7 @@ static bool register_run(struct machine *machine, struct dwarf_bytes *at, uint64
     }
 }
 
-/* Other instructions. Returns false if this one is not known. */
+/* Runs any other instruction. Returns false if `code` is not known. */
 static bool other_run(struct machine *machine, struct dwarf_bytes *at, uint64_t code)
 {
     switch (code) {
@@ -355,7 +380,10 @@ static bool other_run(struct machine *machine, struct dwarf_bytes *at, uint64_t 
     }
 }
 
-/* Runs a program until it speaks of code behind the address. */
+/*
+ * Runs a program until it describes code behind the wanted address, or ends. Returns false if an
+ * instruction is not known.
+ */
 static bool program_run(struct machine *machine, struct dwarf_bytes at)
 {
     while (at.at < at.end && machine->distance <= machine->end) {
@@ -381,8 +409,9 @@ static bool program_run(struct machine *machine, struct dwarf_bytes at)
 /* ---- A step. ---- */
 
 /*
- * The frame of a function that counts from a register which is not known: looks for the address that a call of this very
- * function returns to. Such a call ends with the distance to the function that it calls.
+ * Guesses the frame of a function, if the register from which it is counted is not known. Looks on the stack for an
+ * address to which a call of this very function returns. The bytes of the call instruction show that: they end with the
+ * distance to the called function.
  */
 static bool frame_guess(const struct unwind *unwind, uintptr_t function, uintptr_t *frame)
 {
@@ -394,7 +423,7 @@ static bool frame_guess(const struct unwind *unwind, uintptr_t function, uintptr
         int32_t distance;
         memcpy(&word, unwind->copy + at, sizeof word);
         uintptr_t address = unwind->copied + at;
-        /* The caller is in the same object, which is not large. */
+        /* Look only for callers in the same object, which is smaller than 2 GiB. */
         if (address < unwind->registers.values[STACK] || word - function + INT32_MAX > UINT32_MAX ||
             tr__own_memory(word - CALL_SIZE, code, sizeof code) != sizeof code || code[0] != CALL)
             continue;
@@ -412,7 +441,7 @@ static bool frame_guess(const struct unwind *unwind, uintptr_t function, uintptr
     return false;
 }
 
-/* Finds a register of the caller. */
+/* Finds the value that a register has in the caller, if that is known. */
 static void register_step(struct unwind *unwind, const struct unwind_registers *here,
                           const struct rule *rule, uint64_t number, uintptr_t frame)
 {
@@ -426,7 +455,10 @@ static void register_step(struct unwind *unwind, const struct unwind_registers *
     }
 }
 
-/* Makes the registers those of the caller. */
+/*
+ * Replaces the registers of the function by those of its caller. Returns false if the caller is not
+ * known.
+ */
 static bool rules_apply(struct unwind *unwind, const struct entry *entry, const struct rules *rules)
 {
     const struct unwind_registers here = unwind->registers;
@@ -435,7 +467,9 @@ static bool rules_apply(struct unwind *unwind, const struct entry *entry, const 
         frame = here.values[rules->base] + (uintptr_t)rules->offset;
     else if (rules->base >= UNWIND_REGISTERS || !frame_guess(unwind, entry->function, &frame))
         return false;
-    /* Only the innermost function may have no frame, else this would never end. */
+    /*
+     * Only the innermost function may have a frame of 0 bytes. Otherwise the steps might never end.
+     */
     uintptr_t sp = here.values[STACK];
     if (frame < sp || (frame == sp && unwind->is_caller))
         return false;
@@ -447,7 +481,7 @@ static bool rules_apply(struct unwind *unwind, const struct entry *entry, const 
         return false;
     uintptr_t pc = unwind->registers.values[entry->return_register];
 #if defined(__aarch64__)
-    pc &= (UINT64_C(1) << 48) - 1; /* without its signature */
+    pc &= (UINT64_C(1) << 48) - 1; /* removes the signature of the return address */
 #endif
     unwind->pc = pc;
     unwind->is_caller = true;
@@ -478,7 +512,7 @@ static bool contains(const struct dl_phdr_info *info, const ElfW(Phdr) * segment
            address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz;
 }
 
-/* While this runs, the object stays loaded. */
+/* dl_iterate_phdr calls this for each object, and no object is unloaded during the call. */
 static int on_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;

@@ -22,8 +22,10 @@
 /* 2024-01-01T00:00:00Z. */
 #define WALL_START (INT64_C(1704067200) * TR_SECOND)
 
-/* How many bytes of a block are filled. With AddressSanitizer, which maps new pages for each large block, touching all
- * pages took a fifth of the time of tests with a kit. Other builds fill everything. */
+/*
+ * How many bytes of a new block are filled. AddressSanitizer maps new pages for each large block; there, filling whole
+ * blocks took a fifth of the time of tests with a kit, so only the first page is filled. Other builds fill everything.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define FILLED_MAX ((size_t)4096)
 #else
@@ -39,8 +41,9 @@ struct block {
 _Static_assert(sizeof(struct block) % 16 == 0, "blocks keep the alignment of malloc");
 
 struct virtual_parker {
-    struct virtual_watches watches; /* must be first: io_watch finds it by the parker */
-    struct list link;               /* in virtual_platform.parkers */
+    /* must be first: io_watch finds the watches by the address of the parker */
+    struct virtual_watches watches;
+    struct list link; /* in virtual_platform.parkers */
     bool is_woken;
 };
 
@@ -103,7 +106,7 @@ static void *virtual_resize(const tr_platform *platform, void *memory, size_t si
     }
     if (allocation_is_refused(virtual) || size > SIZE_MAX - sizeof(struct block))
         return NULL;
-    /* Always moves the block, so that a pointer kept across a resize is found. */
+    /* A resize always moves the block, so that tests find code that uses the old address. */
     struct block *block = tr__os_resize(NULL, sizeof *block + size);
     if (!block)
         return NULL;
@@ -114,7 +117,7 @@ static void *virtual_resize(const tr_platform *platform, void *memory, size_t si
     virtual->live_bytes += size;
     if (virtual->live_bytes > virtual->peak_bytes)
         virtual->peak_bytes = virtual->live_bytes;
-    /* The memory is filled, so that it is never zero by chance. */
+    /* Fill the memory, so that it is never zero by chance. */
     memset(block + 1, 0xa5, size < FILLED_MAX ? size : FILLED_MAX);
     if (old) {
         memcpy(block + 1, memory, old->size < size ? old->size : size);
@@ -260,7 +263,7 @@ static void virtual_parker_alarm(const tr_platform *platform, tr_parker *parker,
 {
     (void)platform;
     (void)parker;
-    /* the deadline is for the descriptor of a parker, which this platform does not have */
+    /* `deadline` is for the descriptor of a parker, and virtual parkers have no descriptor */
     (void)deadline;
 }
 
@@ -296,7 +299,8 @@ static const tr_platform virtual_table = {
     .socket_close = tr__virtual_socket_close,
     .socket_address = tr__virtual_socket_address,
     .io_watch = tr__virtual_io_watch,
-    .io_watch_input = tr__virtual_io_watch, /* virtual watches report all changes */
+    /* the same function as for io_watch, because virtual watches report all changes */
+    .io_watch_input = tr__virtual_io_watch,
     .io_watch_output = tr__virtual_io_watch_output,
     .io_unwatch = tr__virtual_io_unwatch,
     .io_poll = tr__virtual_io_poll,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A simulated platform for tests: one thread, clocks that the test moves, randomness from a seed,
- * memory that is counted and can be refused, log lines that are kept.
+ * memory that is counted and that the test can make run out, and log lines that are kept.
  *
  *     struct virtual_platform *virtual = tr__virtual_new(seed);
  *     virtual->on_park = step_everything;
@@ -35,7 +35,7 @@ struct virtual_platform {
 
     /* Settings; may be changed at any time. */
     unsigned cpu_count; /* 1 at first */
-    bool echo;          /* also write log lines to stderr, from echo_least on */
+    bool echo;          /* write log lines of level echo_least and above to stderr, too */
     tr_level echo_least;
     /**
      * Called by a park that has no reason to return. It may run other work, move time, or wake a
@@ -44,15 +44,15 @@ struct virtual_platform {
     bool (*on_park)(void *context, tr_time deadline);
     void *on_park_context;
 
-    /* Changed only by the functions below. */
+    /* Only the functions below change the next members. */
     tr_time mono;
     tr_time wall_offset;
     struct rng rng;
 
     uint64_t allocations; /* requests for memory so far, including refused ones */
     uint64_t refusals;
-    uint64_t fail_at; /* the number of the allocation to refuse; 0 for none */
-    bool fail_after;  /* also refuse all later ones */
+    uint64_t fail_at; /* the number of the allocation that fails; 0: none */
+    bool fail_after;  /* all allocations after number fail_at fail, too */
     struct list blocks;
     size_t live_blocks;
     size_t live_bytes;
@@ -70,8 +70,8 @@ struct virtual_platform {
 };
 
 /**
- * Returns NULL if out of memory. The monotonic clock starts at one hour, the wall clock at
- * 2024-01-01.
+ * Makes a virtual platform. Returns NULL if out of memory. The monotonic clock starts at one hour,
+ * the wall clock at 2024-01-01.
  */
 struct virtual_platform *tr__virtual_new(uint64_t seed);
 /** Frees the platform, not what was allocated from it. NULL does nothing. */
@@ -79,14 +79,14 @@ void tr__virtual_free(struct virtual_platform *virtual);
 
 /** Moves both clocks forward. */
 void tr__virtual_advance(struct virtual_platform *virtual, tr_time duration);
-/** Moves both clocks until the monotonic clock has this time. Does nothing if that is past. */
+/** Moves both clocks until the monotonic clock has this time. Does nothing if that time is past. */
 void tr__virtual_advance_to(struct virtual_platform *virtual, tr_time mono);
 /** Moves the wall clock alone, in either direction. */
 void tr__virtual_wall_jump(struct virtual_platform *virtual, tr_time difference);
 
 /**
- * Refuses the n-th allocation from now (1 is the next one), alone or with all later ones. n = 0:
- * refuses none. A resize to more than 0 bytes counts as an allocation.
+ * Makes the n-th allocation from now fail (1 is the next one), and with and_all_after all later
+ * ones, too. n = 0: no allocation fails. A resize to more than 0 bytes counts as an allocation.
  */
 void tr__virtual_fail_allocation(struct virtual_platform *virtual, uint64_t n, bool and_all_after);
 /** Return how many blocks were allocated and not freed, and how many bytes they have. */
@@ -94,12 +94,15 @@ size_t tr__virtual_live_blocks(const struct virtual_platform *virtual);
 size_t tr__virtual_live_bytes(const struct virtual_platform *virtual);
 /**
  * Returns the number, from 1 on, of the allocation that made the oldest live block; 0 if there is
- * none. Runs with the same seed are equal, so a second run can stop at that allocation to find a
- * leak.
+ * none. Runs with the same seed are equal. So to find a leak, a second run can stop at that
+ * allocation.
  */
 uint64_t tr__virtual_oldest_block(const struct virtual_platform *virtual);
 
-/** Returns the n-th last log line, 0 being the last; NULL if it is not kept. */
+/**
+ * Returns the log line that is n lines before the last one; n = 0 is the last line. NULL if the
+ * line is not kept.
+ */
 const struct virtual_line *tr__virtual_line(const struct virtual_platform *virtual, size_t n);
 /** Whether a kept log line contains `text`. */
 bool tr__virtual_has_line(const struct virtual_platform *virtual, const char *text);

@@ -19,7 +19,7 @@ struct post_box {
     struct virtual_socket socket; /* must be first */
     struct list arrived;          /* transits of datagrams, oldest first */
     size_t used;                  /* bytes of the arrived datagrams */
-    uint64_t lost;                /* datagrams that found no space */
+    uint64_t lost;                /* number of datagrams for which this socket had no space */
     bool is_connected;
     bool is_cut;
     bool is_refused;  /* an earlier datagram was refused, and no receive has reported it yet */
@@ -38,7 +38,7 @@ static bool is_unix(const struct virtual_place *place)
     return place->address.family == TR_FAMILY_UNIX;
 }
 
-/* Whether an event of this probability happens now; the seed decides. */
+/* Whether an event with this probability happens now. The random numbers come from the seed. */
 static bool happens(struct virtual_net *net, double share)
 {
     return share > 0 && (double)(rng_next(&net->rng) >> 11) * 0x1p-53 < share;
@@ -56,14 +56,17 @@ static bool box_has_space(const struct post_box *box, size_t size)
     return box->used == 0 || box->used + size <= (window ? window : VIRTUAL_WINDOW);
 }
 
-/* Whether a receiver takes a datagram. A connected receiver takes only datagrams of its other side. */
+/* Whether a socket takes a datagram. A connected socket takes only datagrams of its other side. */
 static bool box_takes(const struct post_box *box, const struct datagram *datagram)
 {
     return !box->is_connected ||
            tr_address_is_equal(&box->socket.remote.address, &datagram->from.address);
 }
 
-/* Notifies a connected sender that nobody took its datagram. */
+/*
+ * Makes the next call of the sender report that no socket took its datagram, if the sender is
+ * connected.
+ */
 static void datagram_refuse(struct virtual_net *net, const struct datagram *datagram)
 {
     struct post_box *sender = box_find(net, &datagram->from);
@@ -141,7 +144,7 @@ tr_status tr__virtual_datagram_open(struct virtual_net *net, const tr_socket_spe
     return TR_OK;
 }
 
-/* Notifies the senders that were blocked that the box has space again. */
+/* Notifies the senders that found no space in the box, because it has space again. */
 static void box_widen(struct post_box *box)
 {
     struct virtual_net *net = box->socket.net;
@@ -190,14 +193,16 @@ tr_status tr__virtual_datagram_receive(struct virtual_socket *socket, tr_packet 
     return TR_OK;
 }
 
-/* Whether a socket can send to addresses of a family. */
+/* Whether a socket can send to addresses of this family. */
 static bool box_reaches(const struct post_box *box, tr_family family)
 {
     tr_family own = (tr_family)box->socket.local.address.family;
     return own == family || (own == TR_FAMILY_V6 && family == TR_FAMILY_V4 && !box->socket.only_v6);
 }
 
-/* Finds the place to which a packet is sent. */
+/*
+ * Finds the place that a packet is sent to: the packet's own address, or the socket's other side.
+ */
 static tr_status route(const struct post_box *box, const tr_packet *packet,
                        struct virtual_place *to)
 {

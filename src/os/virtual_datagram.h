@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Datagrams of the virtual network. Those of UDP may be lost, overtake one another, and find
- * nobody; datagrams of UNIX sockets arrive at once, in order, and block their sender while the
- * receiver has no space.
+ * Datagrams of the virtual network. Datagrams of UDP may be lost, may overtake one another, and may
+ * find no receiver. Datagrams of UNIX sockets arrive at once and in order. While the receiver has
+ * no space for them, they block their sender.
  *
- * A receiver has space for a window of bytes. A UDP datagram that finds no space is lost and
- * counted.
+ * A receiver has space for a limited number of bytes, the window. A UDP datagram that finds no
+ * space is lost, and the receiver counts it.
  *
  * All functions: one thread at a time.
  */
@@ -34,7 +34,10 @@ tr_status tr__virtual_datagram_send(struct virtual_socket *socket, const tr_pack
 tr_status tr__virtual_datagram_send_to(struct virtual_socket *socket,
                                        const struct virtual_place *place, tr_bytes bytes);
 void tr__virtual_datagram_close(struct virtual_socket *socket);
-/** Cuts a socket off, or ends the cut. Meanwhile datagrams from it and to it are lost. */
+/**
+ * Cuts a socket off from the network, or connects it again. During a cut, datagrams from and to the
+ * socket are lost.
+ */
 void tr__virtual_datagram_cut(struct virtual_socket *socket, bool is_cut);
 /** Returns what is possible now: TR_IO_IN, TR_IO_OUT. */
 uint32_t tr__virtual_datagram_possible(const struct virtual_socket *socket);

@@ -4,7 +4,10 @@
 #include "os/file_read.h"
 #include "os/virtual.h"
 
-/* Counts a call. Returns TR_OK, or the status with which the call has to fail. */
+/*
+ * Counts a call of a file function. Returns TR_OK, or the status with which a test wants this call
+ * to fail.
+ */
 static tr_status begin(const tr_platform *platform, enum virtual_call call, const char **why)
 {
     struct virtual_net *net = &((struct virtual_platform *)(uintptr_t)platform)->net;

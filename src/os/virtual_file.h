@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Files of the virtual platform: the files of the machine, with failures that a test asks for.
+ * Files of the virtual platform. They are the real files of the machine, but a test can make calls
+ * fail.
  *
  * All functions: one thread at a time.
  */

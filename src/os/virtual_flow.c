@@ -160,7 +160,7 @@ tr_status tr__virtual_flow_send(struct virtual_flow *flow, const tr_bytes *piece
     return TR_OK;
 }
 
-/* Copies bytes out of a flow, and frees the segments that are used up. */
+/* Copies bytes out of a flow, and frees the segments whose bytes were all copied. */
 static void copy_out(struct virtual_flow *flow, unsigned char *to, size_t size)
 {
     flow->arrived -= size;
@@ -196,7 +196,7 @@ size_t tr__virtual_flow_take(struct virtual_flow *flow, void *to, size_t size)
     copy_out(flow, to, got);
     tr__virtual_net_trace(flow->net, got);
     if (got < size && flow->arrived > 0)
-        /* the next piece is reported as if it arrived now */
+        /* report the remaining bytes as if they had arrived just now */
         tr__virtual_socket_report(flow->receiver);
     if (flow->is_cut) {
         flow->owed += got;
@@ -233,7 +233,7 @@ void tr__virtual_flow_drop_arrived(struct virtual_flow *flow)
 
 void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
 {
-    size_t seen = 0; /* arrived bytes are in the first segments */
+    size_t seen = 0; /* counts bytes; the first flow->arrived bytes have arrived */
     LIST_EACH (link, &flow->segments) {
         struct segment *segment = LIST_OWNER(link, struct segment, mine);
         seen += segment->size - segment->offset;
@@ -242,7 +242,10 @@ void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
     }
 }
 
-/* Sends a transit again that was held, or that is on its way behind a held one. */
+/*
+ * Sends a transit again that the cut has held back, or that is on its way behind one that was held
+ * back.
+ */
 static void post_again(struct virtual_flow *flow, struct virtual_transit *transit)
 {
     if (list_is_empty(&transit->link))
@@ -256,7 +259,10 @@ void tr__virtual_flow_cut(struct virtual_flow *flow, bool is_cut)
     flow->is_cut = is_cut;
     if (is_cut)
         return;
-    /* post in the order of sending: what was not held yet must not arrive before what was held */
+    /*
+     * Post all transits again, in the order in which they were sent. A transit that is still on its
+     * way must not arrive before one that the cut has held back.
+     */
     post_again(flow, &flow->opens);
     LIST_EACH (link, &flow->segments)
         post_again(flow, &LIST_OWNER(link, struct segment, mine)->transit);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events of the virtual network: which sockets a parker watches, and which of them have changed.
+ * Events of the virtual network: a parker watches sockets, and gets an event when one of them has
+ * changed.
  *
- * The events are the same as those of an edge-triggered epoll: a socket is reported once when it is
- * watched, and then when something becomes possible that would have blocked. An event says all that
- * is possible when it is taken.
+ * The events are the same as those of an edge-triggered epoll: a socket is reported once when its
+ * watch begins, and later each time when a call becomes possible that would have blocked before. An
+ * event says everything that is possible at the time when io_poll returns the event.
  *
  * All functions: one thread at a time.
  */
@@ -22,10 +23,10 @@ struct virtual_watches {
 void tr__virtual_watches_init(struct virtual_watches *watches);
 /** Ends all watches of a parker. */
 void tr__virtual_watches_deinit(struct virtual_watches *watches);
-/** Whether io_poll would give an event now. */
+/** Whether io_poll would return an event of these watches now. */
 bool tr__virtual_watches_are_ready(const struct virtual_watches *watches);
 
-/** Makes an event of all watches of a socket. */
+/** Adds an event to each watch of a socket. */
 void tr__virtual_socket_report(struct virtual_socket *socket);
 /** Ends all watches of a socket. */
 void tr__virtual_socket_unwatch(struct virtual_socket *socket);

@@ -8,12 +8,12 @@
 #include <strings.h>
 
 /*
- * How long the end of a look-up can be seen. A turn that waits asks every 10 ms, so it sees the end
- * in time. A call after this time begins the next look-up.
+ * How long the end of a delayed look-up can be seen. A turn that waits for the look-up asks every
+ * 10 ms, so it sees the end in time. The first call after these 20 ms begins the next look-up.
  */
 #define SEEN_NS (20 * TR_MILLISECOND)
 
-enum { NUMBERS_MAX = 64 }; /* more than the longest address of numbers has */
+enum { NUMBERS_MAX = 64 }; /* the longest numeric address has fewer characters */
 
 struct virtual_name {
     struct list link; /* in virtual_net.names, oldest first */
@@ -21,7 +21,7 @@ struct virtual_name {
     tr_status status;
     bool is_delay;    /* the entry is a delay and has no address */
     tr_time delay_ns; /* if is_delay: how long each look-up takes */
-    /* if is_delay: when the last look-up that has begun is done; 0: none has begun */
+    /* if is_delay: when the look-up that was begun last is done; 0: none was begun */
     tr_time due_ns;
     char name[];
 };
@@ -64,7 +64,10 @@ tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_
     return TR_OK;
 }
 
-/* Whether a look-up of this name is done. The first call begins it, and the others share it. */
+/*
+ * Whether a look-up of this name is done. The first call begins the look-up. Later calls share it
+ * until SEEN_NS after it is done.
+ */
 static bool is_due(struct virtual_net *net, const char *name)
 {
     struct virtual_name *delay = delay_of(net, name);

@@ -13,7 +13,7 @@ void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, 
         .last_fd = VIRTUAL_FIRST_FD - 1,
         .last_port = VIRTUAL_FIRST_PORT - 1,
     };
-    /* Mix the seed, so that the random numbers differ from the random numbers of the platform. */
+    /* Mix the seed, so that the network does not get the same random numbers as the platform. */
     rng_init(&net->rng, hash_mix(seed));
     list_init(&net->transits);
     list_init(&net->bound);
@@ -56,7 +56,10 @@ void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *trans
 {
     TR_ASSERT(list_is_empty(&transit->link));
     transit->due_ns = due_ns;
-    /* Search from the end, because most transits are due after all others. Those with the same time stay in order. */
+    /*
+     * Search from the end, because most new transits are due after all others. Transits with the same time stay in the
+     * order of the calls.
+     */
     struct list *before = &net->transits;
     while (before->previous != &net->transits &&
            LIST_OWNER(before->previous, struct virtual_transit, link)->due_ns > due_ns)
@@ -68,7 +71,7 @@ void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *trans
 void tr__virtual_net_settle(struct virtual_net *net)
 {
     if (net->is_settling || list_is_empty(&net->transits))
-        return; /* return before the clock is read, because other tests count its reads */
+        return; /* return before the clock is read, because tests count how often it is read */
     tr_time now_ns = net->platform->mono_now(net->platform);
     net->is_settling = true;
     while (!list_is_empty(&net->transits)) {
@@ -178,7 +181,7 @@ static size_t host_size(const tr_address *address)
     return address->family == TR_FAMILY_V4 ? 4 : sizeof address->host;
 }
 
-/* Whether an address is the one for every address of the machine: all zero. */
+/* Whether an address is all zero, and so stands for every address of the machine. */
 static bool is_any(const tr_address *address)
 {
     for (size_t i = 0; i < host_size(address); i++) {
@@ -189,8 +192,8 @@ static bool is_any(const tr_address *address)
 }
 
 /*
- * Whether `any` is the IPv6 address for every address and takes IPv4 too, and `address` is one of
- * IPv4.
+ * Whether a socket that is bound to `any` takes what is sent to `address`, because `any` is the
+ * IPv6 address of zeros and `address` is one of IPv4.
  */
 static bool takes_v4(const tr_address *any, bool only_v6, const tr_address *address)
 {
@@ -204,7 +207,10 @@ static bool has_same_host(const tr_address *a, const tr_address *b)
            memcmp(a->host, b->host, host_size(a)) == 0;
 }
 
-/* Returns how well a bound socket matches a place to which something is sent: 0 not at all, 2 best. */
+/*
+ * Returns how well a bound socket matches a place to which something is sent: 0 not at all; 1 because the socket is
+ * bound to every address; 2 exactly.
+ */
 static int fit(const struct virtual_socket *socket, const struct virtual_place *place)
 {
     const tr_address *local = &socket->local.address;
@@ -220,7 +226,7 @@ static int fit(const struct virtual_socket *socket, const struct virtual_place *
     return covers ? 1 : 0;
 }
 
-/* Whether two sockets cannot be bound at the same time. */
+/* Whether `socket` cannot be bound to this place, because `bound` is. */
 static bool collides(const struct virtual_socket *bound, const struct virtual_socket *socket,
                      const struct virtual_place *place)
 {
@@ -258,7 +264,10 @@ struct virtual_socket *tr__virtual_bound(struct virtual_net *net, enum virtual_k
 {
     struct virtual_socket *best = NULL;
     int best_fit = 1;
-    /* sockets that share the address; each is chosen with the same probability */
+    /*
+     * the number of sockets that match equally well; each of them is chosen with the same
+     * probability
+     */
     uint64_t equals = 0;
     LIST_EACH (link, &net->bound) {
         struct virtual_socket *socket = LIST_OWNER(link, struct virtual_socket, bound);

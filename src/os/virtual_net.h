@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The network of the virtual platform: what all its sockets share. It has their descriptors and
- * addresses, and the list of what is on its way, in the order of arrival.
+ * The network of the virtual platform: what all its sockets share. The network has the descriptors
+ * and addresses of its sockets, and the list of everything that is on its way (struct
+ * virtual_transit), in the order of arrival.
  *
- * Nothing moves by itself. What is on its way arrives when a function of the network is called and
- * the clock has reached its time. Streams are in os/virtual_stream.h, datagrams in
+ * Nothing arrives by itself. A transit arrives when a function of the network is called and the
+ * clock has reached the transit's time. Streams are in os/virtual_stream.h, datagrams in
  * os/virtual_datagram.h, events in os/virtual_io.h, the functions of the table in
  * os/virtual_socket.h.
  *
@@ -19,13 +20,15 @@
 #include <troupe/platform.h>
 
 enum {
-    VIRTUAL_FIRST_FD = 1000,    /* descriptors count up from here; no number is used twice */
-    VIRTUAL_FIRST_PORT = 49152, /* the ports of ":0" and of connections: the dynamic ones of IANA */
+    /* the first descriptor; each new socket gets the next number, and no number is used twice */
+    VIRTUAL_FIRST_FD = 1000,
+    /* the first port for ":0" and for connections; the dynamic ports of IANA begin here */
+    VIRTUAL_FIRST_PORT = 49152,
     VIRTUAL_BUCKETS = 1024,
-    VIRTUAL_PATH_MAX = 108, /* bytes of a path with its NUL: as sun_path of Linux */
+    VIRTUAL_PATH_MAX = 108, /* bytes of a path with its NUL; sun_path of Linux has the same size */
     VIRTUAL_BACKLOG = 128,  /* backlog of a listener that sets none */
     VIRTUAL_WINDOW = 64 * 1024,
-    VIRTUAL_DATAGRAM_MAX = 65507 /* bytes that fit into a UDP packet of IPv4 */
+    VIRTUAL_DATAGRAM_MAX = 65507 /* the most bytes of a UDP datagram over IPv4 */
 };
 /** A value of piece_max: the seed chooses the size of each piece. */
 #define VIRTUAL_PIECE_RANDOM SIZE_MAX
@@ -34,13 +37,14 @@ struct virtual_net;
 
 /** The conditions of the network. All zero: no delay, no cut pieces, no losses. */
 struct virtual_weather {
-    tr_time delay_ns;    /* delay from one end to the other */
-    tr_time jitter_ns;   /* up to this much is added; the seed decides */
-    size_t piece_max;    /* the most bytes that one receive gets; 0: all that are there */
-    size_t window;       /* bytes on the way or unread in one direction; 0: VIRTUAL_WINDOW */
-    size_t datagram_max; /* bytes; 0: VIRTUAL_DATAGRAM_MAX */
-    double loses;        /* the share of datagrams that are lost, 0 to 1 */
-    /* the share of datagrams with a longer delay, so that others overtake them */
+    tr_time delay_ns;  /* how long something takes from one end to the other */
+    tr_time jitter_ns; /* a random time up to this one is added to delay_ns */
+    size_t piece_max;  /* the most bytes that one receive returns; 0: all that have arrived */
+    /* the most bytes that are on the way or unread in one direction; 0: VIRTUAL_WINDOW */
+    size_t window;
+    size_t datagram_max; /* the most bytes of a datagram; 0: VIRTUAL_DATAGRAM_MAX */
+    double loses;        /* the share of UDP datagrams that are lost, 0 to 1 */
+    /* the share of datagrams with an additional delay, so that later ones overtake them */
     double reorders;
 };
 
@@ -63,22 +67,25 @@ enum virtual_call {
     VIRTUAL_CALLS
 };
 
-/** A call that will fail: the n-th from now. */
+/** A failure that a test has asked for: the n-th call from now fails with this status. */
 struct virtual_failure {
-    uint64_t in; /* the number of calls until one fails, with that one; 0: none fails */
+    uint64_t in; /* which call from now fails: 1 is the next one; 0: none */
     tr_status status;
 };
 
-/** Something on its way. It is a member of a struct of the sender, and is lent to the network until it arrives. */
+/**
+ * Something on its way. A transit is a member of a struct of its sender, and is lent to the network until it arrives.
+ */
 struct virtual_transit {
-    struct list link; /* in virtual_net.transits, or where its receiver keeps it */
+    struct list link; /* in virtual_net.transits; after the arrival in a list of its receiver */
     tr_time due_ns;
     void (*arrive)(struct virtual_net *net, struct virtual_transit *transit);
 };
 
 /** The address or the path of a socket. */
 struct virtual_place {
-    tr_address address; /* its `path` is NULL; TR_FAMILY_UNIX: the next member says where */
+    /* its `path` is NULL; if its family is TR_FAMILY_UNIX, the place is the next member, `path` */
+    tr_address address;
     char path[VIRTUAL_PATH_MAX]; /* "": no name */
 };
 
@@ -93,8 +100,8 @@ struct virtual_socket {
     struct list bound;           /* in virtual_net.bound: listeners, and datagram sockets */
     struct list watches;         /* watches of os/virtual_io.h */
     enum virtual_kind kind;
-    int fd;       /* 0: the socket has none */
-    bool is_peer; /* the socket belongs to the test, not to the system */
+    int fd;       /* the descriptor; 0: the socket has none */
+    bool is_peer; /* the test uses the socket, not the system */
     bool reuses_port;
     bool only_v6;
     struct virtual_place local;
@@ -116,12 +123,13 @@ struct virtual_net {
     struct list children; /* the children of os/virtual_process.h, oldest first */
     struct list takers;   /* the takers of os/virtual_signal.h */
     int64_t last_pid;
-    tr_time arriving_ns; /* the arrival time of what arrives now */
+    tr_time arriving_ns; /* the time at which the current transit arrives, while one does */
     bool is_settling;
     int last_fd;
     uint16_t last_port;
-    size_t open_count;                               /* how many descriptors the system has open */
-    uint64_t trace;                                  /* a hash of all that has happened */
+    size_t open_count; /* how many descriptors the system has open */
+    /* a hash of everything that has happened on the network, to compare two runs */
+    uint64_t trace;
     struct virtual_socket *buckets[VIRTUAL_BUCKETS]; /* by descriptor */
 };
 
@@ -130,27 +138,27 @@ void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, 
 /** Allocates memory from the platform. NULL: the platform refuses it. */
 void *tr__virtual_net_new(struct virtual_net *net, size_t size);
 void tr__virtual_net_free(struct virtual_net *net, void *memory);
-/** Adds a number to the trace. */
+/** Mixes a number into the hash `trace`. */
 void tr__virtual_net_trace(struct virtual_net *net, uint64_t value);
 
-/** Returns the current time. While something arrives, this is its arrival time, otherwise the time of the clock. */
+/** Returns the current time: while a transit arrives, its time of arrival, otherwise the time of the clock. */
 tr_time tr__virtual_net_now(const struct virtual_net *net);
-/** Returns the time at which something that is sent now arrives, by delay and jitter. */
+/** Returns when something arrives that is sent now: after the delay and a random jitter. */
 tr_time tr__virtual_net_due(struct virtual_net *net);
 /**
- * Sends a transit. If it is due, it has arrived when this function returns, except when the
- * function is called during another arrival.
+ * Sends a transit, which arrives at due_ns. A transit that is due now arrives before this function
+ * returns, unless another transit is just arriving.
  */
 void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *transit, tr_time due_ns);
-/** Lets everything arrive that is due. */
+/** Lets all transits arrive that are due. */
 void tr__virtual_net_settle(struct virtual_net *net);
-/** Returns the time at which something arrives next. TR_NEVER: nothing is on its way. */
+/** Returns the time at which the next transit arrives. TR_NEVER: nothing is on its way. */
 tr_time tr__virtual_net_next_ns(struct virtual_net *net);
 
-/** Makes the n-th call from now fail. n = 0: none. */
+/** Makes the n-th call of this kind from now fail with a status. n = 0: no call fails. */
 void tr__virtual_net_fail(struct virtual_net *net, enum virtual_call call, uint64_t n,
                           tr_status status);
-/** Counts a call. Returns TR_OK, or the status with which the call has to fail. */
+/** Counts a call. Returns TR_OK, or the status with which a test wants this call to fail. */
 tr_status tr__virtual_net_call(struct virtual_net *net, enum virtual_call call);
 
 /** Fills in the members that every socket needs. */
@@ -158,22 +166,28 @@ void tr__virtual_socket_init(struct virtual_net *net, struct virtual_socket *soc
                              enum virtual_kind kind);
 /** Gives a socket its descriptor. */
 void tr__virtual_socket_number(struct virtual_socket *socket, bool is_peer);
-/** Takes the descriptor and the address from a socket. */
+/** Removes the descriptor and the address of a socket. */
 void tr__virtual_socket_release(struct virtual_socket *socket);
-/** Returns the socket of a descriptor of the system. NULL: there is none. */
+/** Returns the socket that has a descriptor of the system. NULL: there is none. */
 struct virtual_socket *tr__virtual_socket_find(const struct virtual_net *net, int fd);
 
-/** Copies an address, or a path. TR_ADDRESS_INVALID, TR_NOT_SUPPORTED: an inherited descriptor. */
+/**
+ * Copies an address or a path into a place. TR_ADDRESS_INVALID. TR_NOT_SUPPORTED: the path names an
+ * inherited descriptor.
+ */
 tr_status tr__virtual_place(struct virtual_place *place, const tr_address *address,
                             const char *path);
-/** Gives a socket its address. Port 0: chooses one. TR_ADDRESS_IN_USE; TR_LIMIT: no port is free. */
+/** Gives a socket its address. Port 0: chooses a free port. TR_ADDRESS_IN_USE; TR_LIMIT: no port is free. */
 tr_status tr__virtual_bind(struct virtual_socket *socket, const struct virtual_place *place);
-/** Returns the socket of a kind that receives what is sent to a place. NULL: there is none. */
+/** Returns the socket of this kind that gets what is sent to a place. NULL: there is none. */
 struct virtual_socket *tr__virtual_bound(struct virtual_net *net, enum virtual_kind kind,
                                          const struct virtual_place *place);
-/** Returns a port that no bound socket has; 0: all are in use. */
+/** Returns a port that no bound socket of this kind has; 0: all ports are in use. */
 uint16_t tr__virtual_free_port(struct virtual_net *net, enum virtual_kind kind);
-/** Changes the address for "every address" to the loopback address of its family, as connect does in Linux. */
+/**
+ * If an address stands for every address of the machine, replaces it by the loopback address of its family, as connect
+ * does in Linux.
+ */
 void tr__virtual_place_loopback(struct virtual_place *place);
 
 #endif

@@ -115,7 +115,10 @@ static void child_free(struct virtual_child *child)
     tr__virtual_net_free(child->net, child);
 }
 
-/* Makes the connections of a child. TR_NO_MEMORY: some of them may have been made. */
+/*
+ * Makes the connections between a child and the system. TR_NO_MEMORY: some of them may exist
+ * already, and the caller closes them.
+ */
 static tr_status child_connect(struct virtual_child *child, const tr_process_spec *spec,
                                struct virtual_socket *ours[3])
 {
@@ -206,7 +209,7 @@ tr_status tr__virtual_process_signal(const tr_platform *platform, const tr_proce
 tr_status tr__virtual_process_reap(const tr_platform *platform, const tr_process_handle *process,
                                    tr_time timeout_ns, tr_process_exit *how)
 {
-    (void)timeout_ns; /* there is only one thread, so no child can end meanwhile */
+    (void)timeout_ns; /* do not wait: there is only one thread, so no child can end meanwhile */
     struct virtual_child *child = child_find(net_of(platform), process->fd);
     if (!child)
         return TR_NOT_FOUND;

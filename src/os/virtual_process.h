@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Child processes of the virtual platform: a test plays them. Nothing is executed. A program must be known by name.
+ * Child processes of the virtual platform. Nothing is executed: a test does what a child would do. A test must add the
+ * name of a program before the program can be started.
  *
- * A child has up to three connections with the system: input and output, errors, and one that
- * carries only a byte when the child has ended. Rules:
- * 1. A child that the test has never seen is freed when it is reaped; any other by
+ * A child has up to three connections with the system: one for input and output, one for errors, and one that carries a
+ * single byte, when the child has ended. Rules:
+ * 1. A child that the test has never seen is freed when the system reaps it. Any other child is freed by
  *    tr__virtual_processes_clear.
- * 2. When a child ends, its ends of the connections are closed, as by exit.
+ * 2. When a child ends, its sides of the connections are closed, as by exit.
  *
  * All functions: one thread at a time.
  */
@@ -25,15 +26,20 @@ struct virtual_child {
     struct virtual_socket *io;     /* the test's end of the connection; NULL: closed */
     struct virtual_socket *errors; /* NULL: none, or closed */
     struct virtual_socket *end;
-    char *texts; /* arguments, then environment, then the directory, each with its NUL */
+    /* its arguments, its environment and its directory, in this order, each with a NUL */
+    char *texts;
     size_t argument_count;
-    size_t variable_count; /* SIZE_MAX: the child has the environment of the program */
+    /*
+     * the number of variables of the environment; SIZE_MAX: the child has the environment of the
+     * program
+     */
+    size_t variable_count;
     bool has_directory;
     bool was_shown; /* the test has seen the child */
     bool catches;   /* the child catches signals: only SIGKILL ends it */
     bool has_ended;
     tr_process_exit how;
-    /* signals that the child got, oldest first; more are dropped */
+    /* the signals that the child got first, oldest first; later ones are dropped */
     int signals[VIRTUAL_SIGNALS_KEPT];
     size_t signal_count;
     void *user; /* data of the test kit */
@@ -49,9 +55,9 @@ tr_status tr__virtual_process_reap(const tr_platform *platform, const tr_process
 
 /** Adds a program that can be started. TR_NO_MEMORY. */
 tr_status tr__virtual_program_add(struct virtual_net *net, const char *name);
-/** Returns the n-th text of a child; NULL: there are not so many. */
+/** Returns the n-th of the `texts` of a child; NULL: there are not so many. */
 const char *tr__virtual_child_text(const struct virtual_child *child, size_t n);
-/** Ends a child by a signal; signal 0: by an exit with this code. */
+/** Ends a child by this signal; if `signal` is 0, by an exit with this code. */
 void tr__virtual_child_end(struct virtual_child *child, int code, int signal);
 /** Frees all children and programs. */
 void tr__virtual_processes_clear(struct virtual_net *net);

@@ -10,7 +10,7 @@
 struct taker {
     struct list link; /* in virtual_net.takers */
     struct virtual_socket *ours;
-    struct virtual_socket *theirs; /* signals are sent here, one byte each */
+    struct virtual_socket *theirs; /* the network writes signals to this socket, one byte each */
     uint64_t taken[2];             /* bit n: signal n */
 };
 

@@ -17,8 +17,8 @@ static struct virtual_net *net_of(const tr_platform *platform)
 }
 
 /*
- * Begins a call on a socket of a kind. If the call has to fail with TR_WOULD_BLOCK, reports the socket as ready,
- * because the next call would succeed.
+ * Begins a call on a socket of this kind. If the test makes the call fail with TR_WOULD_BLOCK, reports the socket as
+ * ready again, because the next call would succeed.
  */
 static tr_status begin(const tr_platform *platform, enum virtual_call call, enum virtual_kind kind,
                        int fd, struct virtual_socket **socket)
@@ -110,7 +110,7 @@ void tr__virtual_socket_finish(const tr_platform *platform, int fd)
     struct virtual_net *net = net_of(platform);
     tr__virtual_net_settle(net);
     struct virtual_socket *socket = tr__virtual_socket_find(net, fd);
-    TR_ASSERT(socket); /* the socket must not have been closed before */
+    TR_ASSERT(socket); /* the caller must not have closed the socket before */
     if (socket->kind == VIRTUAL_STREAM)
         tr__virtual_finish(socket);
 }
@@ -120,7 +120,7 @@ void tr__virtual_socket_close(const tr_platform *platform, int fd, bool resets)
     struct virtual_net *net = net_of(platform);
     tr__virtual_net_settle(net);
     struct virtual_socket *socket = tr__virtual_socket_find(net, fd);
-    TR_ASSERT(socket); /* the socket must not have been closed before */
+    TR_ASSERT(socket); /* the caller must not have closed the socket before */
     tr__virtual_close(socket, resets);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The socket functions of the table of the virtual platform, and what the test kit does with its
- * network.
+ * The socket functions of the platform table, for the virtual platform; and the functions by which
+ * the test kit uses its network.
  *
  * All functions: one thread at a time.
  */
@@ -28,21 +28,23 @@ void tr__virtual_socket_close(const tr_platform *platform, int fd, bool resets);
 tr_status tr__virtual_socket_address(const tr_platform *platform, int fd, bool of_peer,
                                      tr_address *address);
 
-/** Returns the time at which something arrives next. TR_NEVER: nothing is on its way. */
+/**
+ * Returns the time at which something arrives next on the network. TR_NEVER: nothing is on its way.
+ */
 tr_time tr__virtual_next_event_ns(struct virtual_platform *virtual);
-/** Whether io_poll of a parker would give an event now. */
+/** Whether io_poll of this parker would return an event now. */
 bool tr__virtual_has_event(struct virtual_platform *virtual, const tr_parker *parker);
 /** Changes the conditions of the network, from now on. */
 void tr__virtual_set_weather(struct virtual_platform *virtual,
                              const struct virtual_weather *weather);
-/** Returns the call of a name such as "accept", or VIRTUAL_CALLS if there is none. */
+/** Returns the call with this name, such as "accept"; VIRTUAL_CALLS if there is none. */
 enum virtual_call tr__virtual_call_named(const char *name);
 /** Makes a socket of any role and kind. Returns the statuses of socket_open. */
 tr_status tr__virtual_open(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
                            struct virtual_socket **made);
 /** Closes a socket of any kind. */
 void tr__virtual_close(struct virtual_socket *socket, bool resets);
-/** Frees what belongs to the network itself: datagrams on their way, and names. */
+/** Frees what belongs to the network itself and to no socket: datagrams on their way, and names. */
 void tr__virtual_clear(struct virtual_platform *virtual);
 
 #endif

@@ -13,12 +13,13 @@ struct end {
     struct virtual_socket socket; /* must be first */
     struct connection *connection;
     unsigned index;
-    bool is_kept;     /* the connection was reset, and the owner of this end has not closed it */
-    tr_status status; /* TR_WOULD_BLOCK: it connects; TR_OK; TR_RESET; TR_CONNECT_REFUSED */
+    bool is_kept; /* the connection was reset, and the owner of this end must still close it */
+    /* TR_WOULD_BLOCK: the end still connects; TR_OK: connected; TR_RESET; TR_CONNECT_REFUSED */
+    tr_status status;
 };
 
 struct connection {
-    struct end ends[2]; /* the first end has asked for the connection */
+    struct end ends[2]; /* ends[0] is the end that has asked for the connection */
     struct virtual_flow flows[2];
     struct list queued; /* in listener.queue or listener.waiting */
     bool is_refused;
@@ -27,7 +28,7 @@ struct connection {
 struct listener {
     struct virtual_socket socket; /* must be first */
     struct list queue;            /* connections that nobody has accepted, oldest first */
-    struct list waiting;          /* requests for which the queue has no space */
+    struct list waiting;          /* connections that wait for a place in the queue */
     uint32_t queued;
     uint32_t backlog;
 };
@@ -54,7 +55,7 @@ static struct virtual_flow *flow_in(const struct end *end)
     return &end->connection->flows[1 - end->index];
 }
 
-/* Whether an end is closed: then the flow to it is closed. */
+/* Whether an end is closed. The flow to a closed end is closed, too. */
 static bool end_is_closed(const struct end *end)
 {
     return flow_in(end)->is_closed;
@@ -223,7 +224,8 @@ tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spe
     }
     tr__virtual_socket_number(&end->socket, is_peer);
     *made = &end->socket;
-    return is_unix ? end->status : TR_WOULD_BLOCK; /* in Linux, TCP connects in the background */
+    /* on Linux, too, only a UNIX socket connects before connect returns */
+    return is_unix ? end->status : TR_WOULD_BLOCK;
 }
 
 tr_status tr__virtual_pair(struct virtual_net *net, struct virtual_socket **ours,
@@ -254,7 +256,7 @@ tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
     struct connection *connection = LIST_OWNER(link, struct connection, queued);
     listener->queued--;
     struct list *next = list_pop_first(&listener->waiting);
-    if (next) /* the first waiting request gets the free place in the queue */
+    if (next) /* the connection that has waited longest gets the free place in the queue */
         listener_take(listener, LIST_OWNER(next, struct connection, queued));
     struct end *end = &connection->ends[1];
     if (end->status == TR_RESET) {
@@ -316,7 +318,7 @@ void tr__virtual_listener_close(struct virtual_socket *socket)
     tr__virtual_net_free(socket->net, listener);
 }
 
-/* Ends one side of a connection. */
+/* Closes one end of a connection. */
 static void end_close(struct end *end, bool resets)
 {
     TR_ASSERT(!end_is_closed(end));

@@ -3,8 +3,9 @@
  * Streams of the virtual network: listeners and connections.
  *
  * A connection has two ends and two flows (os/virtual_flow.h), one in each direction. Rules:
- * 1. A connection is freed when both ends are closed, and only by a close.
- * 2. The second end is closed until a listener has taken the request.
+ * 1. A connection is freed when both ends are closed, by the call that closes the last open end.
+ * 2. The end of the listener counts as closed until the listener has taken the request for the
+ *    connection.
  *
  * All functions: one thread at a time.
  */
@@ -20,9 +21,9 @@
 tr_status tr__virtual_listen(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
                              struct virtual_socket **made);
 /**
- * Makes a socket that connects. TR_OK and TR_WOULD_BLOCK give a socket. A UNIX socket on a network
- * without delay connects at once. TR_CONNECT_REFUSED, TR_NO_MEMORY, TR_LIMIT, and the statuses of
- * tr__virtual_place.
+ * Makes a socket that connects. With TR_OK the socket is connected: a UNIX socket on a network
+ * without delay. With TR_WOULD_BLOCK the socket still connects. TR_CONNECT_REFUSED, TR_NO_MEMORY,
+ * TR_LIMIT, and the statuses of tr__virtual_place.
  */
 tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
                               struct virtual_socket **made);
@@ -43,16 +44,19 @@ tr_status tr__virtual_send(struct virtual_socket *socket, const tr_bytes *pieces
 void tr__virtual_finish(struct virtual_socket *socket);
 /** Closes a listener, and resets the connections that nobody has accepted. */
 void tr__virtual_listener_close(struct virtual_socket *socket);
-/** The function socket_close of the platform, for a connection. As in Linux, unread bytes make it a reset. */
+/**
+ * The function socket_close of the platform, for a connection. As in Linux, the close resets the connection if bytes
+ * are unread.
+ */
 void tr__virtual_stream_close(struct virtual_socket *socket, bool resets);
-/** Resets a connection, and keeps the socket until it is closed. */
+/** Resets a connection as the network would do. The socket stays until its owner closes it. */
 void tr__virtual_stream_reset(struct virtual_socket *socket);
 /**
- * Cuts a connection, so that nothing gets through; or ends the cut, and what waited is on its way
- * again.
+ * Cuts a connection, so that nothing arrives any more; or ends the cut, so that everything that has
+ * waited is sent again.
  */
 void tr__virtual_stream_cut(struct virtual_socket *socket, bool is_cut);
-/** Notifies a sender that waits for the window, which has become larger. */
+/** Call when the window has become larger. Notifies a sender that waits for space in the window. */
 void tr__virtual_stream_widen(struct virtual_socket *socket);
 
 /** Returns what is possible now: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
