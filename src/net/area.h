@@ -3,10 +3,11 @@
  * Areas: memory into which workers receive. A channel that has no bytes needs no buffer, so the
  * channels of a worker share one area.
  *
- * A channel that receives takes the free end of the area. When its bytes are handled, it gives its
- * part back. When no part is held, the area is used from its beginning again. A turn that waits
- * keeps its part: the worker receives behind it, and takes another area when less than AREA_LOW is
- * left. Bytes never move. Worker only.
+ * A channel that receives takes the free part at the end of the area. When a turn has handled the
+ * bytes, the channel gives its part back. When no channel has a part, the area is used from its
+ * beginning again. A turn that waits keeps the bytes that it handles, and so the part of its
+ * channel. Then the worker receives behind that part, and takes another area when less than
+ * AREA_LOW is left. Bytes never move. Worker only.
  */
 #ifndef NET_AREA_H
 #define NET_AREA_H
@@ -19,16 +20,24 @@ enum {
 };
 
 struct area {
-    /* number of channels with bytes in the area, plus one while it is the current area of a
-     * worker */
+    /*
+     * the number of channels with bytes in the area; one more while the area is the current area of
+     * a worker
+     */
     uint32_t holders;
     uint32_t used;
     unsigned char bytes[AREA_SIZE];
 };
 
-/** Returns an area with at least AREA_LOW free bytes, for one more holder; NULL: out of memory. */
+/**
+ * Returns an area with at least AREA_LOW free bytes, and adds one to its holders. *current is the
+ * area of the worker, and becomes the returned one. NULL: out of memory.
+ */
 struct area *tr__area_take(const struct memory_source *source, struct area **current);
-/** Gives up what tr__area_take has counted: an area without holders is freed. */
+/**
+ * Subtracts one from the holders of an area. An area without holders is freed, unless it is the
+ * current one: that one is used from its beginning again.
+ */
 void tr__area_give(const struct memory_source *source, struct area *current, struct area *area);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A buffer: bytes are appended at its end and consumed at its beginning. It has what a filter
- * makes, or the part of a piece that has come so far.
+ * A buffer: bytes are appended at its end and consumed at its beginning. Such a buffer has the
+ * bytes that a filter has made, or the part of a piece that has come so far.
  *
  *     struct net_buffer buffer = NET_BUFFER(&source);
  *     void *at = net_buffer_reserve(&buffer, 100);      NULL: out of memory, or over the limit
@@ -22,7 +22,7 @@
 struct net_buffer {
     const struct memory_source *source; /* where memory comes from */
     unsigned char *data;
-    size_t begin; /* where the first byte that is not consumed is */
+    size_t begin; /* index of the first byte that is not consumed */
     size_t end;
     size_t capacity;
 };
@@ -42,7 +42,8 @@ static inline size_t net_buffer_size(const struct net_buffer *buffer)
 }
 
 /**
- * Makes `size` bytes free at the end, and moves or grows the buffer if needed. NULL: out of memory.
+ * Makes at least `size` bytes free at the end of the buffer, by moving its bytes or by taking more
+ * memory. Returns the free bytes. NULL: out of memory.
  */
 TR_MUST_CHECK void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size);
 
@@ -76,15 +77,15 @@ TR_MUST_CHECK tr_status tr__net_buffer_append(struct net_buffer *buffer, const v
 void tr__net_buffer_free(struct net_buffer *buffer);
 
 /**
- * Memory of a freed buffer, kept for the next buffer. All zero: none is kept. Any channel with the
- * same source may use it.
+ * The memory of one freed buffer, kept for the next buffer that needs memory. All zero: none is
+ * kept. Any channel whose memory comes from the same source may use the memory.
  */
 struct net_spare {
     unsigned char *data;
     size_t capacity;
 };
 
-enum { SPARE_MAX = 4096 }; /* memory with more bytes is not kept */
+enum { SPARE_MAX = 4096 }; /* larger memory is not kept, but freed */
 
 /** Gives the spare memory, if there is some, to a buffer that has no memory. */
 static inline void net_buffer_use(struct net_buffer *buffer, struct net_spare *spare)

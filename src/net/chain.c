@@ -7,8 +7,7 @@
 
 enum {
     LINKS_MAX = TR_FILTERS_MAX + 1, /* filters of a chain at most: TLS, and those of the program */
-    /* input bytes that one call passes, so that a filter which expands its input makes few bytes at
-     * a time */
+    /* how many bytes of input one call passes to a filter; few, because a filter may expand them */
     SLICE = 4096
 };
 
@@ -21,12 +20,12 @@ struct link {
 struct chain {
     const struct memory_source *source;
     uint32_t count;
-    uint32_t begun;  /* number of filters that have begun; they are the first ones of the chain */
-    uint32_t live;   /* the first filter whose input has not ended */
-    uint32_t failed; /* the filter that has returned the last error */
-    /* rule 3 of chain.h has stopped the last call; bytes still wait for a filter */
+    uint32_t begun;  /* how many filters have begun: links[0] to links[begun - 1] */
+    uint32_t live;   /* index of the first filter whose input has not ended */
+    uint32_t failed; /* index of the filter that has returned the last error */
+    /* the last call has stopped because of rule 3 of chain.h, so bytes still wait for a filter */
     bool is_held;
-    bool is_over; /* no more bytes come to the filter `live` */
+    bool is_over; /* the filter with index `live` gets no more bytes */
     struct link links[LINKS_MAX];
 };
 
@@ -98,7 +97,10 @@ static tr_status failed(struct chain *chain, uint32_t i, tr_status status)
     return status;
 }
 
-/* Passes bytes, made by the filter `from` or by the actor, through the filters below. */
+/*
+ * Passes bytes through the filters below filter number `from`. That filter has made the bytes; if
+ * there is no such filter, the actor has.
+ */
 static tr_status descend(struct chain *chain, uint32_t from, tr_bytes bytes, struct net_buffer *out)
 {
     struct net_buffer made[2] = {NET_BUFFER(chain->source), NET_BUFFER(chain->source)};
@@ -117,8 +119,10 @@ static tr_status descend(struct chain *chain, uint32_t from, tr_bytes bytes, str
     return status;
 }
 
-/* Passes the bytes that the filter `i` has made for the other side through the filters below it,
- * and frees the buffer. */
+/*
+ * Passes the bytes that filter number `i` has made for the other side through the filters below it,
+ * and frees the buffer of the bytes.
+ */
 static tr_status descend_made(struct chain *chain, uint32_t i, struct net_buffer *made,
                               struct net_buffer *out)
 {
@@ -166,8 +170,10 @@ static tr_status link_step(struct chain *chain, uint32_t i, size_t size, size_t 
     return sent;
 }
 
-/* Passes the bytes that wait for the filter `i` to it, as far as rule 3 of chain.h allows. Returns
- * TR_CLOSED if the filter has ended in order. */
+/*
+ * Passes the bytes that wait for filter number `i` to that filter, as many as rule 3 of chain.h
+ * allows. Returns TR_CLOSED if the filter has ended in order.
+ */
 static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in,
                           struct net_buffer *out)
 {
@@ -190,15 +196,17 @@ static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in
         }
         if (size == there)
             return there < TR_FILTER_HELD_MAX ? TR_OK : failed(chain, i, TR_TOO_LARGE);
-        slice = there; /* the filter may need more than a slice at once */
+        slice = there; /* offer all bytes: the filter may need more than SLICE bytes at once */
     }
     if (!net_buffer_size(raw))
         tr__net_buffer_free(raw);
     return status;
 }
 
-/* Call when all input has passed. Asks the filters from `live` on whether the input may end here.
- * Returns TR_CLOSED if it may. */
+/*
+ * Call when the first filter gets no more input, and all bytes were passed. Asks the filters from
+ * `live` on whether the input may end here. Returns TR_CLOSED if it may.
+ */
 static tr_status end_of_input(struct chain *chain)
 {
     for (uint32_t i = chain->live; i < chain->count; i++) {
@@ -206,7 +214,10 @@ static tr_status end_of_input(struct chain *chain)
         tr_status status = link->table->input_end(link->state);
         bool is_whole =
             i < chain->begun && !net_buffer_size(&link->raw) && link->table->is_open(link->state);
-        if (status == TR_OK) /* the filter cannot tell: the end is in order if no bytes are left */
+        /*
+         * TR_OK says that the filter does not know. Then the end is in order if no bytes are left.
+         */
+        if (status == TR_OK)
             status = is_whole ? TR_CLOSED : TR_RESET;
         if (status != TR_CLOSED)
             return failed(chain, i, status);

@@ -47,7 +47,7 @@ void tr__channel_change(struct channel *channel, enum channel_state state)
     };
     TR_ASSERT(legal[channel->state] >> state & 1);
     if (channel->state == CHANNEL_LINGERING)
-        channel->charged = 0; /* in the place of drop_left */
+        channel->charged = 0; /* `charged` shares its memory with drop_left */
     channel->state = (uint8_t)state;
 }
 
@@ -77,8 +77,10 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     if (!tr__cell_may_have_channels(cell))
         return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(cell) && channel->endpoint->options.interleaves)
-        /* the answers of a durable actor would have to wait for two things: commits, and earlier
-         * pieces */
+        /*
+         * refuse this, because an answer would have to wait for two things: the commit of its turn,
+         * and the answers to earlier pieces
+         */
         return TR_NOT_SUPPORTED;
     struct net_cell *record = cell_record(channel->worker, cell);
     if (!record)
@@ -99,7 +101,10 @@ void tr__channel_forget_event(struct channel *channel)
     if (!event)
         return;
     if (channel_has(channel, CHANNEL_IN_TURN))
-        /* without a sender, on_done finds no channel and only frees the lent memory */
+        /*
+         * the event belongs to the running turn: without a sender, on_done finds no channel, and
+         * only frees memory of the event
+         */
         event->sender = 0;
     else
         event->kind = ENVELOPE_VOID;
@@ -120,7 +125,10 @@ void tr__channel_disown(struct channel *channel)
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
 }
 
-/* Fills a slot with a new channel. Leaves out the members that other workers may be reading. */
+/*
+ * Fills a slot with a new channel. Does not write the members before `worker`, because other
+ * threads may read these at the same time.
+ */
 static void channel_init(struct channel *channel, const struct channel *fresh)
 {
     size_t from = offsetof(struct channel, worker);
@@ -166,8 +174,10 @@ tr_status tr__channel_watch(struct channel *channel, int fd)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct loop *loop = &channel->worker->loop;
-    /* The channel is writable now, so watch only its input. When a send would block,
-     * tr__output_flush watches the output. */
+    /*
+     * If the channel can be written to now, watch only its input. tr__output_flush watches the
+     * output when a send would block.
+     */
     tr_status status = channel_has(channel, CHANNEL_WRITABLE)
                            ? tr__loop_watch_input(loop, fd, channel_bits(channel))
                            : tr__loop_watch(loop, fd, channel_bits(channel));
@@ -194,7 +204,10 @@ void tr__channel_close_socket(struct channel *channel, bool resets)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct loop *loop = &channel->worker->loop;
     int fd = channel->fd;
-    /* An accepted connection has only one descriptor, so closing it ends the watch too. */
+    /*
+     * An accepted connection has only one descriptor. So closing that descriptor ends the watch,
+     * too.
+     */
     bool is_only = channel_has(channel, CHANNEL_ACCEPTED) && channel_has(channel, CHANNEL_WATCHED);
     if (is_only) {
         channel->flags &= ~(uint32_t)CHANNEL_WATCHED;
@@ -214,7 +227,7 @@ void tr__channel_close_socket(struct channel *channel, bool resets)
         tr__loop_forget(loop);
 }
 
-/* Ends what a protocol keeps between pieces. */
+/* Frees what the protocol of a channel keeps between pieces. */
 static void session_free(struct channel *channel)
 {
     const struct tr_protocol *protocol = protocol_of(channel);
@@ -280,7 +293,10 @@ bool tr__channel_handles(const struct channel *channel, const tr_type *type)
             dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type));
 }
 
-/* Whether bytes have come from which the actor's handler would get a piece. */
+/*
+ * Whether the handler of the actor could get a piece now, because bytes have come and no turn or
+ * exchange takes them.
+ */
 static bool has_piece(const struct channel *channel)
 {
     if (!waits_are_empty(&channel->readers) || exchanges_are_first(channel) ||
@@ -306,8 +322,7 @@ static bool has_news(const struct channel *channel)
     return channel_drains(channel) || has_piece(channel);
 }
 
-/* Whether the other side has ended, all its bytes were read, and neither actor nor turn was
- * notified of the end. */
+/* Whether the other side has ended, all its bytes were read, and the channel has not ended yet. */
 static bool is_read_out(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
@@ -316,8 +331,10 @@ static bool is_read_out(const struct channel *channel)
            !pieces_are_open(channel);
 }
 
-/* Call when the other side has ended and nobody reads. Receives, so that the end is found if there
- * are no bytes before it. */
+/*
+ * Call when the other side has ended and no turn reads. Tries to receive. If no bytes come before
+ * the end of the input, this ends the channel.
+ */
 static void look_for_end(struct channel *channel)
 {
     if (channel->kind != CHANNEL_STREAM || channel->work->input.borrower ||
@@ -332,7 +349,10 @@ static void look_for_end(struct channel *channel)
         tr__channel_end(channel, status, NULL);
 }
 
-/* Whether the input may have ended without anybody who would find the end by reading. */
+/*
+ * Whether the end of the input may have come, and neither a turn nor a handler will read and so
+ * find it.
+ */
 static bool may_hide_end(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
@@ -343,7 +363,7 @@ static bool may_hide_end(const struct channel *channel)
            !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
-/* Queues an event without a message: its message is made when its turn comes. */
+/* Queues an event without a message. When the turn of the event comes, its message is made. */
 static void event_new(struct channel *channel)
 {
     struct envelope *event = envelope_take(&channel->worker->pool);
@@ -365,8 +385,10 @@ static bool may_call(const struct channel *channel)
            (!(cell->flags & CELL_SEALED) || tr__shutdown_holds(channel));
 }
 
-/* Returns true if the channel certainly has nothing for its actor or a turn, as after most
- * turns. */
+/*
+ * Returns true if there is certainly nothing to do for the actor of a channel or for a turn. This
+ * is so after most turns.
+ */
 static bool is_quiet(const struct channel *channel)
 {
     const uint32_t news = CHANNEL_READABLE | CHANNEL_HUNG_UP | CHANNEL_INPUT_OVER | CHANNEL_DIALED |
@@ -391,7 +413,7 @@ void tr__channel_call(struct channel *channel)
     if (is_quiet(channel) || !may_call(channel) || channel_has(channel, CHANNEL_GONE))
         return;
     if (is_read_out(channel)) {
-        /* when the channel has ended, that calls this function again */
+        /* if the channel ends here, tr__channel_end calls tr__channel_call again */
         tr__channel_hang_up(channel);
         return;
     }
@@ -412,7 +434,7 @@ void tr__channel_queue(struct channel *channel, struct envelope *event)
     channel->event = event;
     mail_count(cell, event);
     cell->flags |= CELL_MIXED;
-    /* The event of tr_dial passes a barrier, because the turn that is the barrier may wait for the dialed channel. */
+    /* The event of tr_dial must pass a turn that is a barrier, because that turn may wait for the dialed channel. */
     bool passes = channel_has(channel, CHANNEL_DIALED);
     ring_push(passes ? &cell->replies : &net_cell_of(cell)->base.ready, event);
     if (mail_is_idle(cell) && (passes || !(cell->flags & CELL_BARRIER)))
@@ -482,7 +504,9 @@ void tr__channel_ready(struct channel *channel, uint32_t what)
         channel->flags |= CHANNEL_WRITABLE;
     if (what & TR_IO_END)
         channel->flags |= CHANNEL_READABLE | CHANNEL_HUNG_UP;
-    /* Do not touch the turns of an actor that has failed: they may be gone, and its channels end with the actor. */
+    /*
+     * Do not touch the turns of an actor that has failed: they may be gone. The channels of such an actor end with it.
+     */
     if (channel->cell && channel->cell->flags & CELL_FAILED)
         return;
     switch ((enum channel_state)channel->state) {

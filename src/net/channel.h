@@ -7,7 +7,7 @@
  * of another actor.
  *
  * States
- *     DIALING    it is being opened: name lookup, connect, handshake of TLS. Output waits until it is open
+ *     DIALING    the channel is being opened: name lookup, connect, handshake of TLS. Output waits until it is open
  *     OPEN
  *     LINGERING  its actor has closed it or has ended. It sends the rest of the output, drops input, then closes
  *     ENDED      the socket is closed. What was received may still be read; then the actor gets tr_closed
@@ -53,23 +53,24 @@ enum channel_kind {
     /* the socket of a listener, whose actor gets tr__acceptable: net/listener.c */
     CHANNEL_LISTENER,
     CHANNEL_DATAGRAM,
-    CHANNEL_ATTEMPT, /* attempt to connect, on behalf of another channel: net/dial.c */
-    CHANNEL_EXIT,    /* the end of a child process: net/process.h */
-    CHANNEL_SIGNALS  /* signals of the process, which its actor gets as tr_signal: net/signals.c */
+    /* one attempt to connect to an address, made for another channel: net/dial.c */
+    CHANNEL_ATTEMPT,
+    CHANNEL_EXIT,   /* watches for the end of a child process: net/process.h */
+    CHANNEL_SIGNALS /* signals of the process, which its actor gets as tr_signal: net/signals.c */
 };
 
 enum channel_flag {
-    CHANNEL_READABLE = 1 << 0, /* a receive may give something */
-    CHANNEL_WRITABLE = 1 << 1, /* a send may take something */
-    /* the other side has ended: a receive gives the remaining bytes, then the end */
+    CHANNEL_READABLE = 1 << 0, /* a receive may return bytes */
+    CHANNEL_WRITABLE = 1 << 1, /* the kernel may take bytes */
+    /* the other side has ended: a receive returns the remaining bytes, then the end of the input */
     CHANNEL_HUNG_UP = 1 << 2,
     CHANNEL_INPUT_OVER = 1 << 3, /* a receive has returned the end of the input */
-    /* the program writes no more; the end of the output is sent after its bytes */
+    /* the program writes no more; after the bytes of the output, the end of the output is sent */
     CHANNEL_FINISHING = 1 << 4,
     CHANNEL_FINISHED = 1 << 5, /* the end of the output was sent */
     CHANNEL_ACCEPTED = 1 << 6, /* accepted by a listener; the actor of the channel is a session */
     CHANNEL_HANDED_OVER = 1 << 7, /* handed over by another actor */
-    /* made by tr_dial, and the turn that connects has not started yet */
+    /* tr_dial has made the channel, and the turn that connects it has not started yet */
     CHANNEL_DIALED = 1 << 8,
     CHANNEL_OPENS = 1 << 9, /* the actor must still get tr_opened */
     /* the actor is to get tr_drained when the output has capacity again */
@@ -79,26 +80,31 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for the handshake of the channel */
     CHANNEL_CLOSES = 1 << 14,     /* the actor must still get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches the descriptor of the channel */
-    CHANNEL_PAUSED = 1 << 16,     /* the listener of this socket accepts nothing now */
+    /* the channel is a listener that accepts no connections for now */
+    CHANNEL_PAUSED = 1 << 16,
     CHANNEL_END_HELD = 1 << 17,   /* the end of the output waits for a commit: net/held.h */
     CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
-    /* a filter was added to the open channel, and its handshake is not over */
+    /* a filter was added to the open channel, and its handshake is still running */
     CHANNEL_SHAKES = 1 << 19,
     CHANNEL_UNASKED = 1 << 20, /* the first piece that has come belongs to no exchange */
-    /* an exchange must be the only one and is under way, or a turn waits to begin such an
-     * exchange */
+    /*
+     * an exchange that must be the only one is running, or a turn waits to begin such an exchange
+     */
     CHANNEL_ALONE = 1 << 21,
     CHANNEL_FILE = 1 << 22, /* a turn writes a file to the channel; other writes wait */
     CHANNEL_GONE = 1 << 23, /* tr_closed was handled, but a turn still uses bytes of the channel */
-    CHANNEL_STARVED = 1 << 24,  /* memory was missing, so the loop checks the channel again soon */
-    CHANNEL_COUNTED = 1 << 25,  /* the channel counts as a session of endpoint->listener */
+    /* memory was missing, or bytes wait, so the loop looks at the channel again soon */
+    CHANNEL_STARVED = 1 << 24,
+    CHANNEL_COUNTED = 1 << 25,  /* the channel is counted in the sessions of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,  /* peer.v4 is set */
     CHANNEL_PEER_FAR = 1 << 27, /* peer.far is set */
-    CHANNEL_ANSWERED =
-        /* of a protocol: a whole answer was written, and the channel must send all of it even if
-         * the actor fails */
-    1 << 28,
-    CHANNEL_IN_PART = 1 << 29, /* of a protocol: a part of a piece has come */
+    /*
+     * of a protocol: a whole answer was written, and the channel must send all of it, even if the
+     * actor fails
+     */
+    CHANNEL_ANSWERED = 1 << 28,
+    /* of a protocol: a part of a piece has come, and the rest is missing */
+    CHANNEL_IN_PART = 1 << 29,
     /* the program has closed the channel while it was being opened, and its output is still to be
      * sent */
     CHANNEL_CLOSES_OPENED = 1 << 30,
@@ -108,18 +114,22 @@ enum channel_flag {
 
 /** Bytes that were received and not read yet. */
 struct channel_input {
-    /* memory: a part of `area` if that is not NULL, else memory of the channel */
+    /* the bytes; their memory is a part of `area`, or belongs to the channel if `area` is NULL */
     struct net_buffer buffer;
     struct area *area;
-    uint32_t seen; /* number of unread bytes in which no end of a piece was found */
-    /* tr_unread has set this on a channel without framing: the next piece is looked for when there
-     * are more bytes than this */
+    /* the first `seen` unread bytes were searched, and no end of a piece was found in them */
+    uint32_t seen;
+    /*
+     * Set by tr_unread on a channel without framing. The next piece is taken only when there are
+     * more unread bytes than this.
+     */
     uint32_t needs;
-    uint8_t how;   /* enum cut_how of the last search for a piece */
-    bool is_empty; /* the last piece has no bytes of its own, only its end or its length */
-    /* position in buffer.data of the last piece that was taken; UINT32_MAX: none */
+    uint8_t how;   /* enum cut_how: what kind of piece the last search was for */
+    bool is_empty; /* the last piece is empty, and only its line end or its length has come */
+    /* index in buffer.data where the piece begins that was taken last; UINT32_MAX: there is none */
     uint32_t piece;
-    uint32_t nul; /* position of the NUL that was written behind that piece; UINT32_MAX: none was */
+    /* index of the NUL that was written behind that piece; UINT32_MAX: no NUL was written */
+    uint32_t nul;
     unsigned char under_nul;
     struct tr_self *borrower;      /* the turn that uses bytes of the last piece; NULL: none */
     struct channel *borrowed_next; /* next in the list tr_self.borrowed */
@@ -131,15 +141,17 @@ struct channel_output {
     struct out_page *last;
     size_t size;   /* number of bytes in all pages */
     size_t memory; /* sum of out_page.memory */
-    size_t held;   /* number of these bytes that wait for a commit; see net/held.h */
-    /* number of bytes that follow held bytes and are not held themselves; they are sent when
-     * nothing is held */
+    size_t held;   /* how many of these bytes wait for a commit; see net/held.h */
+    /*
+     * how many bytes are behind held bytes, without being held themselves; they are sent when no
+     * bytes are held any more
+     */
     size_t behind;
-    /* when the last byte was sent, or when the first byte after that was written */
+    /* when the last byte was sent, or if later, when a byte was first written after that */
     tr_time since_ns;
 };
 
-/** The filter between the socket and the framing; see net/filter.h. */
+/** The filter or the chain of filters between the socket and the framing; see net/filter.h. */
 struct channel_filter {
     const struct filter *table; /* NULL: none */
     void *state;
@@ -166,22 +178,28 @@ struct channel_rare {
     struct list shaking;        /* link in net_worker.shaking */
     tr_time within_ns;          /* time limit that tr_channel_within has set; 0: none */
     struct exchange *exchanges; /* exchanges that are under way, oldest first; see net/exchange.c */
-    struct exchange *looks;     /* asks of tr_readable and tr_writable */
-    /* pieces of which several are handled at a time; see net/pieces.c; NULL: none */
+    /* the asks of tr_readable and tr_writable that are not answered yet */
+    struct exchange *looks;
+    /*
+     * record of the pieces, if several pieces are handled at a time; see net/pieces.c; NULL: none
+     */
     struct pieces *pieces;
-    uint32_t exchange_count;     /* of `exchanges` */
+    uint32_t exchange_count;     /* length of the list `exchanges` */
     struct datagrams *datagrams; /* datagrams that were received; see net/datagram.c; NULL: none */
-    uint64_t datagrams_lost;    /* number of datagrams that the kernel has dropped, as it reports */
-    uint64_t datagrams_refused; /* number of errors that came back for sent datagrams */
-    /* address of the peer as the kernel gives it; set only with connections_per_peer_max */
+    uint64_t datagrams_lost;     /* number of datagrams that the kernel says it has dropped */
+    uint64_t datagrams_refused;  /* number of sent datagrams for which an error came back */
+    /*
+     * address of the peer as the kernel reports it, without a PROXY header; only if
+     * connections_per_peer_max is set
+     */
     tr_address accepted_from;
-    /* the process that this channel is a part of: net/process.h; NULL: none */
+    /* the process to which this channel belongs: net/process.h; NULL: none */
     struct process *process;
     /* timers that end with the channel: net/channel_timers.h; NULL: none */
     struct channel_timers *timers;
     char *text; /* text for tr_closed; NULL: none */
-    struct protocol_streams
-        *streams; /* of a protocol that reads outside of turns: its data; NULL: it reads in turns */
+    /* of a protocol that reads outside of turns: its data; NULL: the protocol reads in turns */
+    struct protocol_streams *streams;
 };
 
 /** Turns that wait for a channel; the list is circular. */
@@ -201,13 +219,16 @@ union channel_peer {
 };
 
 /**
- * The record of a channel. An idle connection has no other memory in net: what a channel needs only
- * at times is behind pointers. The handling of a message needs only the members up to `request`.
+ * The record of a channel. An idle connection has no other memory of src/net, because the pointers
+ * lead to what a channel needs only at times. To handle a message, only the members up to `request`
+ * are needed.
  */
 struct channel {
     /* Any worker may read the next two members, even while the slot gets its next channel. */
-    /* bits of the tr_channel. Without a slot number: the slot is free, and this was its
-     * generation */
+    /*
+     * the bits of the tr_channel: slot number and generation. If the slot number in them is 0, the
+     * slot is free, and they have its last generation
+     */
     atom64 bits;
     atom64 owner; /* ref of the actor; 0: none */
     struct worker *worker;
@@ -216,34 +237,41 @@ struct channel {
     uint32_t flags;
     uint8_t kind;
     uint8_t state;
-    uint16_t listener_worker; /* of a session that is counted: index of its count in the listener */
-    tr_status status;         /* why the channel has ended, or why it lingers */
+    /* if CHANNEL_COUNTED: index of the count of the listener in which the session is counted */
+    uint16_t listener_worker;
+    tr_status status; /* why the channel has ended, or why it lingers */
 
-    /* the event that is queued for the actor, or whose turn runs; NULL: none */
+    /* the event that is queued for the actor, or that a turn handles now; NULL: none */
     struct envelope *event;
     struct channel_work *work;
     struct channel_rare *rare;
     struct endpoint *endpoint;
     struct channel_waits readers;
     struct channel_waits writers;
-    struct list listed;  /* link in net_worker.dirty, otherwise in net_worker.starved */
-    tr_time deadline_ns; /* when dialing or lingering must have ended; TR_NEVER: no deadline */
+    struct list listed; /* link in net_worker.dirty or in net_worker.starved */
+    /* when dialing or lingering must be over; TR_NEVER: there is no deadline */
+    tr_time deadline_ns;
     /* timer in net_worker.wheel; NULL: there is no deadline; see net/deadline.h */
     struct channel_timer *timer;
-    /* of a protocol: the request that its turn handles, in memory of that turn; NULL: none */
+    /*
+     * of a protocol: the request that the running turn handles, in memory of that turn; NULL: none
+     */
     void *request;
-    /* of a protocol: what it keeps between pieces, such as a WebSocket; NULL: nothing */
+    /* of a protocol: its data between two pieces, such as the state of a WebSocket; NULL: none */
     void *session;
 
-    struct list link; /* link in cell's channels, in net_worker.lingering, or in the free list */
+    struct list link; /* link in the list of its actor's channels, or in net_worker.lingering */
     union channel_peer peer;
     union {
-        uint32_t drop_left; /* bytes that a lingering channel still reads and drops */
-        uint32_t next_free; /* in a free slot: number of the next free slot; 0: none */
-        /* in all other states: bytes of the channel in budget.channel_bytes; see net/charge.h */
+        uint32_t drop_left; /* of a lingering channel: how many bytes it may still read and drop */
+        uint32_t next_free; /* of a free slot: number of the next free slot; 0: none */
+        /*
+         * in all other states: how many bytes the channel has added to budget.channel_bytes; see
+         * net/charge.h
+         */
         uint32_t charged;
     };
-    /* The next members are for net/glance.h. */
+    /* The next members are what other threads read: net/glance.h. */
     bool is_secure;         /* bytes that are sent and received pass TLS */
     uint8_t secure_flags;   /* enum secure_flag; 0 until the handshake has ended */
     uint16_t secure_cipher; /* TLS: number of the cipher */
@@ -260,7 +288,10 @@ struct channel_wait {
 struct net_cell {
     struct cell_channels base; /* must be the first member */
     struct list channels;      /* of struct channel, oldest first */
-    /* if a listener has made the actor for a channel: bits of that channel; 0: none */
+    /*
+     * if a listener has made the actor for a connection: bits of the channel of that connection; 0:
+     * none
+     */
     uint64_t peer;
 };
 
@@ -288,8 +319,8 @@ static inline uint64_t channel_bits(const struct channel *channel)
 }
 
 /**
- * Whether the calling thread acts for the worker of this channel, and that worker owns the actor of
- * the channel, if it has one: the condition of "Owner only" in src/net.
+ * Whether the calling thread acts for the worker of this channel, and the actor of the channel, if
+ * there is one, belongs to that worker. "Owner only" in src/net means that this must be so.
  */
 static inline bool channel_is_mine(const struct channel *channel)
 {
@@ -330,31 +361,38 @@ TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *
 void tr__channel_disown(struct channel *channel);
 
 /**
- * Separates a channel from its event. A queued event is dropped when its turn comes. Owner only.
+ * Separates a channel from its event. If the event is queued, it is dropped when its turn comes.
+ * Owner only.
  */
 void tr__channel_forget_event(struct channel *channel);
 
 /**
- * Finds a channel of the actor of this turn. Fails with TR_CLOSED, TR_NOT_OWNER,
+ * Finds a channel that must belong to the actor of this turn. Fails with TR_CLOSED, TR_NOT_OWNER,
  * TR_NOT_A_CHANNEL_ACTOR. Owner only.
  */
 TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel handle,
                                        struct channel **found);
 
 /**
- * Queues an event for the actor of a channel, if there is something for the actor and no event of
- * the channel is queued yet. Owner only.
+ * Queues an event for the actor of a channel, if the actor has something to do for the channel and
+ * no event of the channel is queued yet. Owner only.
  */
 void tr__channel_call(struct channel *channel);
 /** Whether the actor of a channel has a handler for a message. Owner only. */
 bool tr__channel_handles(const struct channel *channel, const tr_type *type);
-/** Queues this event for the actor of a channel that has no event queued. Owner only. */
+/**
+ * Queues `event` for the actor of a channel. No other event of the channel may be queued. Owner
+ * only.
+ */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
 
-/** Frees a channel, wherever it is. Sends nothing and notifies nobody. Owner only. */
+/** Frees a channel in any state. Sends nothing and notifies no actor and no turn. Owner only. */
 void tr__channel_free(struct channel *channel);
 
-/** Handles readiness of the socket of a channel: `what` has the events. Owner only. */
+/**
+ * Handles events of the socket of a channel: `what` has TR_IO_IN, TR_IO_OUT and TR_IO_END. Owner
+ * only.
+ */
 void tr__channel_ready(struct channel *channel, uint32_t what);
 
 #endif

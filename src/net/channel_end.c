@@ -43,7 +43,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->state == CHANNEL_ENDED)
         return;
-    /* After TR_RESET there is no connection that could be reset. */
+    /* A connection that has ended with TR_RESET cannot be reset again. */
     bool resets = status != TR_OK && status != TR_CLOSED && status != TR_RESET;
     channel->status = status;
     tr__channel_set_text(channel, text || !resets ? text : tr__filters_text(channel));
@@ -82,7 +82,8 @@ void tr__channel_linger(struct channel *channel)
     if (channel->state != CHANNEL_LINGERING)
         return;
     if (channel->work->input.borrower)
-        return; /* a turn uses bytes of the channel; its end calls this function again */
+        /* a turn still uses bytes of the channel; the end of that turn calls this function again */
+        return;
     for (int reads = 0;
          channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER);
          reads++) {
@@ -112,8 +113,10 @@ void tr__channel_linger(struct channel *channel)
         tr__channel_end(channel, channel->status, NULL);
 }
 
-/* Lets a channel linger: it sends the rest of its output, then ends with this status. The channel
- * may be freed. */
+/*
+ * Lets a channel linger: it sends the rest of its output, then ends with this status. This may free
+ * the channel.
+ */
 static void linger_begin(struct channel *channel, tr_status status)
 {
     channel->status = status;
@@ -157,8 +160,11 @@ void tr__channel_finish(struct channel *channel)
     tr__output_touch(channel);
 }
 
-/* Lets the protocol write a last piece. Sends nothing during that. A send that fails would end the
- * channel; a channel without an actor would be freed, with the data of the protocol. */
+/*
+ * Lets the protocol write a last piece. During this call nothing is sent, because a send that fails
+ * would end the channel: a channel without an actor would be freed, together with the data that the
+ * protocol is using.
+ */
 static void protocol_closes(struct channel *channel, bool has_failed)
 {
     uint32_t writable = channel->flags & CHANNEL_WRITABLE;
@@ -178,9 +184,8 @@ void tr__channel_close(struct channel *channel)
     bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
     tr__exchanges_fail(channel, TR_CANCELLED);
     if (channel->state == CHANNEL_DIALING && channel->work->output.size) {
-        channel->flags |=
-            /* tr__channel_opened continues the closing */
-            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED;
+        /* when the channel is open, tr__channel_opened closes it */
+        channel->flags |= CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED;
         return;
     }
     if (!is_stream) {
@@ -199,7 +204,9 @@ void tr__channel_reset(struct channel *channel)
     tr__channel_end(channel, TR_OK, NULL);
 }
 
-/* Logs that output was lost, because the actor ends while it is still dialing. */
+/*
+ * Logs that output of a channel is lost, because its actor has ended before the channel was open.
+ */
 static void say_unsent(const struct channel *channel)
 {
     struct tr_system *system = channel->worker->system;
@@ -223,8 +230,10 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (has_unsent && channel->fd < 0)
         say_unsent(channel);
     tr__channel_forget_event(channel);
-    /* The turns that waited have ended. The records of their waits were on their stacks, so forget
-     * them. */
+    /*
+     * The turns that waited for the channel have ended. The records of their waits were on their
+     * stacks, so forget these records.
+     */
     channel->readers.first = channel->writers.first = NULL;
     tr__input_abandon(channel);
     tr__exchanges_free(channel);
@@ -235,8 +244,10 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
-    /* Output that is still held is never sent. The reset tells the other side that what was
-     * sent is not the whole. */
+    /*
+     * Output that is still held is never sent. Reset the connection, so that the other side does
+     * not take what was sent for the whole.
+     */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
     if (resets)
         protocol_closes(channel, true);
@@ -246,17 +257,17 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
     else if (has_unsent && !resets && channel->fd >= 0)
-        /* the channel was accepted, and its handshake is still running */
+        /* the channel was accepted, and its handshake is still running: close it when it is open */
         tr__channel_close(channel);
     else if (cuts || !is_whole || channel->rare->process || channel_has(channel, CHANNEL_FILE)) {
         bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
         if (cuts && !is_all_sent)
-            /* also closes a channel that was closed before and lingers */
+            /* this also resets a channel that was closed before and still lingers */
             tr__channel_close_socket(channel, true);
         tr__channel_free(channel);
     } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
     else
-        /* the channel lingers; its output was left unsent by the run that has failed */
+        /* the channel lingers, and the run that has failed has not sent its output, so send it */
         tr__output_touch(channel);
 }

@@ -13,7 +13,8 @@ struct channel;
 
 /**
  * Ends a channel and closes its socket. A second call does nothing. Turns that wait for the channel
- * get the received bytes, then the status; the actor gets tr_closed. `text` may be NULL.
+ * get the bytes that were received, then the status. The actor gets tr_closed with the status and
+ * `text`, which may be NULL.
  */
 void tr__channel_end(struct channel *channel, tr_status status, const char *text);
 /**
@@ -34,13 +35,13 @@ void tr__channel_set_text(struct channel *channel, const char *text);
 /** Resets the connection at once: unsent output is lost. The actor gets tr_closed with TR_OK. */
 void tr__channel_reset(struct channel *channel);
 /**
- * Takes a channel from its actor, whose incarnation ends. If `resets`, the channel is reset,
- * otherwise closed in order.
+ * Call when the incarnation of an actor ends. Takes a channel from the actor. With `resets` resets
+ * the channel, otherwise closes it in order.
  */
 void tr__channel_orphan(struct channel *channel, bool resets);
 /**
- * Ends the output. Nothing more can be written; the other side gets the end after the bytes written
- * before.
+ * Ends the output: nothing more can be written. The other side gets the bytes that were written
+ * before, then the end.
  */
 void tr__channel_finish(struct channel *channel);
 /**

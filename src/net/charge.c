@@ -10,7 +10,7 @@
 
 static size_t work_bytes(const struct channel_work *work)
 {
-    /* an area belongs to the worker */
+    /* memory of an area does not count, because the area belongs to the worker */
     size_t input = work->input.area ? 0 : work->input.buffer.capacity;
     return sizeof *work + input + work->output.memory;
 }
@@ -45,7 +45,11 @@ static uint32_t charge_of(size_t bytes)
 static void charge(struct channel *channel, size_t bytes)
 {
     if (channel->state == CHANNEL_LINGERING)
-        return; /* it was taken out when it began to linger; drop_left is in this place now */
+        /*
+         * when the channel began to linger, its bytes were subtracted; now drop_left is in the
+         * place of `charged`
+         */
+        return;
     int64_t more = (int64_t)charge_of(bytes) - channel->charged;
     if (!more)
         return;

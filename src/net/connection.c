@@ -24,7 +24,7 @@ static tr_status filters_attach(struct channel *channel)
         if (!channel->rare->filter.state)
             return TR_NO_MEMORY;
         channel->rare->filter.table = &tr__proxy_filter;
-        return TR_OK; /* the other filters are added when the header was read */
+        return TR_OK; /* the other filters are added when the PROXY header was read */
     }
     return tr__filters_attach(channel);
 }

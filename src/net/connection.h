@@ -11,14 +11,14 @@ struct listener_shared;
 struct worker;
 
 /**
- * Makes the channel of a connection. The channel has no actor yet. On an error closes the
+ * Makes the channel of a connection. The channel has no actor yet. If this fails, it closes the
  * descriptor.
  */
 TR_MUST_CHECK tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
                                             const struct accepted *accepted, struct channel **made);
 /**
- * Called when the channel of a connection has got its actor. Opens it, or begins its handshake. The
- * channel may end.
+ * Call when the channel of a connection has got its actor. Opens the channel, or begins its
+ * handshake. May end the channel.
  */
 void tr__connection_begin(struct channel *channel);
 

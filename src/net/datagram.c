@@ -15,20 +15,23 @@
 enum {
     BATCH_MAX = 32,       /* datagrams that one call receives or sends at most */
     ERRORS_MAX = 32,      /* errors of sent datagrams that one call reads at most */
-    FRAME_MAX = 64 * 1024 /* size of a datagram, unless .frame_max is less */
+    FRAME_MAX = 64 * 1024 /* the largest datagram, unless .frame_max is less */
 };
 
-/* Datagrams that have come and were not handled. Each slot has space for the largest datagram; a
- * small datagram touches only the first page of its slot. A worker keeps this memory for the next
- * channel that receives. */
+/*
+ * The datagrams that one call has received, until they are handled. Each has a slot of `bytes` with
+ * space for the largest datagram. A small datagram touches only the first page of its slot.
+ * Afterwards the worker keeps this memory for the next channel that receives.
+ */
 struct datagrams {
     size_t next;
     size_t count;
-    size_t
-        /* datagrams behind the first one in the batch of the running turn; they do not count as
-         * handled yet */
-        others;
-    size_t size; /* space for each datagram */
+    /*
+     * how many datagrams the running turn has taken beside the first one; they do not count as
+     * handled yet
+     */
+    size_t others;
+    size_t size; /* bytes of space for each datagram */
     bool has_paths;
     struct tr_datagram messages[BATCH_MAX]; /* the datagrams of the running turn */
     const void *taken[BATCH_MAX];           /* these messages */
@@ -42,8 +45,10 @@ static size_t frame_max(const struct channel *channel)
     return max < FRAME_MAX ? max : FRAME_MAX;
 }
 
-/* Call when the turn of a batch or its channel has ended. Counts the datagrams behind the first one
- * as handled, unless the turn has declined. */
+/*
+ * Call when the turn that has taken several datagrams has ended, or its channel has. Counts the
+ * datagrams beside the first one as handled, unless the turn has declined.
+ */
 static void others_count(struct channel *channel)
 {
     struct datagrams *batch = channel->rare->datagrams;
@@ -76,7 +81,10 @@ bool tr__datagrams_has_some(const struct channel *channel)
            channel->rare->datagrams->next < channel->rare->datagrams->count;
 }
 
-/* A size that is no power of two. Otherwise all slots would begin in the same part of a cache. */
+/*
+ * Returns the size of a slot, which is no power of two. Otherwise the beginnings of all slots would
+ * share a few places in the processor's cache.
+ */
 static size_t slot_size(size_t size)
 {
     return source_round(size) + 5 * 64;
@@ -117,8 +125,10 @@ static struct datagrams *batch_new(struct channel *channel)
     return batch;
 }
 
-/* Receives datagrams. If an earlier sent datagram was refused, the kernel reports that error first;
- * it is counted. */
+/*
+ * Receives datagrams. If the other side has refused a datagram that was sent earlier, the kernel
+ * reports that first. Counts such errors.
+ */
 static tr_status receive_many(struct channel *channel, struct datagrams *batch)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -135,18 +145,21 @@ static tr_status receive_many(struct channel *channel, struct datagrams *batch)
     return status;
 }
 
-/* Receives the datagrams that have come. Returns false if there are none, or if they could not be
- * received, because memory is missing for example. In the second case the loop tries again soon. */
+/*
+ * Receives the datagrams that have come. Returns false if there are none. Also returns false if
+ * they cannot be received, for example because memory is missing; then the loop tries again soon.
+ */
 static bool receive(struct channel *channel)
 {
     struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;
     tr_status status = batch ? receive_many(channel, batch) : TR_NO_MEMORY;
     bool has_some = status == TR_OK && batch->count;
     if (status == TR_WOULD_BLOCK || (status == TR_OK && batch->count < BATCH_MAX))
-        /* the next datagram comes with another event */
+        /* there are no datagrams now; an event of the socket will report the next one */
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     else if (!has_some)
-        tr__channel_starve(channel); /* there may be no other event, so have the loop try again */
+        /* there may be no further event of the socket, so let the loop try again */
+        tr__channel_starve(channel);
     if (batch)
         channel->rare->datagrams = batch;
     if (batch && !has_some)
@@ -197,7 +210,8 @@ const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t 
     size_t first = batch->next - 1;
     while (batch->next < batch->count && batch->next - first < max)
         (void)message_next(channel, batch);
-    size_t more = batch->next - first - 1; /* the first one is counted elsewhere */
+    /* without the first one, which is counted like any message */
+    size_t more = batch->next - first - 1;
     self->turns += (uint32_t)more;
     atom64_count(&worker->counters.accepted, more);
     batch->others = more;
@@ -299,7 +313,8 @@ tr_channel tr_bind(tr_self *self, const tr_endpoint *at)
 static tr_status check(const tr_address *to, tr_bytes bytes)
 {
     if (to->family == TR_FAMILY_NONE)
-        return TR_ADDRESS_INVALID; /* the address of a UNIX socket without a name */
+        /* an address without a family is that of a UNIX socket without a name */
+        return TR_ADDRESS_INVALID;
     return bytes.size > TR_DATAGRAM_MAX ? TR_TOO_LARGE : TR_OK;
 }
 
@@ -308,8 +323,10 @@ static tr_packet packet_of(const tr_address *to, tr_bytes bytes)
     return (tr_packet){.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
 }
 
-/* Counts a datagram that the other side has refused. Returns the status for the caller of a
- * send. */
+/*
+ * If the other side has refused a datagram, counts that. Returns the status that the caller of a
+ * send gets.
+ */
 static tr_status sent_with(struct channel *channel, tr_status status)
 {
     bool is_refused = status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE;

@@ -11,8 +11,9 @@
  */
 bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope);
 /**
- * For the turn of a datagram: returns this datagram and those that came behind it, at most `max`.
- * NULL: there is no other datagram, or the turn has none. Owner only.
+ * For the turn of a datagram: returns this datagram and those that have come after it, at most
+ * `max`, and sets *count. NULL: no other datagram has come, or the turn handles no datagram. Owner
+ * only.
  */
 const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count);
 /**

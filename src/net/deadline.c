@@ -13,15 +13,19 @@
 
 static tr_time stall_of(const struct channel *channel)
 {
-    /* Output that waits for a handshake has no deadline of its own, because the handshake has
-     * one. */
+    /*
+     * Output that waits for the end of a handshake has no deadline of its own, because the
+     * handshake has one.
+     */
     if (!tr__output_is_due(channel) || channel_has(channel, CHANNEL_SHAKES))
         return TR_NEVER;
     return timer_deadline(channel->work->output.since_ns, channel->endpoint->options.stall_ns);
 }
 
-/* Whether a turn of this channel works and does not wait for bytes of it, so that the time is no
- * idle time. Protocols have their own rules. */
+/*
+ * Whether a turn of this channel is working, and no turn waits for bytes of the channel. Such a
+ * time does not count as idle. A channel with a protocol has its own rules.
+ */
 static bool is_at_work(const struct channel *channel)
 {
     return !protocol_of(channel) && waits_are_empty(&channel->readers) &&
@@ -87,10 +91,12 @@ void tr__channel_arm(struct channel *channel)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->deadline_ns == TR_NEVER && !channel->endpoint->options.idle_ns &&
         tr__output_is_empty(channel))
-        return; /* nearly all channels have no deadline */
+        return; /* return early, because nearly all channels have no deadline */
     tr_time next = deadline_of(channel);
-    /* A timer that is due too early stays in the wheel, and is armed again when it fires. So
-     * activity of a channel does not change the wheel. */
+    /*
+     * A timer that would fire too early stays in the wheel, and is armed again when it fires. So
+     * activity on a channel does not change the wheel.
+     */
     if (next == TR_NEVER)
         return;
     if (tr__deadline_reserve(channel) != TR_OK) {

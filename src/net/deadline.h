@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The deadline of a channel: for dialing, lingering, being idle, or output that cannot be sent. The
- * timer is in a memory block of its own, because most channels never need one: without .idle_ns
- * only those that cannot send at once. Owner only.
+ * The deadline of a channel: for dialing, for lingering, for being idle, or for output that cannot
+ * be sent. The timer is in a memory block of its own, because most channels never need one. Without
+ * .idle_ns, an open channel needs it only if its output cannot be sent at once. Owner only.
  */
 #ifndef NET_DEADLINE_H
 #define NET_DEADLINE_H
@@ -13,14 +13,19 @@
 struct channel_timer {
     struct timer_node node; /* in net_worker.wheel */
     struct channel *channel;
-    /* when bytes were last received or sent, or a turn of the channel ended, plus the time for
-     * which a turn has worked since then */
+    /*
+     * when bytes were last received or sent, or a turn of the channel ended; moved forward by the
+     * time for which a turn has worked since then
+     */
     tr_time active_ns;
-    tr_time
-        worked_ns; /* when a turn last ended a read from the channel; while that turn runs it has worked since then */
+    /* when a turn has last ended a read from the channel; until it reads again, it works */
+    tr_time worked_ns;
 };
 
-/** Makes sure that tr__channel_arm needs no memory. Fails with TR_NO_MEMORY. */
+/**
+ * Makes the timer record of a channel, so that a later tr__channel_arm needs no memory. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__deadline_reserve(struct channel *channel);
 /**
  * Arms the timer of a channel for its next deadline. If there is no memory, the loop tries again
@@ -33,9 +38,9 @@ void tr__channel_disarm(struct channel *channel);
 void tr__channel_expired(struct channel *channel, tr_time now_ns);
 
 /**
- * Note that a turn begins to wait for bytes, and that it has got them or has given up. The time for
- * which it waits counts as idle; the time for which it works does not. Only for a channel that has
- * a timer.
+ * Note that a turn begins to wait for bytes (begin), and that the turn has got bytes or has given
+ * up (end). The time between counts as idle. The time for which a turn works does not. Only for a
+ * channel that has a timer.
  */
 void tr__channel_begin_read(struct channel *channel);
 void tr__channel_end_read(struct channel *channel);

@@ -74,10 +74,16 @@ static const tr_handler ignored = {
 static const tr_handler *closed_handler(const struct channel *channel)
 {
     if (channel->rare->process && channel->status == TR_CLOSED)
-        /* the channel is for the error output of a process, and that output has ended */
+        /*
+         * the channel was for the error output of a process, and the process has closed that output
+         */
         return &ignored;
     if (channel_has(channel, CHANNEL_TAKEN))
-        return &ignored; /* the actor has other channels, and continues with them */
+        /*
+         * the actor has accepted this channel by tr_accept; it is no session, and continues with
+         * its other channels
+         */
+        return &ignored;
     return channel_has(channel, CHANNEL_ACCEPTED) ? &closed_session : &closed_dialed;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Handlers for events of channels if the actor has none. */
+/** The handlers of events of a channel for which the actor has no handler. */
 #ifndef NET_DEFAULT_HANDLERS_H
 #define NET_DEFAULT_HANDLERS_H
 

@@ -23,10 +23,13 @@
 #include "net/wait.h"
 #include "base/assert.h"
 
-/* How long an attempt runs alone before the attempt with the next address begins beside it. */
+/*
+ * How long an attempt to connect runs alone, before an attempt with the next address begins at the
+ * same time.
+ */
 #define ATTEMPT_NS (250 * TR_MILLISECOND)
 
-/* A message that only handlers of the runtime get. */
+/* The message of the event that tr_dial queues. Only a handler of the runtime gets it. */
 TR_MESSAGE(tr_dialing_, (channel, channel));
 const tr_type tr__dialing_type = {"tr_dialing_",
                                   tr_fields_tr_dialing_,
@@ -135,8 +138,10 @@ static void attempt_end(struct attempts *attempts, size_t i)
     attempts->open_count--;
 }
 
-/* Checks the attempts that are under way. Returns the descriptor of one that is connected, or
- * -1. */
+/*
+ * Checks the attempts that are under way. Returns the descriptor of an attempt that has connected,
+ * or -1.
+ */
 static int attempts_look(struct attempts *attempts)
 {
     for (size_t i = 0; i < attempts->begun; i++) {
@@ -156,7 +161,7 @@ static int attempts_look(struct attempts *attempts)
     return -1;
 }
 
-/* Connects to one of the addresses. The channel may end during this, by its deadline. */
+/* Connects to one of the addresses. The channel may end meanwhile, at its deadline. */
 static tr_status connect_any(struct tr_self *self, struct channel *channel,
                              const struct name_addresses *addresses, int *fd)
 {
@@ -178,7 +183,9 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
             break;
         }
         struct channel_wait wait = {.self = self};
-        /* the deadline of the channel also wakes this turn */
+        /*
+         * wait in the list of the channel too, because the deadline of the channel wakes that list
+         */
         tr__waits_add(&channel->readers, &wait, false);
         status = turn_park_at(self, has_more ? attempts.next_ns : TR_NEVER, NULL);
         tr__waits_remove(&channel->readers, &wait);
@@ -194,7 +201,9 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
 
 /* ---- Handshakes. ---- */
 
-/* Whether the actor of the channel gets tr_opened. Without a handler for it no turn is needed. */
+/*
+ * Whether the actor of the channel has a handler for tr_opened. If it has none, no turn is needed.
+ */
 static bool wants_opened(const struct channel *channel)
 {
     const struct cell *cell = channel->cell;
@@ -224,8 +233,10 @@ void tr__channel_opened(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* The PROXY header was read: replaces its filter by the other filters of the endpoint. Notes the
- * address of the client. */
+/*
+ * Call when the PROXY header was read. Notes the address of the client, and replaces the filter of
+ * the header by the other filters of the endpoint.
+ */
 static tr_status header_leave(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -262,7 +273,7 @@ static tr_status shake_step(struct channel *channel)
     if (!channel_has(channel, CHANNEL_READABLE))
         return TR_WOULD_BLOCK;
     tr_status status = tr__input_peek(channel);
-    /* TR_WOULD_BLOCK or TR_CLOSED behind the last bytes of the handshake is no error. */
+    /* After the last bytes of the handshake, TR_WOULD_BLOCK and TR_CLOSED are no errors. */
     bool is_open = filter->table->is_open(filter->state);
     bool is_all = status == TR_WOULD_BLOCK || status == TR_CLOSED;
     return is_all && is_open ? TR_OK : status;
@@ -310,7 +321,10 @@ static tr_status shake(struct tr_self *self, struct channel *channel)
 /* The size of a text that says why TLS has failed: that of tr_error.text. */
 enum { WHY_SIZE = 240 };
 
-/* Reads the files that TLS needs. If they cannot be used, the text of the channel says why. */
+/*
+ * Reads the files that TLS needs. If a file cannot be used, sets the text of the channel to the
+ * reason.
+ */
 static tr_status prepare(struct tr_self *self, struct channel *channel)
 {
     char why[WHY_SIZE] = "";
@@ -320,7 +334,8 @@ static tr_status prepare(struct tr_self *self, struct channel *channel)
     if (status != TR_TLS_FAILED)
         return status;
     tr__channel_set_text(channel, why);
-    if (!channel_has(channel, CHANNEL_WAITS_OPEN)) /* otherwise the verb that waits reports it */
+    /* unless a turn waits in tr_connect, which reports the reason itself */
+    if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         tr_log_error(self, "cannot connect to %s: %s", channel->endpoint->options.address, why);
     return status;
 }
@@ -362,7 +377,7 @@ static tr_next on_dialing(tr_self *self, void *state, const void *data)
     if (tr__channel_of(self, message->channel, &channel) != TR_OK)
         return TR_SAME;
     tr_status status = dial(self, channel);
-    /* Find the channel again, because it may have ended with its actor. */
+    /* Find the channel again, because it may have ended meanwhile. */
     if (status != TR_OK && tr__channel_of(self, message->channel, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return TR_SAME;
@@ -397,7 +412,10 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
     return status;
 }
 
-/* Connects and waits. After TR_TLS_FAILED `why` has the reason, if there was memory for it. */
+/*
+ * Connects, and waits until the channel is open. If this returns TR_TLS_FAILED, `why` has the
+ * reason, or is empty if memory was missing.
+ */
 static tr_status connect_wait(struct tr_self *self, const tr_endpoint *to, tr_channel *channel,
                               char why[static WHY_SIZE])
 {
@@ -493,7 +511,8 @@ tr_address tr_channel_address(tr_self *self, tr_channel handle)
     if (tr__channel_of(self, handle, &channel) == TR_OK && channel->fd >= 0)
         (void)platform->socket_address(platform, channel->fd, false, &address);
     if (address.family == TR_FAMILY_UNIX && channel->kind == CHANNEL_DATAGRAM)
-        address.path = channel->endpoint->options.address; /* the path as it was bound */
+        /* a UNIX socket has the path to which it was bound */
+        address.path = channel->endpoint->options.address;
     return address;
 }
 

@@ -12,7 +12,7 @@ extern const tr_handler tr__dial_handler;
 extern const tr_type tr__dialing_type;
 
 /**
- * Continues the handshake of a channel whose socket is connected. May open or end the channel.
+ * Continues the handshake of a channel whose socket is connected. This may open or end the channel.
  * Owner only.
  */
 void tr__channel_shake(struct channel *channel);

@@ -8,7 +8,10 @@
 #include "net/tls_context.h"
 #include "net/user_filter.h"
 
-/* The members of an endpoint that are strings and are copied. */
+/*
+ * The offsets of the members of an endpoint that are strings. tr__endpoint_new copies these
+ * strings.
+ */
 static const size_t strings[] = {
     offsetof(tr_endpoint, address),
     offsetof(tr_endpoint, source),
@@ -54,8 +57,10 @@ static bool has_stream_options(const tr_endpoint *options)
            options->filters.filters[0] || options->interleaves || options->answers_in_order;
 }
 
-/* Whether each filter of the program has all its functions, and there is no gap in the list of
- * filters. */
+/*
+ * Whether each filter of the program has all functions that it needs, and the list of filters has
+ * no gap.
+ */
 static bool filters_fit(const tr_endpoint *options)
 {
     bool is_over = false;
@@ -102,7 +107,11 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
 static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
 {
     if (options->answers_in_order && !options->interleaves)
-        return false; /* without .interleaves the answers are in order in any case */
+        /*
+         * without .interleaves, .answers_in_order has no effect, because the answers are in order
+         * anyway
+         */
+        return false;
     return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
            options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&

@@ -21,9 +21,12 @@ struct endpoint {
     struct tls_context *tls; /* NULL: none */
     /* set as long as the listener or one of its sessions exists */
     struct listener_shared *listener;
-    void *site; /* made by options.protocol, which frees it; NULL: none */
-    /* of a UNIX socket that was bound: the id of its file, by platform->socket_file; all zero:
-     * none */
+    /* data of the protocol for this endpoint; options.protocol makes and frees it; NULL: none */
+    void *site;
+    /*
+     * for a bound UNIX socket: the id of its file, which platform->socket_file returns; all zero:
+     * no file
+     */
     uint64_t file[2];
 };
 
@@ -39,12 +42,12 @@ TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
                                          const tr_endpoint *from, enum endpoint_role role,
                                          struct endpoint **endpoint);
 /**
- * Sets in the spec of a socket where it listens or is bound: a file, a descriptor ("fd:3") or an
- * address. Fails with TR_INVALID_ARGUMENT.
+ * Fills in where the socket of a spec listens or is bound: at a path, at an inherited descriptor
+ * ("fd:3") or at an address. Fails with TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket_spec *spec);
 /**
- * Notes the path of a socket that was bound to this endpoint, if it is a UNIX socket with a path.
+ * If the endpoint is a path of a UNIX socket, notes which file the bound socket has at this path.
  */
 void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint);
 /** Adds a user. Any thread. */

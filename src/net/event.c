@@ -16,7 +16,10 @@ void tr__channel_starve(struct channel *channel)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     channel->flags |= CHANNEL_STARVED;
     if (channel_has(channel, CHANNEL_DIRTY))
-        /* the channel is in the list of dirty channels; the flush moves it to the starved ones */
+        /*
+         * the channel is in the list of dirty channels; the next flush moves it to the list of
+         * starved ones
+         */
         return;
     list_remove(&channel->listed);
     list_push_last(&channel->worker->channels.net->starved, &channel->listed);

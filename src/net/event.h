@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Events of channels: the envelopes that an actor gets from them. */
+/** Events of channels: the envelopes by which the actor of a channel gets messages about it. */
 #ifndef NET_EVENT_H
 #define NET_EVENT_H
 
 #include "net/channel.h"
 
 /**
- * The types of events. The public headers make a copy of each type in every file. These copies are
- * the ones that can be compared by address.
+ * The types of events. The public headers make a copy of each type in every file that includes
+ * them. An event has one of the copies below, so its type can be compared by address.
  */
 struct event_types {
     const tr_type *opened;
@@ -27,13 +27,13 @@ static inline struct channel *event_channel(const struct envelope *event)
 }
 
 /**
- * Call when memory was missing. Lets the loop try again soon to arm the deadline of a channel and
- * to call tr__channel_call. Owner only.
+ * Call when memory was missing. Makes the loop look at the channel again soon: it arms the
+ * channel's deadline and calls tr__channel_call. Owner only.
  */
 void tr__channel_starve(struct channel *channel);
 /**
- * Call when more bytes may have come. Lets the loop call tr__channel_call in its next round, after
- * all that is ready now. Owner only.
+ * Call when more bytes may have come. Makes the loop call tr__channel_call in its next round, after
+ * everything that is ready now. Owner only.
  */
 void tr__channel_again(struct channel *channel);
 /** Makes an event carry a message whose memory belongs to the channel. Owner only. */

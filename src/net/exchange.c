@@ -29,11 +29,11 @@ struct exchange {
     uint32_t id; /* number of the ask */
     uint8_t kind;
     bool is_alone;
-    /* the id that the framing has found in the request; used only by framings with ids */
+    /* only if the framing has ids: the id that it has found in the request */
     uint64_t number;
 };
 
-/* The exchange that a turn wants to begin. */
+/* What kind of exchange a turn wants to begin. */
 struct wish {
     enum exchange_kind kind;
     bool is_alone;
@@ -52,7 +52,9 @@ static void push(struct channel *channel, struct exchange *exchange)
     channel->rare->exchange_count += exchange->kind == EXCHANGE_PIECE;
 }
 
-/* Ends an exchange that had to be the only one, so that other turns may begin exchanges again. */
+/*
+ * Call when an exchange ends that had to be the only one. Lets other turns begin exchanges again.
+ */
 static void alone_end(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_ALONE;
@@ -83,7 +85,7 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
     struct cell *cell = channel->cell;
     struct ask *ask = ask_find(channel, exchange);
     if (!ask)
-        return; /* nobody waits for the answer, because the turn of the ask has given up */
+        return; /* no turn waits for the answer, because the turn that asked has given up */
     bool has_nul = bytes.data && channel->endpoint->options.framing == TR_LINES;
     struct tr_received message = {.channel = {channel_bits(channel)},
                                   .bytes = {bytes.data, bytes.size + has_nul}};
@@ -118,8 +120,10 @@ static struct exchange **find_number(struct channel *channel, uint64_t number)
     return *at ? at : NULL;
 }
 
-/* Returns the place of the exchange to which a piece belongs; NULL: it belongs to none. Sets
- * *is_answer if the piece has an id. */
+/*
+ * Returns where the list has the exchange that a piece answers; NULL: the piece answers no
+ * exchange. Sets *is_answer if the piece has an id.
+ */
 static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool *is_answer)
 {
     const tr_framing *ids = ids_of(channel);
@@ -131,13 +135,17 @@ static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool 
 }
 
 /*
- * Forgets the oldest exchange whose turn has given up, although its reply may still come. Returns whether there was
- * one.
+ * Forgets the oldest exchange whose turn has given up. The reply to it may still come. Returns false if there is no
+ * such exchange.
  */
 static bool forget_one(struct channel *channel)
 {
     if (!ids_of(channel))
-        return false; /* without ids, replies are found by the order of the exchanges */
+        /*
+         * without ids no exchange may be forgotten, because replies are matched by the order of the
+         * exchanges
+         */
+        return false;
     for (struct exchange **at = &channel->rare->exchanges; *at; at = &(*at)->next) {
         if (!ask_find(channel, *at)) {
             pop(channel, at);
@@ -149,9 +157,11 @@ static bool forget_one(struct channel *channel)
 
 /* ---- Reading. ---- */
 
-/* Handles a piece that belongs to no exchange: a turn that reads, or the handler, gets it before
- * the replies behind it are read. If there is neither, the piece waits for a turn that reads. If
- * the piece has an id that no request has, the channel ends instead. */
+/*
+ * Handles a piece that belongs to no exchange. The turn that reads, or the handler, gets the piece
+ * before the replies behind it are read. If there is neither, the piece waits for a turn that
+ * reads. But if the piece has an id that no request has, and there is neither, the channel ends.
+ */
 static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 {
     bool has_reader = !waits_are_empty(&channel->readers);
@@ -205,7 +215,8 @@ void tr__exchanges_read(struct channel *channel)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     bool has_taker = !waits_are_empty(&channel->readers) || channel->event;
     if (channel_has(channel, CHANNEL_UNASKED) && has_taker)
-        return; /* the turn or handler that takes the unasked piece must read it first */
+        /* wait until the turn or the handler has taken the piece that belongs to no exchange */
+        return;
     channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
     while (channel->rare->exchanges) {
         tr_bytes piece;
@@ -247,8 +258,10 @@ void tr__exchanges_fail(struct channel *channel, tr_status status)
     if (!channel->cell)
         return;
     fail_list(channel, &channel->rare->exchanges, status);
-    /* answer the asks of tr_readable and tr_writable: a read or a write would return an error at
-     * once now */
+    /*
+     * answer the asks of tr_readable and tr_writable, because a read or a write would return an
+     * error now without waiting
+     */
     while (channel->rare->looks) {
         answer(channel, channel->rare->looks, (tr_bytes){NULL, 0});
         pop(channel, &channel->rare->looks);
@@ -367,7 +380,7 @@ tr_channel_ask tr_writable(tr_self *self, tr_channel handle)
 
 /* ---- Requests. ---- */
 
-/* Finds a channel on which this turn may send a request. */
+/* Finds a channel on which this turn may send a request now. */
 static tr_status usable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__channel_of(self, handle, found);
@@ -382,13 +395,15 @@ static bool is_full(struct channel *channel)
            !forget_one(channel);
 }
 
-/* Waits until a request may be written. If `is_alone`, sets CHANNEL_ALONE during the wait, so that
- * no other request overtakes this one. */
+/*
+ * Waits until this turn may write a request. With `is_alone` sets CHANNEL_ALONE first, so that no
+ * other request can be written before this one.
+ */
 static tr_status wait_to_go(struct tr_self *self, tr_channel handle, bool is_alone,
                             struct channel **found)
 {
     bool has_waited = false;
-    bool is_next = false; /* whether CHANNEL_ALONE was set here */
+    bool is_next = false; /* this call has set CHANNEL_ALONE */
     tr_status status = usable(self, handle, found);
     while (status == TR_OK) {
         struct channel *channel = *found;
@@ -415,7 +430,11 @@ static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, u
     struct channel *channel;
     tr_status status = tr_write(self, handle, request);
     if (status == TR_OK || tr__channel_of(self, handle, &channel) != TR_OK)
-        return; /* the channel has ended, and with it its exchanges */
+        /*
+         * either the write was successful, or the channel has ended, and its exchanges have ended
+         * with it
+         */
+        return;
     struct exchange **at = find_number(channel, number);
     struct ask *ask = at ? ask_find(channel, *at) : NULL;
     if (at)
@@ -424,8 +443,10 @@ static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, u
         tr__ask_done(channel->worker, ask, status);
 }
 
-/* Makes an exchange, then writes its request with an id. This order prevents that another request
- * gets the same id. */
+/*
+ * Makes an exchange, then writes its request with an id. The exchange comes first, so that no other
+ * turn can send a request with the same id while the write waits.
+ */
 static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
                              tr_channel_ask *asked)
 {
@@ -446,8 +467,10 @@ static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request,
     return status;
 }
 
-/* Writes the request, then makes its exchange, because exchanges must be in the order of the
- * writes. */
+/*
+ * Writes the request, then makes its exchange. The exchanges must be in the order in which the
+ * requests were written.
+ */
 static tr_status go_in_order(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
                              tr_channel_ask *asked)
 {

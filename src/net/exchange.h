@@ -2,16 +2,16 @@
 /**
  * Exchanges: asks whose reply is a piece of a channel. If the framing has ids, a piece answers the
  * request with the same id, and a piece without an id belongs to no exchange. If the framing has no
- * ids, pieces answer the requests in their order. If the turn of an ask has given up, the exchange
- * stays, so that the reply is recognized and dropped. With ids, such exchanges are removed if there
- * are too many. Owner only.
+ * ids, pieces answer the requests in their order. If the turn of an ask gives up, its exchange
+ * stays, so that the reply is recognized and dropped. If the framing has ids and there are too many
+ * exchanges, the oldest of these is removed. Owner only.
  */
 #ifndef NET_EXCHANGE_H
 #define NET_EXCHANGE_H
 
 #include "net/channel.h"
 
-/** Gives pieces that have come to the exchanges that they answer. May end the channel. */
+/** Passes pieces that have come to the exchanges that they answer. This may end the channel. */
 void tr__exchanges_read(struct channel *channel);
 /** Whether exchanges get the input before turns and handlers. */
 static inline bool exchanges_are_first(const struct channel *channel)
@@ -20,8 +20,8 @@ static inline bool exchanges_are_first(const struct channel *channel)
 }
 /**
  * Call when a turn has taken a piece that belongs to no exchange. Replaces the piece by a copy,
- * then reads the replies behind it. The copy is needed because these are read before the turn ends.
- * Fails with TR_NO_MEMORY.
+ * then reads the replies behind it. Reading them ends the loan of the piece, so the turn needs a
+ * copy. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel,
                                            tr_bytes *piece);

@@ -24,8 +24,10 @@ static const struct memory_source *source_of(const struct channel *channel)
 
 /* ---- Chains. ---- */
 
-/* Returns the chain of a channel. Makes it if needed, with the present filter as its first. NULL:
- * out of memory. */
+/*
+ * Returns the chain of a channel. If there is none yet, makes it, and puts the present filter of
+ * the channel into it as the first one. NULL: out of memory.
+ */
 static struct chain *chain_of(struct channel *channel)
 {
     struct channel_rare *rare = tr__rare_of(channel);
@@ -46,7 +48,7 @@ static struct chain *chain_of(struct channel *channel)
     return chain;
 }
 
-/* Adds a filter of the program, which has not started, next to the framing. */
+/* Adds a filter of the program to a channel, next to the framing. The filter has not started. */
 static tr_status user_put(struct channel *channel, const tr_filter *table)
 {
     struct chain *chain = chain_of(channel);
@@ -105,7 +107,9 @@ static tr_status fail(struct channel *channel, tr_status status)
     return status;
 }
 
-/* Finds a channel of this turn, and checks that its filters may be changed now. */
+/*
+ * Finds a channel of this turn, and checks that filters may be added to it or removed from it now.
+ */
 static tr_status changeable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__channel_of(self, handle, found);
@@ -116,16 +120,20 @@ static tr_status changeable(struct tr_self *self, tr_channel handle, struct chan
         return TR_INVALID_ARGUMENT;
     if (channel->state == CHANNEL_ENDED || channel->state == CHANNEL_LINGERING)
         return channel->status == TR_OK ? TR_CLOSED : channel->status;
-    /* Refuse if output waits for a commit, because it would pass filters that were added after it
-     * was written. */
+    /*
+     * Refuse if output waits for a commit. That output would pass a filter that is added only now,
+     * after the output was written.
+     */
     bool is_busy = !waits_are_empty(&channel->readers) || channel->rare->exchanges ||
                    channel->work->output.held ||
                    channel_has(channel, CHANNEL_SHAKES | CHANNEL_FINISHING);
     return channel->state == CHANNEL_OPEN && !is_busy ? TR_OK : TR_INVALID_TRANSITION;
 }
 
-/* Moves the unread input to the newest filter: bytes that came before the filter was added must
- * pass it too. */
+/*
+ * Moves the unread input to the newest filter, because bytes that have come before the filter was
+ * added must pass it too.
+ */
 static tr_status input_to_filter(struct channel *channel, struct chain *chain)
 {
     tr__input_settle(channel);
@@ -139,7 +147,9 @@ static tr_status input_to_filter(struct channel *channel, struct chain *chain)
         tr__input_settle(channel); /* frees the memory of the input */
     }
     if (channel_has(channel, CHANNEL_INPUT_OVER)) {
-        /* after the bytes that the filter makes, the end of the input is found again */
+        /*
+         * let the channel find the end of the input again, behind the bytes that the filter makes
+         */
         tr__chain_end(chain);
         channel->flags &= ~(uint32_t)CHANNEL_INPUT_OVER;
     }
@@ -203,8 +213,8 @@ tr_status tr_add_filter(tr_self *self, tr_channel handle, const tr_filter *table
     struct chain *chain = chain_of(channel);
     if (!chain)
         return TR_NO_MEMORY;
-    status =
-        tr__output_pass(channel, SIZE_MAX); /* send what was written before without the filter */
+    /* what was written before must not pass the new filter, so pass it to the present filters now */
+    status = tr__output_pass(channel, SIZE_MAX);
     if (status != TR_OK)
         return fail(channel, status);
     status = user_put(channel, table);
@@ -238,7 +248,10 @@ tr_status tr_remove_filter(tr_self *self, tr_channel handle, const tr_filter *ta
     return TR_OK;
 }
 
-/* Puts TLS next to the framing. TR_NO_MEMORY, TR_INVALID_ARGUMENT: nothing has changed. */
+/*
+ * Adds TLS to a channel, next to the framing. TR_NO_MEMORY, TR_INVALID_ARGUMENT: nothing has
+ * changed.
+ */
 static tr_status secure_put(struct channel *channel)
 {
     void *state;
@@ -270,7 +283,9 @@ static tr_status shaken(struct tr_self *self, tr_channel handle, struct channel 
         if (tr__channel_of(self, handle, &channel) != TR_OK)
             return status == TR_OK ? TR_CLOSED : status;
     }
-    /* wake the next turn too, because the event that has woken this one may be meant for it */
+    /*
+     * wake the next turn too, because the bytes that have woken this turn may be for the next one
+     */
     tr__waits_wake_one(&channel->readers);
     tr__channel_call(channel);
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The filters of a channel: those of its endpoint, and those that are added and removed while it is
- * open. Owner only.
+ * The filters of a channel: those of its endpoint, and those that the program adds and removes
+ * while the channel is open. Owner only.
  */
 #ifndef NET_FILTERS_H
 #define NET_FILTERS_H
@@ -16,8 +16,8 @@ TR_MUST_CHECK tr_status tr__filters_attach(struct channel *channel);
 /** Returns the state of the library's filter with this table; NULL: the channel has no such filter. */
 void *tr__filters_find(const struct channel *channel, const struct filter *table);
 /**
- * Continues the handshake of a filter that was added to an open channel. For channels from which no
- * turn reads. May end the channel.
+ * Continues the handshake of a filter that was added to an open channel. Call if no turn reads from
+ * the channel; a turn that reads continues the handshake itself. May end the channel.
  */
 void tr__filters_shake(struct channel *channel);
 /** Returns the error text of the filter that has failed, or NULL. */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Framings that the library has: lines, and pieces with their length before them.
+ * The framings of the library: lines, and pieces with their length before them.
  *
- * A framing has no state. So the same bytes give the same piece, however they are split when they
- * come. A search for the end of a line continues where the last search has stopped. A length, which
- * has at most ten bytes, is read again with each cut.
+ * A framing has no state. So the same bytes always give the same pieces, no matter in which
+ * portions the bytes come. A search for the end of a line continues where the last search has
+ * stopped. A length, which has at most ten bytes, is read again with each cut.
  */
 #include "base/assert.h"
 
 #include <string.h>
 #include <troupe/net.h>
 
-/* Two results of a cut that are no sizes. */
+/* Two values that a cut returns instead of a size. */
 static const size_t incomplete = 0;
 static const size_t broken = SIZE_MAX;
 
-enum { VARINT_MAX = 10 }; /* most bytes of a varint: 64 bits, seven in each byte */
+enum { VARINT_MAX = 10 }; /* the most bytes of a varint: 64 bits, seven in each byte */
 
 /* ---- Lines. ---- */
 
@@ -81,9 +81,11 @@ const tr_framing tr_framing_length_2 = {
 const tr_framing tr_framing_length_4 = {
     .name = "length of 4 bytes", .cut = cut_length, .head = write_length, .option = 4};
 
-/* Cuts a piece behind a varint: seven bits in each byte, the lowest first; the last byte is below
- * 0x80. Like readers of protobuf, this accepts a number that is padded with zeros, up to ten
- * bytes. */
+/*
+ * Cuts a piece with a varint before it that is its length. A varint has seven bits in each byte,
+ * the lowest first; its last byte is below 0x80. Like readers of protobuf, this accepts a number
+ * that is padded with zeros, up to ten bytes.
+ */
 static size_t cut_varint(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
 {
     (void)framing;
@@ -92,7 +94,7 @@ static size_t cut_varint(const tr_framing *framing, tr_bytes bytes, size_t seen,
     uint64_t length = 0;
     for (size_t i = 0; i < VARINT_MAX && i < bytes.size; i++) {
         if (i == VARINT_MAX - 1 && data[i] > 1)
-            return broken; /* the number has more than 64 bits, or more than ten bytes */
+            return broken; /* the varint has more than 64 bits or more than ten bytes */
         length |= (uint64_t)(data[i] & 0x7f) << (7 * i);
         if (data[i] < 0x80)
             return cut_behind(bytes, i + 1, length, piece);

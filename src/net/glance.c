@@ -3,8 +3,10 @@
 
 #include "net/table.h"
 
-/* Not instrumented by ThreadSanitizer, which does not know that this race is allowed
- * (net/glance.h). Not inlined, so that each member is read once. */
+/*
+ * Not instrumented by ThreadSanitizer, because it does not know that this data race is allowed
+ * (net/glance.h). Not inlined, so that each member is read only once.
+ */
 __attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_glance glance_read(
     const struct channel *channel)
 {

@@ -13,8 +13,9 @@
 struct channel_effect {
     uint64_t channel; /* bits of the channel */
     enum held_what what;
-    size_t size;   /* HELD_BYTES: number of bytes in the output; HELD_DATAGRAM: size of `bytes` */
-    tr_address to; /* HELD_DATAGRAM: where it is sent */
+    /* HELD_BYTES: how many bytes of the output are held; HELD_DATAGRAM: size of `bytes` */
+    size_t size;
+    tr_address to; /* HELD_DATAGRAM: the address to which it is sent */
     unsigned char bytes[];
 };
 
@@ -48,8 +49,10 @@ static tr_status hold(struct channel *channel, enum held_what what, const tr_add
     return status;
 }
 
-/* If the last effect of the outbox holds bytes of this channel, returns it, so that more bytes can
- * be added to it; otherwise NULL. */
+/*
+ * If the last effect in the outbox is about bytes of this channel, returns that effect, because
+ * more bytes can be counted in it. Otherwise returns NULL.
+ */
 static struct channel_effect *bytes_before(const struct channel *channel)
 {
     struct channel_effect *last = tr__outbox_last_effect(channel->worker);
@@ -113,7 +116,7 @@ static void bytes_release(struct channel *channel, size_t size)
 {
     struct channel_output *output = &channel->work->output;
     if (!output->held)
-        return; /* the channel has ended since it was held */
+        return; /* nothing is held any more, because the channel has ended */
     TR_ASSERT(size <= output->held);
     if (!tr__output_is_due(channel))
         output->since_ns = channel->worker->loop.now_ns;
@@ -127,7 +130,8 @@ static void bytes_release(struct channel *channel, size_t size)
 static void end_release(struct channel *channel, enum held_what what)
 {
     if (what == HELD_FINISH && channel_has(channel, CHANNEL_CLOSE_HELD))
-        return; /* nothing to do for tr_finish, because the tr_close that follows does it too */
+        /* do nothing for tr_finish, because a tr_close or tr_reset follows it in the outbox */
+        return;
     channel->flags &= ~(uint32_t)(CHANNEL_END_HELD | CHANNEL_CLOSE_HELD);
     if (what == HELD_FINISH)
         channel->flags &= ~(uint32_t)CHANNEL_FINISHING; /* tr__channel_finish sets it again */
@@ -137,8 +141,9 @@ static void end_release(struct channel *channel, enum held_what what)
     tr__held_end(channel, what);
 }
 
-/* Sends a held datagram, as tr_send_to does. If the socket cannot take it now, the datagram is
- * lost. */
+/*
+ * Sends a held datagram, as tr_send_to does. If the socket takes no datagram now, this one is lost.
+ */
 static void datagram_release(struct channel *channel, struct channel_effect *effect)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -167,6 +172,6 @@ void tr__held_release(struct worker *worker, struct channel_effect *effect)
 void tr__held_drop(struct worker *worker, struct channel_effect *effect)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    /* the bytes stay held; tr__channel_orphan will reset the channel */
+    /* the bytes in the output stay held, and tr__channel_orphan will reset the channel */
     source_resize(&worker->source, effect, 0);
 }

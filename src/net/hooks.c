@@ -50,8 +50,10 @@ static bool on_round(struct worker *worker, tr_time now_ns)
 {
     struct net_worker *net = worker->channels.net;
     struct timer_node *node;
-    /* A channel that is dirty becomes starved again in the flush after this round, and then there
-     * is another round. */
+    /*
+     * If a channel in the list `dirty` must be read again, the flush after this round moves it to
+     * the list `starved`. Then another round must follow.
+     */
     net->has_more = net->has_more && !list_is_empty(&net->dirty);
     while ((node = tr__wheel_expire(&net->wheel, now_ns))) {
         struct channel *channel = LIST_OWNER(node, struct channel_timer, node)->channel;
@@ -60,8 +62,10 @@ static bool on_round(struct worker *worker, tr_time now_ns)
         else
             tr__channel_expired(channel, now_ns);
     }
-    /* Loops over the present list: channels for which memory is still missing are added to
-     * net->starved again, for a later round. */
+    /*
+     * Take the present list as a whole: a channel for which memory is still missing is added to
+     * net->starved again, for a later round.
+     */
     struct list again;
     struct list *link;
     list_init(&again);
@@ -79,7 +83,7 @@ static bool on_round(struct worker *worker, tr_time now_ns)
     return shakes || net->has_more;
 }
 
-/* After how long the worker tries again when memory was missing. */
+/* How long the worker waits before it tries again when memory was missing. */
 #define STARVED_NS (10 * TR_MILLISECOND)
 
 static tr_time next_deadline(struct worker *worker)
@@ -117,9 +121,11 @@ static void put(struct envelope *envelope, const tr_type *type, const void *mess
     envelope_copy(envelope, message, size);
 }
 
-/* Puts tr_opened into an event. The message is too large for the envelope, so it is in memory of
- * the channel until the turn has ended. A block of the worker's pool would be wrong, because the
- * envelope may belong to another worker if the actor has moved. */
+/*
+ * Puts tr_opened into an event. The message is too large for the envelope, so it is in memory of
+ * the channel until the turn has ended. A block of the worker's pool would be wrong: if the actor
+ * has moved, the worker that frees the message is another one.
+ */
 static bool put_opened(struct channel *channel, struct envelope *envelope)
 {
     struct tr_opened *message =
@@ -158,8 +164,11 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
     put(envelope, tr__event_types.closed, &message, sizeof message);
 }
 
-/* If later pieces are read before the turn ends, gives the turn a copy of its piece. Returns false
- * if out of memory: then no turn begins, and the piece is unread and comes again soon. */
+/*
+ * If other code reads from the channel before the turn ends, gives the turn a copy of its piece.
+ * Returns false if out of memory. Then no turn begins, the piece counts as unread, and the loop
+ * tries again soon.
+ */
 static bool piece_keep(struct tr_self *self, struct channel *channel, struct envelope *envelope,
                        tr_bytes *bytes)
 {
@@ -172,20 +181,24 @@ static bool piece_keep(struct tr_self *self, struct channel *channel, struct env
     }
     if (status == TR_OK && channel->endpoint->options.interleaves)
         status = tr__piece_begin(self, channel, envelope, bytes);
-    /* A piece that was copied can be handled in any case. If tr__piece_begin has failed, no other
-     * piece is handled beside it. */
+    /*
+     * If the piece was copied, the turn can begin in any case. If tr__piece_begin has failed, no
+     * other piece is handled at the same time.
+     */
     if (status == TR_OK || is_copied)
         return true;
     if (!tr__input_unread(channel, size))
         TR_NOT_REACHED("a piece that was just taken can be unread");
     channel->work->input.needs = 0;
-    tr__input_settle(channel); /* no turn has borrowed the piece */
+    tr__input_settle(channel); /* end the loan of the piece, because no turn begins */
     tr__channel_starve(channel);
     return false;
 }
 
-/* Takes the next piece for the handler. Returns false if there is none, or the channel has ended.
- * After an error the channel has CHANNEL_CLOSES. */
+/*
+ * Takes the next piece for the handler. Returns false if there is none, or if the channel has
+ * ended. After an error CHANNEL_CLOSES is set.
+ */
 static bool put_piece(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
@@ -238,7 +251,10 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     }
     if (channel_has(channel, CHANNEL_OPENS)) {
         if (!put_opened(channel, envelope)) {
-            /* out of memory: try again soon, because nothing may come before tr_opened */
+            /*
+             * out of memory: try again soon, because the actor must get tr_opened before all other
+             * messages
+             */
             tr__channel_starve(channel);
             return false;
         }
@@ -276,7 +292,8 @@ static bool admit_turn(struct tr_self *self, struct envelope *envelope)
     struct {
         tr_channel channel;
     } handle = {{channel_bits(turn->channel)}};
-    turn_require_slow_end(self); /* tells tr__turn_finish to end the turn of the protocol */
+    /* makes tr__turn_finish call on_done, which ends the turn of the protocol */
+    turn_require_slow_end(self);
     turn->event = NULL;
     turn->is_running = true;
     put(envelope, turn->protocol->turn_handler->type, &handle, sizeof handle);
@@ -284,8 +301,11 @@ static bool admit_turn(struct tr_self *self, struct envelope *envelope)
     return true;
 }
 
-/* As fill_event, for a channel and an actor without anything unusual; the turn may then end by
- * on_plain_end. Returns false if the caller must use fill_event. The channel may have ended. */
+/*
+ * What fill_event does for a plain channel and an actor without anything unusual. The turn may then
+ * end by on_plain_end. Returns false if the caller must use fill_event instead. The channel may
+ * have ended.
+ */
 static bool fill_plainly(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     const struct cell *cell = self->cell;
@@ -315,13 +335,14 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
         return admit_turn(self, envelope);
     struct channel *channel = event_channel(envelope);
     TR_ASSERT_SLOW(channel->event == envelope && channel->cell == self->cell);
-    /* if the channel ends meanwhile, the flag keeps the envelope from being freed */
+    /* this flag keeps the envelope from being freed if the channel ends during the turn */
     channel->flags |= CHANNEL_IN_TURN;
     if (fill_plainly(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
         return true;
     }
-    turn_require_slow_end(self); /* tells tr__turn_finish to return the envelope to its channel */
+    /* makes tr__turn_finish call on_done, which returns the envelope to its channel */
+    turn_require_slow_end(self);
     if (fill_event(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
         if (envelope->sender & PIECE_TAG)
@@ -336,7 +357,10 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
     return false;
 }
 
-/* Takes memory back that was lent to an envelope. */
+/*
+ * Takes back memory that the channel has lent to an envelope, when the turn of the envelope has
+ * ended.
+ */
 static void event_empty(struct channel *channel, struct envelope *envelope)
 {
     if (envelope->block_class != ENVELOPE_LENT)
@@ -378,7 +402,9 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     channel_note_active(channel);
     if (was_closed && channel->work->input.borrower)
-        /* a turn still uses bytes, so the end of that turn frees the channel */
+        /*
+         * another turn still uses bytes of the channel, so the end of that turn frees the channel
+         */
         channel->flags |= CHANNEL_GONE;
     else if (was_closed)
         tr__channel_free(channel);
@@ -460,7 +486,7 @@ static void on_birth(struct worker *worker, struct cell *cell)
     struct channel *channel = worker->channels.newborn;
     worker->channels.newborn = NULL;
     if (tr__channel_adopt(channel, cell) != TR_OK)
-        return; /* the deck notices that the channel has no actor, and stops the new actor */
+        return; /* the deck finds the channel without an actor, and stops the new actor */
     net_cell_of(cell)->peer = channel_bits(channel);
 }
 
@@ -471,8 +497,10 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     struct list *link;
     while ((link = list_first(&record->channels)))
         tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
-    /* The queued events are ENVELOPE_VOID now. Move them to the other mail, whose turns drop
-     * them. */
+    /*
+     * The queued events are ENVELOPE_VOID now. Move them to the other mail of the actor. They are
+     * dropped when their turns come.
+     */
     if (record->base.ready) {
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;
@@ -488,7 +516,8 @@ static void on_change(struct worker *worker, struct cell *cell)
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         if (channel_has(channel, CHANNEL_FINISHING))
             tr__output_touch(channel);
-        tr__input_look_again(channel); /* the handler of the new behavior may read them */
+        /* the actor may have a new behavior, whose handlers can read the unread bytes */
+        tr__input_look_again(channel);
         tr__channel_ready(channel, 0);
         if (channel->cell == cell)
             tr__channel_call(channel); /* bytes that were received before may need a turn */
@@ -502,7 +531,10 @@ static void on_abandon(struct worker *worker, struct cell *cell)
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         const struct tr_self *borrower = channel->work->input.borrower;
         channel->readers.first = channel->writers.first = NULL;
-        /* a helper thread may use the bytes; then this function is called again when it has returned */
+        /*
+         * if a helper thread still uses the bytes, leave them: this function is called again when the thread has
+         * finished
+         */
         if (!borrower || !borrower->job)
             tr__input_abandon(channel);
     }
@@ -516,10 +548,10 @@ static void on_turn_end(struct tr_self *self)
         if (channel_has(channel, CHANNEL_GONE))
             tr__channel_free(channel);
         else if (channel->state == CHANNEL_LINGERING)
-            /* the end of the run sends the rest, unless the run fails */
+            /* the output is sent when the run ends, unless the run fails */
             tr__output_touch(channel);
         else
-            /* the actor may still have to be notified of the end of the channel */
+            /* there may be an event for the actor, such as the end of the channel */
             tr__channel_call(channel);
     }
     tr__lent_free(self);

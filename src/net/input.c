@@ -20,8 +20,8 @@
 
 enum {
     NOWHERE = UINT32_MAX,
-    OWN_MIN = 2048, /* space for one receive into memory of the channel */
-    /* space for the bytes that a filter makes from one receive; grows if needed */
+    OWN_MIN = 2048, /* bytes of space for a receive into memory of the channel */
+    /* bytes of space for what a filter makes from one receive; more if needed */
     FILTERED_MIN = 500,
     RECEIVE_MAX = 64 * 1024 /* most bytes of one receive */
 };
@@ -43,7 +43,10 @@ static void area_leave(struct channel *channel)
     input->buffer = NET_BUFFER(source_of(channel));
 }
 
-/* Frees or returns the memory of an input without unread bytes. */
+/*
+ * Gives the memory of an input back, to its area or to the worker. The input must have no unread
+ * bytes.
+ */
 static void memory_release(struct channel *channel)
 {
     if (channel->work->input.area)
@@ -71,8 +74,10 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more)
     return TR_OK;
 }
 
-/* Makes space behind the unread bytes for at least `more` bytes and one more. Fails with
- * TR_NO_MEMORY. */
+/*
+ * Makes space for at least `more` + 1 bytes behind the unread bytes. The last one is for a NUL.
+ * Fails with TR_NO_MEMORY.
+ */
 static tr_status reserve(struct channel *channel, size_t more)
 {
     struct channel_work *work = work_of(channel);
@@ -103,8 +108,10 @@ static tr_status reserve(struct channel *channel, size_t more)
 
 /* ---- Filling. ---- */
 
-/* If a receive has given fewer bytes than it had space for, notes that no more have come, unless
- * the other side has ended. */
+/*
+ * Call after a receive. If it has returned fewer bytes than it had space for, no more bytes have
+ * come, so clears CHANNEL_READABLE, unless the other side has ended.
+ */
 static void note_received(struct channel *channel, size_t got, size_t room)
 {
     if (got < room && !channel_has(channel, CHANNEL_HUNG_UP))
@@ -112,8 +119,10 @@ static void note_received(struct channel *channel, size_t got, size_t room)
     channel_note_active(channel);
 }
 
-/* Receives into `buffer`, which must have space. Returns TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the
- * end, TR_RESET, ... */
+/*
+ * Receives into `buffer`, which must have space. Returns TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the
+ * end of the input, or an error such as TR_RESET.
+ */
 static tr_status receive(struct channel *channel, struct net_buffer *buffer)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -125,8 +134,10 @@ static tr_status receive(struct channel *channel, struct net_buffer *buffer)
     if (status == TR_WOULD_BLOCK)
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     if (status == TR_RESET && channel->rare->process)
-        /* a process that has not read all of its input ends its socket by a reset, which is no
-         * error here */
+        /*
+         * a process that ends before it has read all of its input resets its socket; that counts as
+         * an end in order
+         */
         return TR_CLOSED;
     if (status != TR_OK)
         return status;
@@ -157,7 +168,7 @@ static bool filter_has_more(const struct channel_filter *filter)
     return filter->table->has_more && filter->table->has_more(filter->state);
 }
 
-/* Notes that a handshake which began on the open channel has ended. */
+/* Call when the handshake of a filter that was added to the open channel has ended. */
 static void note_shaken(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_SHAKES;
@@ -168,7 +179,7 @@ static void note_shaken(struct channel *channel)
     tr__output_touch(channel); /* sends the output that has waited for the handshake */
 }
 
-/* Passes received bytes to the filter. The filter may make bytes for the other side. */
+/* Passes received bytes to the filter. The filter may also make bytes for the other side. */
 static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -199,8 +210,7 @@ static tr_status pass_raw(struct channel *channel)
     return status;
 }
 
-/* Receives for a filter that takes all bytes: into the area of the worker, of which nothing stays
- * in use. */
+/* Receives for a filter that takes all bytes. Uses the area of the worker only during this call. */
 static tr_status receive_and_pass(struct channel *channel)
 {
     struct area **current = &channel->worker->channels.net->area;
@@ -220,7 +230,7 @@ static tr_status receive_and_pass(struct channel *channel)
     return status;
 }
 
-/* Receives for a filter that may leave bytes for later. */
+/* Receives for a filter that may leave bytes untaken. */
 static tr_status receive_raw(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -306,7 +316,7 @@ static size_t cut_until(tr_bytes bytes, size_t seen, tr_bytes end, tr_bytes *pie
     return piece->size;
 }
 
-/* Cuts a piece, by the rules of tr_framing.cut. */
+/* Cuts a piece from the beginning of `bytes`. Returns what tr_framing.cut returns. */
 static size_t cut(const struct channel *channel, const struct cutter *cutter, tr_bytes bytes,
                   size_t seen, tr_bytes *piece)
 {
@@ -367,7 +377,7 @@ void tr__input_unborrow(struct channel *channel)
     channel->work->input.borrower = NULL;
 }
 
-/* Ends the last piece, and restores the byte that was overwritten by a NUL. */
+/* Ends the last piece. Restores the byte that a NUL has overwritten behind the piece. */
 static void piece_end(struct channel_input *input)
 {
     if (input->piece == NOWHERE)
@@ -379,8 +389,10 @@ static void piece_end(struct channel_input *input)
     input->piece = NOWHERE;
 }
 
-/* Lends a turn the piece at the beginning of the unread bytes. `size` is the size of the piece with
- * the bytes around it, such as its length. */
+/*
+ * Lends a turn the piece at the beginning of the unread bytes. `size` is the size of the piece
+ * together with the bytes around it, such as a length before it.
+ */
 static void piece_begin(struct tr_self *self, struct channel *channel, size_t size, tr_bytes piece,
                         bool has_nul)
 {
@@ -405,8 +417,8 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
     *is_cut = net_buffer_size(&channel->work->input.buffer) > 0;
     if (!*is_cut || !is_line(channel, cutter))
         return TR_CLOSED;
-    if (!net_buffer_reserve(&channel->work->input.buffer,
-                            1)) /* space for a NUL, which an area always has */
+    /* a buffer of the channel needs one more byte for a NUL; an area always has one */
+    if (!net_buffer_reserve(&channel->work->input.buffer, 1))
         return TR_NO_MEMORY;
     tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
     if (bytes.size > channel->endpoint->options.frame_max)
@@ -416,7 +428,7 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
     return TR_OK;
 }
 
-/* Whether a cutter can find the end of a piece without the framing. */
+/* Whether a cutter itself says where a piece ends, so that the framing is not needed. */
 static bool finds_end(const struct cutter *cutter)
 {
     return cutter->how == CUT_LINE || cutter->how == CUT_EXACTLY || cutter->how == CUT_UNTIL;
@@ -435,7 +447,11 @@ static tr_status piece_find(struct tr_self *self, struct channel *channel,
     if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size && bytes.size)
         is_new = true;
     if (!is_new)
-        return TR_WOULD_BLOCK; /* the channel may have tr__no_work, which must not be written */
+        /*
+         * return before anything is written: the record may be tr__no_work, which must not be
+         * written
+         */
+        return TR_WOULD_BLOCK;
     input->how = (uint8_t)cutter->how;
     input->seen = (uint32_t)seen;
     size_t size = cut(channel, cutter, bytes, seen, piece);
@@ -452,13 +468,16 @@ static tr_status piece_find(struct tr_self *self, struct channel *channel,
     return bytes.size > max + TR_FRAME_HEAD_MAX ? TR_TOO_LARGE : TR_WOULD_BLOCK;
 }
 
-/* Returns for how many bytes the next receive should have space. */
+/* Returns how many bytes of space the next receive should have. */
 static size_t wanted(const struct channel *channel, const struct cutter *cutter)
 {
     size_t there = net_buffer_size(&channel->work->input.buffer);
     if (cutter->how == CUT_EXACTLY && cutter->size > there + OWN_MIN)
         return cutter->size - there;
-    /* double the space each time, so that a growing piece is copied only a few times */
+    /*
+     * double the space each time, so that a piece that comes in many parts is copied only a few
+     * times
+     */
     return there > OWN_MIN ? there : OWN_MIN;
 }
 
@@ -484,7 +503,10 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
             return take_last(self, channel, cutter, piece, is_cut);
         if (net_buffer_size(&channel->work->input.buffer) >
             channel->endpoint->options.frame_max + AREA_SIZE)
-            return TR_TOO_LARGE; /* the program has returned too many bytes with tr_unread */
+            /*
+             * only tr_unread can make the unread bytes so many: the program has returned too many
+             */
+            return TR_TOO_LARGE;
         status = channel_has(channel, CHANNEL_READABLE) ? fill(channel, wanted(channel, cutter))
                                                         : TR_WOULD_BLOCK;
         if (status == TR_OK || status == TR_CLOSED)
@@ -499,7 +521,10 @@ void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->work->input.borrower != self && tr__lent_away(channel) != TR_OK)
-        /* the turn that uses the bytes keeps them; its end will look at the channel again */
+        /*
+         * out of memory, so the turn that uses the bytes keeps them; the end of that turn checks
+         * the channel again
+         */
         return;
     if (work_of(channel))
         borrow(self, channel);
@@ -529,8 +554,10 @@ bool tr__input_unread(struct channel *channel, size_t size)
     piece_end(input);
     input->buffer.begin = begin;
     input->seen = 0;
-    /* Without a rule for the end of a piece, the same bytes would be the next piece again, so wait
-     * for more. With such a rule the bytes are a whole piece. */
+    /*
+     * Without a rule for the end of a piece, these bytes would be the next piece again, so wait
+     * until more come. With such a rule the bytes are a whole piece, so do not wait.
+     */
     bool waits_for_more = is_piece && !is_framed && !has_more;
     input->needs = waits_for_more ? (uint32_t)net_buffer_size(&input->buffer) : 0;
     return true;

@@ -2,11 +2,11 @@
 /**
  * The input of a channel: it is filled from the socket, cut into pieces, and lent to turns.
  *
- * Bytes are received into the area of the worker, or behind bytes that are there already. A piece
- * that a turn has taken stays where it is until the same turn takes the next piece, or ends (rule
- * of the borrower). If another turn takes a piece before that, the first turn keeps the memory:
- * net/lent.h. An incomplete piece is moved to memory of the channel, so that the area becomes free.
- * Owner only.
+ * Bytes are received into the area of the worker, or behind bytes that are there already. A turn
+ * that takes a piece becomes the borrower of the input: the piece stays where it is until this turn
+ * takes the next piece, or ends. If another turn takes a piece before that, the first turn keeps
+ * the memory of its piece: net/lent.h. An incomplete piece is moved to memory of the channel, so
+ * that the area can be used for other channels. Owner only.
  */
 #ifndef NET_INPUT_H
 #define NET_INPUT_H
@@ -14,7 +14,7 @@
 #include "net/channel.h"
 
 enum cut_how {
-    /* a piece by the framing of the channel; without a framing all bytes that have come */
+    /* a piece as the framing of the channel cuts it; without a framing, all bytes that have come */
     CUT_PIECE,
     CUT_LINE,
     CUT_EXACTLY,
@@ -29,20 +29,21 @@ struct cutter {
 };
 
 /**
- * Takes a piece for this turn. TR_WOULD_BLOCK: it has not come yet. TR_CLOSED: the other side has
- * ended; *is_cut is set if that was inside a piece. With any other status (TR_TOO_LARGE,
- * TR_BAD_DATA, TR_RESET, TR_NO_MEMORY, or one of a filter) the caller must end the channel.
+ * Takes a piece for this turn. TR_WOULD_BLOCK: no whole piece has come yet. TR_CLOSED: the other
+ * side has ended; *is_cut says whether it has ended inside a piece. With any other status
+ * (TR_TOO_LARGE, TR_BAD_DATA, TR_RESET, TR_NO_MEMORY, or one of a filter) the caller must end the
+ * channel.
  */
 TR_MUST_CHECK tr_status tr__input_take(struct tr_self *self, struct channel *channel,
                                        const struct cutter *cutter, tr_bytes *piece, bool *is_cut);
 /**
- * Returns the last `size` bytes of the last piece to the channel. Returns false if the piece has
- * fewer, or there is none.
+ * Returns the last `size` bytes of the last piece to the channel. They count as unread again.
+ * Returns false if the piece has fewer bytes, or if there is no last piece.
  */
 TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
 /**
- * Lets unread bytes be searched for a piece again without waiting for more, because another turn or
- * handler reads them now.
+ * Lets the next search for a piece look at all unread bytes again, without waiting for more bytes,
+ * because another turn or handler reads them now.
  */
 void tr__input_look_again(struct channel *channel);
 /**
@@ -50,34 +51,39 @@ void tr__input_look_again(struct channel *channel);
  * takes nothing if fewer have come.
  */
 bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes);
-/** Whether there are unread bytes of which a reader could take some now. */
+/** Whether there are unread bytes in which no search has looked for the end of a piece. */
 bool tr__input_has_bytes(const struct channel *channel);
-/** Lets the end of this turn check the channel again, because its other side has ended. */
+/** Makes the end of this turn check the channel again, because the other side has ended. */
 void tr__input_watch_end(struct tr_self *self, struct channel *channel);
-/** Ends the loan of the last piece: its bytes may be overwritten now. */
+/** Ends the loan of the last piece. Its bytes may be overwritten from now on. */
 void tr__input_settle(struct channel *channel);
-/** Receives without taking anything, so that the end of the input is found. */
+/** Receives, but takes no piece, to find the end of the input. */
 tr_status tr__input_peek(struct channel *channel);
 /**
- * Passes the bytes that an earlier filter has passed to the current filter. Returns what `inbound`
- * returns.
+ * Passes the received bytes, which an earlier filter has passed, to the filter that has taken its
+ * place. Returns what `inbound` returns.
  */
 tr_status tr__input_filter_again(struct channel *channel);
 /**
- * Moves bytes from the area of the worker to memory of the channel, with space for `more`. Fails
- * with TR_NO_MEMORY.
+ * Moves the unread bytes from the area of the worker to memory of the channel that has space for
+ * `more` bytes behind them. Fails with TR_NO_MEMORY.
  */
 tr_status tr__input_leave_area(struct channel *channel, size_t more);
-/** Drops all input. Lent bytes are dropped when their turn ends. */
+/**
+ * Drops all unread input. If a turn has borrowed a piece, its memory is freed when the turn ends.
+ */
 void tr__input_drop(struct channel *channel);
-/** Forgets the turn that had borrowed bytes of this channel. The turn is gone, with its stack. */
+/**
+ * Forgets which turn has borrowed bytes of this channel. Call when that turn is gone, together with
+ * its stack.
+ */
 void tr__input_abandon(struct channel *channel);
 /**
  * Ends the loan of the input to a turn, if there is one. Moves and frees no bytes. From then on the
  * turn may use the bytes only if it owns their memory.
  */
 void tr__input_unborrow(struct channel *channel);
-/** Replaces the input by these bytes. The memory of the earlier input has another owner by now. */
+/** Makes `rest` the input. Another owner must have the memory of the input so far. */
 void tr__input_replace(struct channel *channel, struct net_buffer rest);
 /** Frees all memory of the input. */
 void tr__input_free(struct channel *channel);

@@ -7,7 +7,7 @@
 #include "net/worker.h"
 #include "base/assert.h"
 
-/* Bytes of a channel. */
+/* Bytes of a channel that a turn owns. */
 struct lent_bytes {
     struct lent lent;  /* must be the first member */
     struct area *area; /* the area that contains the bytes; NULL: they are in `data` */
@@ -65,7 +65,8 @@ tr_status tr__lent_away(struct channel *channel)
                                  .area = input->area,
                                  .data = input->area ? NULL : input->buffer.data};
     bytes->lent.next = borrower->lent;
-    borrower->lent = &bytes->lent; /* whoever has borrowed bytes ends by the slow path */
+    /* a turn that owns bytes does not end by the fast path, which would not free them */
+    borrower->lent = &bytes->lent;
     tr__input_unborrow(channel);
     tr__input_replace(channel, rest);
     return TR_OK;

@@ -24,7 +24,7 @@ static bool handles(const tr_behavior *behavior, const tr_type *type)
     return false;
 }
 
-/* Whether the behavior has a handler by which its actors get notice of their connection. */
+/* Whether the behavior has a handler that can get the connection of a session. */
 static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options)
 {
     if (options->accepted_by.bits)
@@ -33,9 +33,11 @@ static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options
            handles(args->behavior, &tr_type_tr_opened);
 }
 
-/* Checks the behavior and the set-up of sessions, so that a mistake fails tr_listen instead of each
- * connection. Logs what is wrong. With .accepted_by the listener starts no sessions, and nothing is
- * checked. */
+/*
+ * Checks the behavior of sessions and their set-up message. So tr_listen fails because of a
+ * mistake, and not later each connection. Logs what is wrong. Checks nothing if .accepted_by is
+ * set, because such a listener starts no sessions.
+ */
 static tr_status sessions_check(struct tr_self *self, const tr_listen_args *args,
                                 const tr_endpoint *options)
 {

@@ -14,10 +14,15 @@
 #include "net/table.h"
 
 enum { ACCEPTS_MAX = 16 /* most connections that are accepted in one turn */ };
-/* How long a listener waits if the process has no free descriptors, and how often the log says so. */
+/*
+ * How long a listener waits before it accepts again after a failure, for example if the process has no free descriptor.
+ * ACCEPT_LOG_NS is the least time between two lines of the log about that.
+ */
 #define ACCEPT_AGAIN_NS (100 * TR_MILLISECOND)
-/* How long a full listener waits before it looks again without an order. It may get no order to
- * look, because that needs memory. */
+/*
+ * How long a full listener waits before it looks again by itself. Usually it gets an order
+ * (ORDER_LOOK) when a session ends, but an order needs memory, and may be missing.
+ */
 #define FULL_AGAIN_NS TR_SECOND
 #define ACCEPT_LOG_NS (10 * TR_SECOND)
 
@@ -58,7 +63,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
     if (!listener ||
         tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
             TR_OK)
-        return; /* no memory: no order is sent, and the listener looks by itself after FULL_AGAIN_NS */
+        return; /* out of memory: no order is sent, and the listener looks by itself after FULL_AGAIN_NS */
     if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }
@@ -173,16 +178,17 @@ TR_BEHAVIOR(tr_deck, struct deck, TR_SETUP_WITH(tr_deck_open_, deck_set_up),
 struct listener {
     struct listener_shared *shared;
     tr_channel channel;
-    uint32_t turn; /* the worker that is next among those with equally few sessions */
+    /* counts up: the worker at which the next search for the fewest sessions begins */
+    uint32_t turn;
     bool is_paused;
     tr_time logged_ns;
-    tr_deck_ref *decks; /* the deck of each worker; a ref to no actor: not made yet */
+    tr_deck_ref *decks; /* the decks by worker; a ref to no actor: the deck was not made yet */
 };
 
 static void listener_end(void *data)
 {
     struct listener_shared *shared = data;
-    /* the decks have ended before the listener, so reset connections that wait for a deck */
+    /* the decks have ended already, so reset the connections that were on their way to one */
     tr__accepted_reset(shared);
     tr__listener_hide(shared);
     tr__listener_shared_drop(shared);
@@ -218,8 +224,10 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
     return TR_SAME;
 }
 
-/* Returns the open worker with the fewest sessions. If several have equally few, takes them in
- * turn. */
+/*
+ * Returns the worker with the fewest sessions among the `open` ones. If several have equally few,
+ * they get connections in turn.
+ */
 static uint32_t choose(struct listener *listener, uint32_t open)
 {
     const struct listener_shared *shared = listener->shared;
@@ -264,8 +272,10 @@ static tr_status deck_find(tr_self *self, struct listener *listener, uint32_t wo
     return status;
 }
 
-/* Handles the end of a deck that could not start: resets its connections. The next connection makes
- * another deck. */
+/*
+ * Called when a deck has ended because it could not start. Resets its connections. The next
+ * connection for that worker makes another deck.
+ */
 static tr_next on_deck_end(tr_self *self, struct listener *listener,
                            const struct tr_terminated *message)
 {
@@ -305,7 +315,10 @@ static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t work
     tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
 }
 
-/* Handles the answer to an offer: closes the connection if the actor has not accepted it. */
+/*
+ * Handles the answer of the actor that was offered a connection. If the actor has not accepted the
+ * connection, closes it.
+ */
 static tr_next on_offered(tr_self *self, struct listener *listener,
                           const tr_connection_answer *answer)
 {
@@ -339,7 +352,7 @@ static void offer(tr_self *self, struct listener *listener, int fd, tr_address p
         tr__offer_end(self, shared, number, status);
 }
 
-/* Accepts nothing for `ns`. This needs no memory. */
+/* Makes a listener accept nothing for `ns`. Needs no memory. */
 static void pause_for(struct channel *channel, tr_time ns)
 {
     channel->flags |= CHANNEL_PAUSED;
@@ -370,8 +383,10 @@ static void wait_to_accept(tr_self *self, struct listener *listener, struct chan
                                    : tr_status_text(status));
 }
 
-/* Accepts up to ACCEPTS_MAX connections. Each one counts as a turn, so that the run of the listener
- * is not too long. */
+/*
+ * Accepts up to ACCEPTS_MAX connections. Counts each as a turn, so that a run of the listener does
+ * not become too long.
+ */
 static void accept_all(tr_self *self, struct listener *listener, struct channel *channel)
 {
     struct listener_shared *shared = listener->shared;
@@ -415,8 +430,10 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
     }
 }
 
-/* Whether nothing is accepted any more, because the system stops. The listener will be closed
- * soon. */
+/*
+ * Whether the system stops, so that no connection is accepted any more. The listener will be closed
+ * soon.
+ */
 static bool is_over(const struct worker *worker)
 {
     return atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);

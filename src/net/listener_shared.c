@@ -135,7 +135,10 @@ struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t work
     return found;
 }
 
-/* Takes the connection with this number, or the first one if the number is 0. */
+/*
+ * Removes the connection with this number from the list, and copies it to *taken. Number 0 means
+ * the first one. Returns false if there is none.
+ */
 static bool claim(struct listener_shared *shared, uint64_t number, struct accepted *taken)
 {
     struct accepted *found = NULL;
@@ -165,14 +168,15 @@ void tr__accepted_reset(struct listener_shared *shared)
 {
     const tr_platform *platform = shared->system->platform;
     struct accepted taken;
-    /* the lock is not held between two claims, so an actor may take a connection meanwhile */
+    /* between two claims the lock is free, so an actor may claim a connection meanwhile */
     while (claim(shared, 0, &taken))
         platform->socket_close(platform, taken.fd, true);
 }
 
 /* ---- Connections by address. ---- */
 
-enum { PEER_V6_BYTES = 8 }; /* a customer usually has a whole /64, so its addresses count as one */
+/* a customer usually has a whole /64, so all addresses of a /64 count as one */
+enum { PEER_V6_BYTES = 8 };
 
 static struct peer_count **peer_find(struct listener_shared *shared, const tr_address *address)
 {

@@ -6,7 +6,7 @@
 #include "actor/cell/system.h"
 #include "net/endpoint.h"
 
-/** Connections of one address, for connections_per_peer_max. */
+/** How many connections one address has, for connections_per_peer_max. */
 struct peer_count {
     struct peer_count *next;
     tr_address address; /* without port */
@@ -15,11 +15,14 @@ struct peer_count {
 
 enum { PEER_BUCKETS = 64 };
 
-/** A connection that was accepted, on its way to a deck. */
+/**
+ * A connection that the listener has accepted, on its way to a deck or to the actor to which it is
+ * offered.
+ */
 struct accepted {
     struct list link; /* link in listener_shared.accepted */
     int fd;
-    uint32_t worker; /* index of the worker of the deck */
+    uint32_t worker; /* index of the worker whose deck gets the connection */
     uint64_t number; /* number of the connection, if it is offered to an actor; see net/offer.c */
     tr_address peer;
 };
@@ -35,12 +38,13 @@ struct listener_shared {
     uint64_t ref;       /* ref of the listener */
     tr_address address; /* the address at which it listens */
     bool has_socket;    /* the listener has the descriptor */
-    atom32 total;       /* number of sessions, including those on their way to a deck */
-    atom32 is_full;     /* the listener waits until a session ends */
-    /* tr_listener_pause has paused it; written by the listener, read by sessions */
+    atom32 total;       /* number of sessions, and of connections that are on their way to a deck */
+    atom32 is_full;     /* the listener accepts nothing until a session ends */
+    /* tr_listener_pause was called; the listener writes this, sessions read it */
     atom32 is_paused;
     struct lock lock; /* protects `peers`, `accepted` and `numbers` */
-    uint64_t numbers; /* number of connections accepted so far, from which they get their numbers */
+    /* number of records of connections made so far; the next record gets the next number */
+    uint64_t numbers;
     struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
@@ -61,29 +65,35 @@ void tr__listener_shared_drop(struct listener_shared *shared);
  * Finds the record of a listener and adds a user to it; NULL: the listener has ended. Any thread.
  */
 struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref);
-/** Make a listener findable by its ref (show), and no longer findable (hide). Any thread. */
+/** Let tr__listener_find find a listener by its ref (show), or no longer (hide). Any thread. */
 void tr__listener_show(struct listener_shared *shared);
 void tr__listener_hide(struct listener_shared *shared);
 
 /** Records a connection that is on its way to a deck. NULL: out of memory. Any thread. */
 struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32_t worker,
                                   const tr_address *peer);
-/** Takes the connection out of its record, and frees the record. Any thread. */
+/**
+ * Removes the record of a connection from the list, frees it, and returns what was in it. Any
+ * thread.
+ */
 struct accepted tr__accepted_take(struct listener_shared *shared, struct accepted *accepted);
-/** Takes the connection with this number. Returns false if it was taken before. Any thread. */
+/**
+ * Claims the connection with this number: removes it from the list. Returns false if it was claimed
+ * before. Any thread.
+ */
 TR_MUST_CHECK bool tr__accepted_claim(struct listener_shared *shared, uint64_t number,
                                       struct accepted *taken);
 /**
- * Returns a connection on its way to the deck of this worker, which has ended; NULL: there is none.
- * Any thread.
+ * Finds a connection that is on its way to the deck of this worker. Call when that deck has ended.
+ * NULL: there is none. Any thread.
  */
 struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker);
-/** Resets all connections that were not taken. Call when all decks have ended. */
+/** Resets all connections that were neither taken nor claimed. Call when all decks have ended. */
 void tr__accepted_reset(struct listener_shared *shared);
 
 /**
- * Counts a connection of an address. Returns false if the address has too many connections, or
- * memory is missing.
+ * Counts a connection from this address, or ends that. The first returns false if the address has
+ * too many connections, or if out of memory.
  */
 bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);
 void tr__listener_uncount_peer(struct listener_shared *shared, const tr_address *peer);

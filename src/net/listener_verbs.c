@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verbs about a listener. */
+/** The verbs that a program calls for a listener. */
 #include <troupe/net.h>
 
 #include "actor/cell/verb.h"

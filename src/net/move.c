@@ -21,7 +21,7 @@
 #include "net/worker.h"
 #include "base/assert.h"
 
-/* Packs a channel. TR_NO_MEMORY: nothing has changed. */
+/* Packs a channel, as move.h describes. TR_NO_MEMORY: nothing has changed. */
 static tr_status pack(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -77,7 +77,10 @@ bool tr__channels_leave(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct net_cell *record = net_cell_of(cell);
-    /* the extra has the number of the last ask, which must not be used again elsewhere */
+    /*
+     * the extra has the number of the actor's last ask; the new worker must not use this number
+     * again
+     */
     if (!tr__extra_of(worker, cell))
         return false;
     LIST_EACH (link, &record->channels) {
@@ -132,8 +135,10 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
     tr__channel_call(channel);
 }
 
-/* Whether neither turns nor messages of this actor wait for the channel, so that it can be handed
- * over. */
+/*
+ * Whether the channel can be handed over: it is an open stream, is not of a process, has no
+ * protocol, and neither turns nor asks of its actor wait for it.
+ */
 static bool may_be_handed(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
@@ -149,7 +154,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    /* Wait until the commit of this actor has released the output. */
+    /* Wait until the commit of this actor has released the held output. */
     while (status == TR_OK && channel->work->output.held) {
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);
         if (status == TR_OK)
@@ -174,7 +179,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     envelope->block_class = ENVELOPE_NO_BLOCK;
     mail_address(envelope, address);
     memcpy(envelope->payload.bytes, &channel, sizeof channel);
-    /* let the turn keep the bytes that it has read until it ends */
+    /* the turn keeps the bytes that it has read, until it ends */
     status = tr__lent_away(channel);
     if (status == TR_OK) {
         tr__input_settle(channel);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Channels that change their worker: with their actor, or when they are handed over.
+ * Channels that change their worker, together with their actor or because they are handed over to
+ * an actor of another worker.
  *
- * A channel on its way is packed: its descriptor is not watched, its bytes are in memory of its
- * own, and it has no timer. It belongs to no worker until it is unpacked.
+ * A channel is packed while it is on its way: no worker watches its descriptor, its bytes are in
+ * memory of the channel, and it has no timer. A packed channel belongs to no worker.
  */
 #ifndef NET_MOVE_H
 #define NET_MOVE_H

@@ -9,8 +9,10 @@
 #include "base/assert.h"
 #include "net/wait.h"
 
-/* How often a turn asks a test kit again whether the virtual time of a look-up has passed. Other
- * platforms notify the turn when the answer is known. */
+/*
+ * On a virtual platform, how often a turn asks again whether the time of a look-up has passed.
+ * Other platforms notify the turn when they know the answer.
+ */
 #define AGAIN_NS (10 * TR_MILLISECOND)
 
 struct look_up {
@@ -54,8 +56,10 @@ static struct look_up *look_up_new(struct worker *worker, const char *host)
     return made;
 }
 
-/* Waits for the look-up, or until the channel wakes the turn. Returns TR_WOULD_BLOCK if the channel
- * has woken it, or if the platform must be asked again. */
+/*
+ * Waits until the look-up is done, or until the channel wakes the turn. Returns TR_WOULD_BLOCK if
+ * the channel has woken the turn, or if the turn must ask the platform again.
+ */
 static tr_status wait_once(struct tr_self *self, const char *host, struct name_addresses *addresses)
 {
     struct look_up *fresh = look_up_new(self->worker, host);
@@ -75,7 +79,8 @@ tr_status tr__names_look_up(struct tr_self *self, struct channel *channel, const
     TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_status status = TR_WOULD_BLOCK;
     struct channel_wait wait = {.self = self};
-    tr__waits_add(&channel->readers, &wait, false); /* if the channel ends, it wakes this turn */
+    /* wait in the list of the channel too, so that the end of the channel wakes this turn */
+    tr__waits_add(&channel->readers, &wait, false);
     while (status == TR_WOULD_BLOCK && channel->state == CHANNEL_DIALING)
         status = wait_once(self, host, addresses);
     tr__waits_remove(&channel->readers, &wait);
@@ -96,7 +101,10 @@ void tr__names_interleave(tr_address *addresses, size_t count)
     TR_ASSERT(count <= TR_ADDRESSES_MAX);
     tr_address from[TR_ADDRESSES_MAX];
     memcpy(from, addresses, count * sizeof *from);
-    /* index of the next address of the first address's family, and of the other family */
+    /*
+     * next[0]: index of the next address of the same family as the first address. next[1]: of the
+     * other family.
+     */
     size_t next[2] = {0, 0};
     for (size_t i = 0; i < count; i++) {
         for (size_t turn = 0; turn < 2; turn++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Names of other machines: helper threads look them up. Channels that ask for the same name share a
- * look-up. A channel stops waiting for its look-up when the time for opening it is over. See
+ * Names of other machines: helper threads look them up. Channels that ask for the same name at the
+ * same time share a look-up. A channel stops waiting when its time for opening is over. See
  * actor/turn/shared_job.h.
  */
 #ifndef NET_NAMES_H
@@ -17,9 +17,9 @@ struct name_addresses {
 };
 
 /**
- * Looks up the host of a channel that is being opened, and waits for it. TR_OK: there is at least
- * one address. Fails with the statuses of the platform's `resolve`, TR_NO_MEMORY, TR_LIMIT and
- * TR_CANCELLED, or, if the channel ends during the wait, with its status. After a failure the
+ * Looks up the host of a channel that is being opened, and waits for the result. TR_OK: there is at
+ * least one address. Fails with the statuses of the platform's `resolve`, TR_NO_MEMORY, TR_LIMIT
+ * and TR_CANCELLED, or, if the channel ends during the wait, with its status. After a failure the
  * channel may be freed. Owner only.
  */
 TR_MUST_CHECK tr_status tr__names_look_up(struct tr_self *self, struct channel *channel,
@@ -28,8 +28,8 @@ TR_MUST_CHECK tr_status tr__names_look_up(struct tr_self *self, struct channel *
 
 /**
  * Puts addresses in the order of RFC 8305: the families take turns, beginning with the family of
- * the first address; addresses of the same family stay in their order. So if a family does not
- * work, only one attempt is lost. Any thread.
+ * the first address; addresses of the same family stay in their order. So if one family does not
+ * work, the second attempt already uses the other family. Any thread.
  */
 void tr__names_interleave(tr_address *addresses, size_t count);
 

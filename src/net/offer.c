@@ -16,7 +16,8 @@ tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shar
     size_t count = tr_self_group_members(self, all, NULL, 0);
     tr_ref *members = count ? tr_try_scratch(self, count * sizeof *members) : NULL;
     if (!members)
-        return all; /* there is one actor, or the group has ended, or there is no memory */
+        /* `all` is one actor, or a group that has ended or that needs more memory than there is */
+        return all;
     size_t now = tr_self_group_members(self, all, members, count);
     count = now < count ? now : count; /* members may have stopped since they were counted */
     return count ? members[turn % count] : all;
@@ -82,7 +83,7 @@ tr_status tr_accept(tr_self *self, const struct tr_connection *request, tr_chann
         return status;
     *channel = (tr_channel){channel_bits(made)};
     struct tr_connection_taken reply = {.channel = *channel};
-    /* A failed reply does not matter: the listener continues without it. */
+    /* If the reply fails, the listener closes nothing, because the connection was claimed. */
     (void)tr_self_try_reply(self, &tr_type_tr_connection_taken, &reply);
     tr__connection_begin(made);
     return TR_OK;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Connections that a listener with .accepted_by offers to actors, by asks. While it is offered, a
- * connection is in the list of the listener's record, under a number. Both the actor and the
- * listener may claim it by this number, and the first one gets it.
+ * A listener with .accepted_by offers each connection to an actor, by an ask. While a connection is
+ * offered, it is in the list `accepted` of struct listener_shared, under a number. The actor claims
+ * the connection by this number to accept it, and the listener claims it to close it. The first
+ * claim gets the connection.
  */
 #ifndef NET_OFFER_H
 #define NET_OFFER_H
 
 #include "net/listener_shared.h"
 
-/** Returns the actor that is next to get a connection. Owner only. */
+/**
+ * Returns the actor to which the next connection is offered. If .accepted_by is a group, this is a
+ * member: `turn` grows with each connection, so that the members are chosen in turn. Owner only.
+ */
 tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shared, uint32_t turn);
 /** Ends an offer: closes the connection if the actor has not claimed it. Owner only. */
 void tr__offer_end(struct tr_self *self, struct listener_shared *shared, uint64_t number,

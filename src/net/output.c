@@ -19,8 +19,8 @@
 #include "net/worker.h"
 
 enum {
-    PIECES_MAX = 16 /* pages of one send */,
-    FILTER_MAX = 64 * 1024 /* bytes that a filter makes at a time */
+    PIECES_MAX = 16 /* the most pages of one send */,
+    FILTER_MAX = 64 * 1024 /* how many bytes a filter makes before they are sent */
 };
 
 /* ---- Pages. ---- */
@@ -200,7 +200,7 @@ void tr__output_touch(struct channel *channel)
     if (channel_has(channel, CHANNEL_DIRTY))
         return;
     channel->flags |= CHANNEL_DIRTY;
-    /* if the channel is in the list of starved channels, move it; the flush moves it back */
+    /* the channel may be in the list of starved channels; move it, and the flush moves it back */
     list_remove(&channel->listed);
     list_push_last(&worker->channels.net->dirty, &channel->listed);
     worker->loop.flush_is_due = true;
@@ -213,7 +213,10 @@ bool tr__output_is_empty(const struct channel *channel)
     return !channel->work->output.size && !net_buffer_size(&channel->rare->filter.out);
 }
 
-/* Returns how many of the first bytes in the pages may be sent. */
+/*
+ * Returns how many bytes at the beginning of the output may be sent now. Bytes that are held, and
+ * bytes behind them, may not.
+ */
 static size_t sendable(const struct channel *channel)
 {
     const struct channel_output *output = &channel->work->output;
@@ -251,7 +254,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     tr_bytes pieces[PIECES_MAX];
     size_t pieces_count = 0;
-    /* Only the first element is set here: the others are set below before they are read. */
+    /* Set only the first element here, for an empty output. The loop sets the others. */
     pieces[0] = (tr_bytes){NULL, 0};
     size_t all = 0;
     size_t left = sendable(channel);
@@ -259,7 +262,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
          page && left && pieces_count < PIECES_MAX;
          page = page->next) {
         if (page->begin == page->end)
-            continue; /* the page was reserved, and is not filled in yet */
+            continue; /* the page was reserved, and has no bytes yet */
         size_t size = page->end - page->begin < left ? page->end - page->begin : left;
         pieces[pieces_count++] = (tr_bytes){page->data + page->begin, size};
         all += size;
@@ -290,7 +293,7 @@ tr_status tr__output_pass(struct channel *channel, size_t max)
         if (size)
             sent(channel, size);
         else
-            page_drop_first(channel); /* the page was reserved, and is not filled in yet */
+            page_drop_first(channel); /* the page was reserved, and has no bytes yet */
     }
     return TR_OK;
 }
@@ -311,7 +314,7 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
-    if (!work_of(channel)) /* the record is needed to note since when nothing was sent */
+    if (!work_of(channel)) /* the record notes since when the kernel has taken nothing */
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {
         net_buffer_use(&filter->out, &channel->worker->channels.net->spare_output);
@@ -331,7 +334,10 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     return status;
 }
 
-/* If half of the output is free, wakes turns that wait for capacity, and queues tr_drained. */
+/*
+ * Call when output was sent. If at least half of the output is free, wakes turns that wait for
+ * capacity, and queues tr_drained.
+ */
 static void note_capacity(struct channel *channel)
 {
     if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
@@ -349,8 +355,10 @@ static void note_capacity(struct channel *channel)
         tr__channel_call(channel);
 }
 
-/* All output was sent: wakes turns that wait for that, and sends the end of the output if it is
- * due. */
+/*
+ * Call when all output was sent. Wakes turns that wait for this, and sends the end of the output if
+ * the program has ended it.
+ */
 static void note_empty(struct channel *channel)
 {
     if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_FINISHING))
@@ -366,14 +374,16 @@ static void note_empty(struct channel *channel)
         filter->table->finish(filter->state, &filter->out) == TR_OK &&
         net_buffer_size(&filter->out)) {
         size_t count;
-        /* if the kernel does not take the last bytes of the filter now, they are lost */
+        /* if the kernel does not take these last bytes of the filter now, they are lost */
         (void)send_filtered(channel, &count);
     }
     platform->socket_finish(platform, channel->fd);
 }
 
-/* Makes the loop report when the kernel can take more output. Returns TR_WOULD_BLOCK if it will;
- * otherwise TR_NO_MEMORY or TR_INVALID_ARGUMENT. */
+/*
+ * Makes the loop report when the kernel can take more output. Returns TR_WOULD_BLOCK on success,
+ * otherwise TR_NO_MEMORY or TR_INVALID_ARGUMENT.
+ */
 static tr_status wait_for_space(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
@@ -388,8 +398,10 @@ void tr__output_flush(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->cell && channel->cell->flags & CELL_FAILED)
-        /* the run has failed, so its output is not sent: the channel will be reset, or the actor
-         * resumed */
+        /*
+         * the run of the actor has failed, so its output is not sent now: the channel will be
+         * reset, or the actor is resumed
+         */
         return;
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
                  (channel->state == CHANNEL_DIALING && channel->rare->filter.table);
@@ -407,7 +419,7 @@ void tr__output_flush(struct channel *channel)
         if (status == TR_WOULD_BLOCK)
             break;
         if (status == TR_RESET && channel->rare->process) {
-            /* the process has closed its input, but its output can still be read */
+            /* the process does not read its input any more, but its output can still be read */
             tr__process_input_over(channel);
             return;
         } else if (status != TR_OK) {

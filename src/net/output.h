@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The output of a channel: it is gathered in pages while the actor runs, and sent with one call
- * when the run ends.
+ * The output of a channel: what the actor writes is collected in pages during the actor's run, and
+ * sent with one call when the run ends.
  *
- * Pages are memory of the system, so that they move with a channel; a worker keeps some for the
- * next channel that writes. A page with a buffer of the program has no bytes of its own. Owner
- * only.
+ * Pages are memory of the system and not of a worker, so that they can move with their channel. A
+ * worker keeps some free pages for the next channel that writes. If a program writes a tr_buffer, a
+ * page refers to the buffer and has no bytes of its own. Owner only.
  */
 #ifndef NET_OUTPUT_H
 #define NET_OUTPUT_H
@@ -18,8 +18,11 @@ struct out_page {
     const unsigned char *data;
     uint32_t begin;
     uint32_t end;
-    uint32_t capacity; /* bytes of the page itself; 0 if the page has a buffer */
-    /* bytes that count for budgets: the page, with its buffer if only this page will have it */
+    uint32_t capacity; /* bytes of space in the page itself; 0 if the page has a buffer */
+    /*
+     * how many bytes count for budgets: those of the page, and of its buffer if the buffer was made
+     * for this channel
+     */
     uint32_t memory;
     unsigned char bytes[];
 };
@@ -27,8 +30,9 @@ struct out_page {
 enum {
     OUT_PAGE_SIZE = 4096,
     PAGE_BYTES = OUT_PAGE_SIZE - sizeof(struct out_page),
-    PAGES_KEPT = 256,        /* by a worker */
-    SEND_AT_ONCE = 16 * 1024 /* if this many bytes wait, they are sent before the run ends */
+    PAGES_KEPT = 256, /* by a worker */
+    /* when the output has this many bytes, they are sent before the run ends */
+    SEND_AT_ONCE = 16 * 1024
 };
 
 /** Returns `size` bytes of space at the end of the output; NULL: out of memory. */
@@ -45,17 +49,17 @@ TR_MUST_CHECK tr_status tr__output_append(struct channel *channel, const void *d
 TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer,
                                                  bool is_own);
 /**
- * Passes written bytes to the filter, until it has made `max` bytes. Returns the statuses of
- * filters.
+ * Passes bytes of the pages to the filter, until the filter has made `max` bytes. Returns the
+ * statuses of filters.
  */
 TR_MUST_CHECK tr_status tr__output_pass(struct channel *channel, size_t max);
-/** Tries once to send the bytes that the filter has made, because the channel ends. */
+/** Call when a channel ends. Tries once to send the bytes that the filter has made. */
 void tr__output_send_last(struct channel *channel);
-/** Marks the channel, so that its output is sent when the run of the actor ends. */
+/** Marks the channel as dirty, so that its output is sent when the run of the actor ends. */
 void tr__output_touch(struct channel *channel);
-/** Sends as much as the kernel takes now. May end the channel. */
+/** Sends as many bytes of the output as the kernel takes now. May end the channel. */
 void tr__output_flush(struct channel *channel);
-/** Sends the output of all channels of the worker that have some. */
+/** Sends the output of all dirty channels of the worker. */
 void tr__output_flush_all(struct worker *worker);
 /** Drops the output. */
 void tr__output_free(struct channel *channel);
@@ -63,7 +67,9 @@ void tr__output_free(struct channel *channel);
 void tr__pages_free(struct worker *worker);
 /** Whether nothing is left to send, in the pages or in filters. */
 bool tr__output_is_empty(const struct channel *channel);
-/** Whether some of the output may be sent now, because it does not wait for a commit. */
+/**
+ * Whether some of the output can be sent now: at least its first byte does not wait for a commit.
+ */
 bool tr__output_is_due(const struct channel *channel);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The address of the other side of a channel. An IPv4 address is in the channel itself, any other
- * in memory of its own. If no address was noted, the kernel is asked for it. Owner only.
+ * The address of the other side of a channel. The channel has an IPv4 address in its own record,
+ * and any other address in a separate block of memory. If no address was noted, tr__channel_peer
+ * asks the kernel. Owner only.
  */
 #ifndef NET_PEER_H
 #define NET_PEER_H
@@ -11,7 +12,8 @@
 /** Notes the address of the other side. TR_NO_MEMORY: nothing has changed. */
 TR_MUST_CHECK tr_status tr__peer_set(struct channel *channel, const tr_address *peer);
 /**
- * Returns the address of the other side. TR_FAMILY_NONE: it was not noted, and the kernel does not know it any more.
+ * Returns the address of the other side. Its family is TR_FAMILY_NONE if no address was noted and the kernel does not
+ * know it any more.
  */
 tr_address tr__channel_peer(const struct channel *channel);
 /** Frees the memory of the address. */

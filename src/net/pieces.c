@@ -19,7 +19,8 @@ struct piece {
     struct channel *channel; /* NULL: the channel is gone, or belongs to another actor */
     bool is_done;            /* the turn of the piece has ended */
     uint8_t end;             /* enum piece_end: how the turn wants to end the channel */
-    struct net_buffer held;  /* output of the turn, unless this is the first piece */
+    /* output of the turn that is held back; the first piece holds nothing back */
+    struct net_buffer held;
 };
 
 static const struct memory_source *source_of(const struct worker *worker)
@@ -32,7 +33,7 @@ static bool is_ordered(const struct channel *channel)
     return channel->endpoint->options.answers_in_order;
 }
 
-/* Returns the piece that this turn handles; NULL: it handles something else. */
+/* Returns the piece that this turn handles; NULL: the turn handles no piece of this channel. */
 static struct piece *piece_of(const struct tr_self *self, const struct channel *channel)
 {
     const struct envelope *envelope = self->envelope;
@@ -151,8 +152,10 @@ bool tr__piece_delays_end(const struct tr_self *self, const struct channel *chan
     return true;
 }
 
-/* Writes the output that the turn of a piece has made so far to the channel. The channel may
- * end. */
+/*
+ * Writes to the channel what the turn of a piece has written so far, and what was held back until
+ * now. The channel may end.
+ */
 static void held_write(struct channel *channel, struct piece *piece)
 {
     tr_bytes bytes = net_buffer_bytes(&piece->held);
@@ -171,7 +174,10 @@ static void piece_remove(const struct worker *worker, struct piece *piece)
     source_resize(source_of(worker), piece, 0);
 }
 
-/* Writes the held answers of the first pieces. Stops at a piece whose turn has not ended. */
+/*
+ * Writes the held answers of the first pieces to the channel, up to and with a piece whose turn has
+ * not ended.
+ */
 static void advance(struct channel *channel)
 {
     const struct worker *worker = channel->worker;
@@ -186,13 +192,13 @@ static void advance(struct channel *channel)
         if (end == PIECE_FINISHES && channel->state == CHANNEL_OPEN)
             tr__channel_finish(channel);
         if (end == PIECE_CLOSES) {
-            tr__pieces_drop(channel); /* output behind a close is not sent */
+            tr__pieces_drop(channel); /* what follows a close is not sent */
             tr__channel_close(channel);
         }
         if (!is_done || end == PIECE_CLOSES)
             break;
     }
-    /* wakes turns that wait because too much output was held back */
+    /* wake turns that wait because too much of their output was held back */
     tr__waits_wake(&channel->writers);
 }
 

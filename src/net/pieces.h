@@ -3,15 +3,15 @@
  * Handling several pieces of a channel at a time (.interleaves), and sending their answers in order
  * (.answers_in_order).
  *
- * A turn of such a channel gets a copy of its piece, and the next event is queued while that turn
- * waits. The envelope of the turn leads to the record of the piece: `sender` is its address, with
- * PIECE_TAG.
+ * A turn of such a channel gets a copy of its piece, and the next event of the channel is queued
+ * while that turn waits. A piece is open until its turn has ended. The envelope of the turn leads
+ * to the record of the piece: `sender` is the address of the record, with PIECE_TAG.
  *
  * Rules
  *     1. At most .in_flight_max pieces are open.
  *     2. With .answers_in_order, the output of a piece's turn is held back until the turns of all
  *        pieces before it have ended.
- *     3. The actor gets the end of the channel when no piece is open. Owner only.
+ *     3. The actor gets tr_closed only when no piece is open. Owner only.
  */
 #ifndef NET_PIECES_H
 #define NET_PIECES_H
@@ -25,11 +25,14 @@ enum { PIECE_TAG = 1 };
 struct piece;
 
 struct pieces {
-    struct list all; /* struct piece, in the order in which they have come */
+    struct list all; /* struct piece, in the order in which the pieces have come */
     uint32_t open;   /* number of pieces whose turn has not ended */
 };
 
-/** How a turn wants to end its channel. It is kept with the piece while earlier pieces are open. */
+/**
+ * How a turn wants to end its channel. While earlier pieces are open, this wish is kept in the
+ * record of the turn's piece.
+ */
 enum piece_end { PIECE_STAYS, PIECE_FINISHES, PIECE_CLOSES };
 
 /** Whether one more piece may be handled beside the open ones. */
@@ -39,7 +42,7 @@ static inline bool pieces_may_begin(const struct channel *channel)
            channel->rare->pieces->open < channel->endpoint->options.in_flight_max;
 }
 
-/** Whether pieces, or turns of a protocol, are open. */
+/** Whether turns of pieces, or turns of a protocol, have not ended. */
 static inline bool pieces_are_open(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
@@ -48,12 +51,12 @@ static inline bool pieces_are_open(const struct channel *channel)
 }
 
 /**
- * Whether the answer of a piece that is held back has already as many bytes as the output may have.
- * Owner only.
+ * Whether one answer that is held back already has as many bytes as the output may have. Owner
+ * only.
  */
 bool tr__pieces_hold_much(const struct channel *channel);
 
-/** Returns the bytes of the answers that are held back, and of their records. Owner only. */
+/** Returns how many bytes the answers that are held back and their records have. Owner only. */
 size_t tr__pieces_bytes(const struct channel *channel);
 
 /** Whether the actor must get tr_drained now. */
@@ -64,11 +67,11 @@ static inline bool channel_drains(const struct channel *channel)
            !(channel->rare->pieces && tr__pieces_hold_much(channel));
 }
 
-/** Whether the piece of this turn is the only piece that is open. */
+/** Whether no piece is open, except perhaps the piece of this turn. */
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel);
 /**
- * Begins the turn of a piece: replaces `bytes` by a copy for the turn, and takes the event from the
- * channel. Fails with TR_NO_MEMORY.
+ * Begins the turn of a piece: replaces `bytes` by a copy for the turn, and makes the envelope
+ * belong to the piece, so that the channel can queue its next event. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__piece_begin(struct tr_self *self, struct channel *channel,
                                         struct envelope *envelope, tr_bytes *bytes);
@@ -77,12 +80,12 @@ TR_MUST_CHECK tr_status tr__piece_begin(struct tr_self *self, struct channel *ch
  * envelope.
  */
 void tr__piece_done(struct worker *worker, struct envelope *envelope);
-/** Implements piece_held for a channel with pieces. */
+/** What piece_held does for a channel with pieces. */
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel);
 
 /**
- * If the answer of this turn is held back, returns the buffer to which it must write; NULL: it
- * writes to the output.
+ * If the answer of this turn must be held back, returns the buffer to which the turn writes. NULL:
+ * the turn writes to the output of the channel.
  */
 static inline struct net_buffer *piece_held(const struct tr_self *self,
                                             const struct channel *channel)
@@ -91,14 +94,14 @@ static inline struct net_buffer *piece_held(const struct tr_self *self,
 }
 
 /**
- * If pieces before the piece of this turn are open, keeps `end` for later and returns true.
- * Otherwise returns false, and the caller ends the channel now.
+ * If pieces before the piece of this turn are open, notes `end` in the record of the piece and
+ * returns true. Otherwise returns false, and the caller must end the channel now.
  */
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end);
 /**
- * Prepares a close by this turn. If the turn has a piece, drops the answers of later pieces. If it
- * has none, writes all answers that are held back.
+ * Call before this turn closes the channel. If the turn has a piece, drops the answers of later
+ * pieces. If the turn has none, writes all answers that are held back.
  */
 void tr__pieces_close(const struct tr_self *self, struct channel *channel);
 /** Writes all answers that are held back. */

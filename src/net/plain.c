@@ -17,7 +17,7 @@ enum { NOWHERE = UINT32_MAX };
 
 /* ---- Input. ---- */
 
-/* Gives back the area of a channel whose bytes were all read. */
+/* If all bytes of a channel in its area were read, gives the area back. */
 static inline void area_leave(struct channel *channel, struct channel_input *input)
 {
     struct area *area = input->area;
@@ -33,7 +33,7 @@ static inline void area_leave(struct channel *channel, struct channel_input *inp
     input->buffer = NET_BUFFER(source);
 }
 
-/* Whether the whole input of a channel is one piece in an area, and this turn has borrowed it. */
+/* Whether the whole input of a channel is one piece in an area, and this turn is its borrower. */
 static inline bool is_lent_whole(const struct channel_input *input, const struct tr_self *self)
 {
     return input->borrower == self && input->area && input->nul == NOWHERE &&
@@ -113,8 +113,10 @@ tr_status tr__plain_receive(struct tr_self *self, struct channel *channel, tr_by
 
 /* ---- Output. ---- */
 
-/* Returns a page at the end of the output with space for `size` bytes; NULL: neither the last page
- * nor a free one has that much. */
+/*
+ * Returns the last page of the output; if there is none, a free page of the worker. NULL: that page
+ * does not have space for `size` bytes, or there is no free page.
+ */
 static inline struct out_page *page_at(struct net_worker *net, struct channel_output *output,
                                        size_t size)
 {
@@ -137,7 +139,7 @@ bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
-    /* guess: a turn mostly answers on the channel from which it has just read */
+    /* try the channel from which the turn has just read, because a turn mostly answers there */
     struct channel *channel = self->borrowed;
     if (!channel || channel_bits(channel) != handle.bits)
         channel = tr__table_find(worker->system, handle.bits);

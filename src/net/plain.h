@@ -3,10 +3,11 @@
  * The short path of bytes through a plain channel. A channel is plain if it is open and has no
  * filter, no exchange, no time limit and no other event for its actor.
  *
- * For each message the kernel runs for some microseconds, and evicts the code of this program from
- * the first-level cache. So this path has little code: four functions instead of the fifty of the
- * general path. Each of the four either does exactly what the general path would do, or does
- * nothing and says so in its result. docs/design/channel-path.md has the measurements. Owner only.
+ * For each message the kernel runs for some microseconds, and its code replaces the code of this
+ * program in the first-level cache. So this path has little code: four functions, while the general
+ * path has fifty. Each of the four either does exactly what the general path would do, or does
+ * nothing and returns that it has done nothing. docs/design/channel-path.md has the measurements.
+ * Owner only.
  */
 #ifndef NET_PLAIN_H
 #define NET_PLAIN_H
@@ -29,7 +30,10 @@ static inline bool channel_is_plain(const struct channel *channel)
            !channel_has(channel, CHANNEL_ODD) && !rare_is_there(channel);
 }
 
-/** Whether all bytes of one receive are a piece of this channel, because it has no framing. */
+/**
+ * Whether all bytes of one receive are one piece of this channel, because it has no framing, no
+ * protocol and no .interleaves.
+ */
 static inline bool channel_is_raw(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
@@ -45,13 +49,16 @@ static inline bool channel_is_raw(const struct channel *channel)
  */
 TR_MUST_CHECK tr_status tr__plain_receive(struct tr_self *self, struct channel *channel,
                                           tr_bytes *bytes);
-/** Ends the loan of tr__plain_receive, because its turn ends. Returns false if nothing was done. */
+/**
+ * Ends the loan that tr__plain_receive has begun, because the turn ends. Returns false if it has
+ * done nothing.
+ */
 TR_MUST_CHECK bool tr__plain_return(struct tr_self *self, struct channel *channel);
-/** Writes to a channel of this turn. Returns false if nothing was done. */
+/** Writes to a channel of this turn. Returns false if it has written nothing. */
 TR_MUST_CHECK bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes);
 /**
- * Sends the output of a channel. Returns true if the kernel has taken all of it or has failed, and
- * false if something may be left.
+ * Sends the output of a channel. Returns true if the kernel has taken all of it, or if the send has
+ * failed and the channel has ended. Returns false if bytes may be left.
  */
 TR_MUST_CHECK bool tr__plain_send(struct channel *channel);
 

@@ -9,7 +9,7 @@
 #include "os/process.h"
 #include "base/assert.h"
 
-/* How long the end of a worker waits for a process that it has killed. */
+/* How long a worker that ends waits for a process that it has killed. */
 #define REAP_NS TR_SECOND
 
 static const tr_platform *platform_of(const struct channel *channel)
@@ -90,7 +90,7 @@ void tr__process_expired(struct channel *exit, tr_time now_ns)
 
 /* ---- The end. ---- */
 
-/* Asks how a process has ended. Returns false if it has not. */
+/* Asks the platform how a process has ended. Returns false if the process has not ended. */
 static bool reap(struct process *process, tr_time timeout_ns)
 {
     const tr_platform *platform = platform_of(process->exit);
@@ -108,8 +108,11 @@ void tr__process_ready(struct channel *exit, uint32_t what)
     struct process *process = exit->rare->process;
     if (!(what & TR_IO_IN))
         return;
-    /* The process has ended after a signal, but others of its group may still run. Kill them before
-     * the process is reaped, because after that another group may get the same number. */
+    /*
+     * The process has ended after a signal, but other processes of its group may still run. Kill
+     * the group before the process is reaped, because after that another group may get the same
+     * number.
+     */
     if (process->stage >= PROCESS_TERMINATED) {
         const tr_platform *platform = platform_of(exit);
         (void)platform->process_signal(platform, &process->handle, PROCESS_KILL);
@@ -160,8 +163,10 @@ void tr__process_drop(const tr_platform *platform, const tr_process_handle *hand
     }
 }
 
-/* Kills a process and waits a little for its end. Called when its worker ends, because nobody could
- * reap the process later. */
+/*
+ * Kills a process and waits a little for its end. Call when the process's worker ends, because
+ * after that no worker can reap the process.
+ */
 static void abandon(struct process *process)
 {
     kill_now(process);

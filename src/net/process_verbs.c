@@ -15,7 +15,7 @@
 
 /* ---- Starting. ---- */
 
-/* What the start of a process has made so far. */
+/* What the start of a process has made so far; `unmake` frees it. */
 struct start {
     struct worker *worker;
     struct cell *cell;
@@ -39,7 +39,7 @@ static bool is_valid(const tr_process *options)
            stream_is_valid(options->errors, true);
 }
 
-/* Whether an option is set that would have no effect. */
+/* Whether an option of a process is set that has no effect with the other options. */
 static bool has_idle_options(const tr_process *options)
 {
     bool reads = options->output <= TR_PROCESS_CHANNEL || options->errors == TR_PROCESS_CHANNEL;
@@ -109,7 +109,9 @@ static tr_status make(struct start *start, const tr_process *options, bool has_e
     return status;
 }
 
-/* Frees what a start has made. If channels belong to the process, they free it. */
+/*
+ * Frees what a start has made. If channels already refer to the process, the last of them frees it.
+ */
 static void unmake(struct start *start)
 {
     struct tr_system *system = start->worker->system;
@@ -133,8 +135,10 @@ static void join(struct process *process, struct channel *channel)
     process->users++;
 }
 
-/* Watches the three descriptors. If one cannot be watched, its channel keeps it and closes it when
- * it ends. */
+/*
+ * Watches the three descriptors. If a descriptor cannot be watched, its channel keeps the
+ * descriptor, and closes it when the channel ends.
+ */
 static tr_status watch_all(struct start *start)
 {
     const tr_process_handle *handle = &start->process->handle;
@@ -189,7 +193,7 @@ static void give_birth(void *argument)
     birth->status = platform->process_start(platform, birth->spec, &birth->process->handle);
 }
 
-/* Ends the process whose turn was abandoned while its program was loaded. */
+/* Ends a process whose turn was abandoned while the helper thread started the process. */
 static void lose(void *argument)
 {
     struct birth *birth = argument;
@@ -197,9 +201,11 @@ static void lose(void *argument)
     tr__process_free(birth->system, birth->process);
 }
 
-/* Starts the process on a helper thread, because loading a program may take 20 ms. The turn of
- * tr_pre_start must not wait, so it starts the process on its worker. After TR_CANCELLED the
- * process may still have been started. */
+/*
+ * Starts the process on a helper thread, because loading a program may take 20 ms. The turn of
+ * tr_pre_start must not wait, so it starts the process without a helper thread. If this returns
+ * TR_CANCELLED, the process may have been started.
+ */
 static tr_status start_process(struct tr_self *self, const tr_process_spec *spec,
                                struct process *process)
 {
@@ -213,7 +219,7 @@ static tr_status start_process(struct tr_self *self, const tr_process_spec *spec
     return status == TR_OK ? birth.status : status;
 }
 
-/* Gives a process that was started to its channels. */
+/* Makes the channels refer to a process that was started, and watches its descriptors. */
 static tr_status join_all(struct start *start)
 {
     struct process *process = start->process;
@@ -233,8 +239,7 @@ static tr_status join_all(struct start *start)
 static tr_status may_start(struct tr_self *self)
 {
     if (cell_durable(self->cell))
-        /* refuse a durable actor, because its writes to the process would not wait for its
-         * commit */
+        /* refuse a durable actor: what it writes to the process would not wait for its commit */
         return TR_NOT_SUPPORTED;
     return self->cell->life >= LIFE_STOPPING ? TR_STOPPING : TR_OK;
 }
@@ -299,8 +304,10 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process)
 
 /* ---- Verbs for a running process. ---- */
 
-/* Finds the process of a channel. Fails with TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT, or with
- * TR_NOT_FOUND if the process has ended. */
+/*
+ * Finds the running process of a channel. Fails with TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT,
+ * or with TR_NOT_FOUND if the process has ended.
+ */
 static tr_status process_of(const struct tr_self *self, tr_channel handle, struct process **found)
 {
     struct channel *channel;

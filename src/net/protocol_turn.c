@@ -44,7 +44,7 @@ void tr__protocol_turn_forget(struct protocol_turn *turn)
 {
     if (!turn->event)
         return;
-    turn->event->kind = ENVELOPE_VOID; /* the event is dropped when its turn comes */
+    turn->event->kind = ENVELOPE_VOID; /* when the turn of the event comes, the event is dropped */
     turn->event->sender = 0;
     turn->event = NULL;
     leave(turn);

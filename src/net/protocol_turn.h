@@ -6,13 +6,13 @@
  * A channel with such objects is read outside of turns, as soon as bytes have come
  * (tr_protocol.on_input). So the channel is read even while a turn waits for the other side. The
  * protocol queues a turn for each object that the actor must handle; several such turns may wait at
- * the same time. The envelope of a turn leads to its record: `sender` is its address, with
- * TURN_TAG.
+ * the same time. The envelope of a turn leads to the record of the turn, a struct protocol_turn:
+ * `sender` is the address of the record, with TURN_TAG.
  *
  * Rules
  *     1. A record is in the list of its channel from tr__protocol_turn_queue until
  *        tr_protocol.on_turn_done.
- *     2. The end of the channel, tr_closed, comes when none of its turns is left.
+ *     2. The actor gets tr_closed when none of the turns of the channel is left.
  *     3. If a channel is freed or its actor ends, turns that have not started never begin. Owner
  *        only.
  */
@@ -28,7 +28,7 @@ struct protocol_turn {
     struct list link; /* link in protocol_streams.turns */
     const struct tr_protocol *protocol;
     struct channel *channel; /* NULL: the channel is gone */
-    /* the queued event of the turn; NULL: not queued, or the turn has begun */
+    /* the event of the turn while it is queued; NULL: not queued, or the turn has begun */
     struct envelope *event;
     bool is_running; /* the turn has begun, and has not ended */
     /* the request that the turn handles, in memory of the turn; NULL: none */
@@ -36,11 +36,11 @@ struct protocol_turn {
 };
 
 /**
- * The turns of a channel whose protocol reads outside of turns. Must be the first member of a
+ * The turns of a channel whose protocol reads outside of turns. It must be the first member of a
  * record of the protocol.
  */
 struct protocol_streams {
-    struct list turns; /* struct protocol_turn, queued or begun */
+    struct list turns; /* records of the turns that are queued or have begun */
     uint32_t open;     /* their count */
 };
 
@@ -56,7 +56,7 @@ static inline struct protocol_turn *protocol_turn_of(const struct envelope *enve
 }
 
 /**
- * Queues a turn of the actor of turn->channel. Fails with TR_NO_MEMORY, or with TR_STOPPING if the
+ * Queues a turn of the actor of turn->channel. Fails with TR_NO_MEMORY, or with TR_STOPPING if that
  * actor begins no more turns.
  */
 TR_MUST_CHECK tr_status tr__protocol_turn_queue(struct protocol_turn *turn);
@@ -65,8 +65,8 @@ void tr__protocol_turn_forget(struct protocol_turn *turn);
 /** Cancels all turns of a channel that have not started. */
 void tr__protocol_turns_forget(struct channel *channel);
 /**
- * Ends the record of a turn that has ended. Takes ownership of the envelope. The protocol may free
- * the record.
+ * Call when the turn of an envelope has ended. Notes that in the record of the turn, and calls
+ * on_turn_done, which may free the record. Takes ownership of the envelope.
  */
 void tr__protocol_turn_done(struct worker *worker, struct envelope *envelope);
 

@@ -2,9 +2,9 @@
 /**
  * The PROXY header as the file proxy-protocol.txt of HAProxy describes it.
  *
- * Bytes of an incomplete header are not taken, so they come again with more behind them. This does
- * not repeat for long, because a header is short, and bytes that cannot become a header are refused
- * at once.
+ * The filter takes no bytes of an incomplete header, so it gets them again with more bytes behind
+ * them. This is not repeated often, because a header is short, and bytes that cannot become a
+ * header are refused at once.
  */
 #include "net/proxy.h"
 
@@ -20,7 +20,7 @@ enum {
     V4_BLOCK = 12, /* size of two addresses and two ports of IPv4 */
     V6_BLOCK = 36,
     UNIX_BLOCK = 216, /* size of two paths of UNIX sockets, 108 bytes each */
-    /* head of a field behind the addresses: its type, and two bytes of its length */
+    /* the bytes of a field before its value: its type, and its length in two bytes */
     EXTRA_HEAD = 3,
     EXTRA_CHECKSUM = 3
 };
@@ -30,7 +30,10 @@ static const unsigned char binary_start[12] = "\r\n\r\n\0\r\nQUIT\n";
 
 /* ---- Version 1: a line. ---- */
 
-/* Takes the next word of a line, up to a space or the end. Between two spaces is an empty word. */
+/*
+ * Takes the next word of a line, up to a space or the end of the line. Between two spaces that
+ * follow each other is an empty word.
+ */
 static tr_bytes next_word(tr_bytes *line)
 {
     const char *begin = line->data;
@@ -67,7 +70,10 @@ static const char *read_line_addresses(tr_bytes line, bool is_v6, struct proxy *
             return "invalid PROXY header: invalid address";
     }
     tr_bytes source = next_word(&line);
-    /* The second port is the rest of the line, so a space behind it is an error. */
+    /*
+     * The second port is the rest of the line. If a space follows the port, it belongs to that
+     * rest, which is an error.
+     */
     if (!read_port(source, &proxy->source.port) || !read_port(line, &proxy->destination.port))
         return "invalid PROXY header: invalid port";
     return NULL;
@@ -115,8 +121,10 @@ static size_t read_16(const unsigned char *at)
     return (size_t)at[0] << 8 | at[1];
 }
 
-/* CRC-32C (Castagnoli), computed bit by bit, because a header is short. The four bytes at `hole`
- * count as zeros. */
+/*
+ * Returns the CRC-32C (Castagnoli) of the bytes. Computes it bit by bit, because a header is short.
+ * The four bytes at `hole` count as zeros.
+ */
 static uint32_t checksum(const unsigned char *data, size_t size, size_t hole)
 {
     uint32_t sum = UINT32_MAX;
@@ -171,7 +179,7 @@ static const char *read_binary_addresses(const unsigned char *header, size_t siz
     const unsigned char *block = header + BINARY_HEAD;
     size_t left = size - BINARY_HEAD;
     switch (header[13]) {
-    case 0x00: /* unspecified: the rest of the header is ignored */
+    case 0x00: /* the protocol is unspecified: the rest of the header is ignored */
         return NULL;
     case 0x11: /* TCP, UDP */
     case 0x12:
@@ -216,7 +224,7 @@ static size_t read_version_2(tr_bytes bytes, struct proxy *proxy, tr_status *sta
     if (bytes.size < size)
         return 0;
     const char *wrong = NULL;
-    if (header[12] == 0x21) /* the other command is LOCAL: the rest of the header is ignored */
+    if (header[12] == 0x21) /* for the other command, LOCAL, the rest of the header is ignored */
         wrong = read_binary_addresses(header, size, proxy);
     if (wrong)
         proxy->text = wrong;
@@ -298,8 +306,10 @@ static tr_status on_outbound(void *state, tr_bytes bytes, struct net_buffer *out
     return tr__net_buffer_append(out, bytes.data, bytes.size);
 }
 
-/* An end before the first byte is in order, because some balancers check in this way whether the
- * server lives. */
+/*
+ * An end of the input before the first byte is in order: some balancers connect and close to check
+ * whether the server lives.
+ */
 static tr_status on_input_end(void *state)
 {
     const struct proxy *proxy = state;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The PROXY header, versions 1 and 2, as a filter. With this header a balancer passes on the
- * address of the client, before the bytes of the client.
+ * The PROXY header, versions 1 and 2, as a filter. With this header, which precedes the bytes of
+ * the client, a balancer passes on the address of the client.
  *
  *     PROXY TCP4 203.0.113.7 10.0.0.2 51000 443\r\n          version 1; version 2 is binary
  *
- * A listener with .has_proxy_header puts this filter first. The channel is open when the header was
- * read; from then on the filter passes bytes unchanged and may be removed. A header is required:
- * anything else ends the channel.
+ * A listener with .has_proxy_header puts this filter first. The filter is open when it has read the
+ * header. From then on it passes bytes unchanged, and may be removed. The header is required: if
+ * the input begins with other bytes, the channel ends.
  */
 #ifndef NET_PROXY_H
 #define NET_PROXY_H
@@ -21,8 +21,8 @@ struct proxy {
     const struct memory_source *memory;
     /**
      * Address of the client, and address to which it has connected; valid once is_open returns
-     * true. TR_FAMILY_NONE: the header has no addresses, and those of the socket count. A balancer
-     * sends such a header when it checks whether the server lives.
+     * true. If their family is TR_FAMILY_NONE, the header has no addresses, and the addresses of
+     * the socket hold. A balancer sends such a header when it checks whether the server lives.
      */
     tr_address source;
     tr_address destination;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Members that only some channels need, in a record that is made at the first need and freed with
- * the channel. Owner only.
+ * Members that only some channels need. They are in a record that is made when a channel first
+ * needs one of them, and that is freed with the channel. Owner only.
  */
 #ifndef NET_RARE_H
 #define NET_RARE_H

@@ -13,7 +13,7 @@
 #include "net/wait.h"
 #include "base/assert.h"
 
-/* Returns the status of a read from a channel that has ended. */
+/* Returns the status for a read from a channel that lingers or has ended. */
 static tr_status end_status(const struct channel *channel)
 {
     if (channel->state == CHANNEL_LINGERING)
@@ -36,7 +36,7 @@ static tr_status take(struct tr_self *self, struct channel *channel, const struc
     return tr__input_take(self, channel, cutter, piece, is_cut);
 }
 
-/* Takes a piece, waiting for it. Turns get pieces in the order in which they began to wait. */
+/* Waits for a piece and takes it. Turns get pieces in the order in which they began to wait. */
 tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                            tr_bytes *piece, bool *is_cut)
 {
@@ -75,29 +75,28 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
         }
         status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
         if (status != TR_OK) {
-            /* this turn does not use the event that has woken it, so leave it for the next turn */
+            /* this turn gives up and does not use the event that has woken it, so wake the next turn */
             if (tr__channel_of(self, handle, &channel) == TR_OK) {
                 if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
                     tr__input_has_bytes(channel))
                     tr__waits_wake_one(&channel->readers);
                 if (channel->rare->exchanges)
-                    /* a piece for this turn may be before a reply, so let the exchanges read
-                     * first */
+                    /* this turn may have waited for a piece before a reply, so read the reply now */
                     tr__exchanges_read(channel);
                 tr__channel_call(channel);
             }
             return status;
         }
         has_waited = true;
-        is_first = true; /* this turn was woken because it is the first in the list */
+        is_first = true; /* a turn is woken only when it is the first in the list */
     }
-    /* The next turn that waits may have something to read. */
+    /* There may be something left to read for the next turn that waits. */
     if (!waits_are_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&
         (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
          tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
     if (status == TR_CLOSED)
-        /* the turn may still write; the end of the turn ends the channel */
+        /* the turn may still write, so do not end the channel now; the end of the turn does that */
         tr__input_watch_end(self, channel);
     else if (status != TR_OK)
         tr__channel_end(channel, status, NULL);

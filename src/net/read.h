@@ -6,8 +6,8 @@
 #include "net/input.h"
 
 /**
- * Takes a piece, and waits for it, as tr_try_read does. With TR_CLOSED, *is_cut says that the other
- * side has ended inside the piece.
+ * Waits for a piece and takes it, as tr_try_read does. If this returns TR_CLOSED, *is_cut says
+ * whether the other side has ended inside a piece.
  */
 TR_MUST_CHECK tr_status tr__channel_take(struct tr_self *self, tr_channel handle,
                                          const struct cutter *cutter, tr_bytes *piece,

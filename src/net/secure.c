@@ -21,7 +21,7 @@ tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint)
     const tr_platform *platform = self->worker->loop.platform;
     tr_status status =
         tr__tls_context_new(platform, &endpoint->options, true, &endpoint->tls, why, sizeof why);
-    /* the context has its own copy of the hosts, because the caller may free them */
+    /* clear the pointer: the context has copied the hosts, and the caller may free them */
     endpoint->options.hosts = NULL;
     if (status == TR_TLS_FAILED)
         tr_log_error(self, "cannot listen at %s: %s", endpoint->options.address, why);
@@ -33,12 +33,14 @@ tr_status tr__secure_reload(struct endpoint *endpoint, char *why, size_t size)
     return endpoint->tls ? tr__tls_context_reload(endpoint->tls, why, size) : TR_NOT_SUPPORTED;
 }
 
-/* TLS contexts of clients, kept because reading the authorities takes long, and because a context
- * has the session tickets. Connections to one server share a context. If there are too many, the
- * least recently used one is dropped. */
+/*
+ * TLS contexts of clients. They are kept because reading the files of authorities takes long, and
+ * because a context has the session tickets of its server. Connections to the same server share a
+ * context. If there are more than SECURE_CONTEXTS_MAX, the least recently used one is released.
+ */
 struct secure_contexts {
     struct lock lock;
-    struct tls_context *recent[SECURE_CONTEXTS_MAX]; /* the most recently used one first */
+    struct tls_context *recent[SECURE_CONTEXTS_MAX]; /* the most recently used context is first */
 };
 
 static void contexts_free(struct tr_system *system)
@@ -49,7 +51,10 @@ static void contexts_free(struct tr_system *system)
     source_resize(&system->source, contexts, 0);
 }
 
-/* Returns the contexts of a system, and makes the record if needed; NULL: out of memory. */
+/*
+ * Returns the contexts of a system. If there is no record of them yet, makes it. NULL: out of
+ * memory.
+ */
 static struct secure_contexts *contexts_of(struct tr_system *system)
 {
     struct secure_contexts *contexts =
@@ -70,7 +75,7 @@ static struct secure_contexts *contexts_of(struct tr_system *system)
     return contexts;
 }
 
-/* Returns a retained context that fits an endpoint, and makes it the most recent one; NULL: there is none. */
+/* Returns a context that fits an endpoint, retained, and makes it the most recently used one. NULL: there is none. */
 static struct tls_context *contexts_find(struct secure_contexts *contexts,
                                          const tr_endpoint *options)
 {
@@ -145,7 +150,7 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
         contexts_add(contexts, reading->context);
     } else {
         snprintf(why, size, "%s", reading->why);
-        /* the actor has ended during the wait, so nobody needs the context */
+        /* the turn has ended during the wait, so release the context */
         tr__tls_context_release(reading->context);
     }
     return status;

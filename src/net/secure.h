@@ -5,23 +5,23 @@
 
 #include "net/channel.h"
 
-/** Contexts of clients that a system keeps at most. */
+/** The most contexts of clients that a system keeps. */
 enum { SECURE_CONTEXTS_MAX = 16 };
 
 /**
- * Reads the certificates of a listener's endpoint; the log says what is wrong. Fails with
- * TR_TLS_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. Waits for the disk. Owner only.
+ * Reads the certificates of a listener's endpoint. If they cannot be used, the log says why. Fails
+ * with TR_TLS_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. Waits for the disk. Owner only.
  */
 TR_MUST_CHECK tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint);
 /**
- * Reads the certificates of a client's endpoint on a helper thread, while the turn waits. `why` says what is wrong.
- * Returns the statuses of tr__secure_prepare and of tr_try_blocking. Owner only.
+ * Reads the certificates of a client's endpoint on a helper thread, while the turn waits. If they cannot be used, `why`
+ * says why. Returns the statuses of tr__secure_prepare and of tr_try_blocking. Owner only.
  */
 TR_MUST_CHECK tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpoint,
                                                   char *why, size_t size);
 /**
- * Reads the certificates again. On TR_TLS_FAILED the old ones stay in use, and `why` says what is
- * wrong. Any thread.
+ * Reads the certificates of an endpoint again. If this returns TR_TLS_FAILED, the old certificates
+ * stay in use, and `why` says what is wrong. Any thread.
  */
 tr_status tr__secure_reload(struct endpoint *endpoint, char *why, size_t size);
 /**

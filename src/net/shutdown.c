@@ -35,8 +35,11 @@ bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *ch
            !tr_type_is_equal(self->envelope->type, &tr_type_tr_received);
 }
 
-/* Whether a session has received a part of a piece for its handler, or a whole piece that waits for
- * its turn. Returns false for a channel with a protocol, which decides itself. */
+/*
+ * Whether a session is in the middle of a piece: it has received a part of a piece for its handler,
+ * or a whole piece that waits for its turn. False for a channel with a protocol, because the
+ * protocol decides this itself.
+ */
 static bool is_in_piece(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
@@ -73,7 +76,9 @@ static void cell_shut_down(const struct cell *cell)
         if (channel->kind == CHANNEL_LISTENER)
             tr__channel_end(channel, TR_OK, NULL);
         else if (channel_has(channel, CHANNEL_ACCEPTED))
-            /* wake the turn; tr__shutdown_ends_read decides whether it ends */
+            /*
+             * wake the turn that reads; it calls tr__shutdown_ends_read to decide whether it ends
+             */
             tr__waits_wake_one(&channel->readers);
     }
 }

@@ -36,7 +36,10 @@ static tr_status may_take(const struct tr_self *self, size_t count)
     if (!count || count > TR_SIGNALS_MAX)
         return TR_INVALID_ARGUMENT;
     if (cell_durable(self->cell))
-        /* refuse a durable actor, because the effects of a signal would not be stored with it */
+        /*
+         * refuse a durable actor: what it does because of a signal would not be stored with the
+         * signal
+         */
         return TR_NOT_SUPPORTED;
     if (self->cell->life >= LIFE_STOPPING)
         return TR_STOPPING;

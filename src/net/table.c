@@ -5,13 +5,19 @@
 
 #include "net/hooks.h"
 
-/* Chunk k has FIRST_CHUNK << k channels, so that a few pointers suffice for all of them. */
+/*
+ * The table is a list of chunks. Chunk k has FIRST_CHUNK << k channels, so that 17 chunks have
+ * space for all channels.
+ */
 enum { FIRST_CHUNK = 64, FIRST_SHIFT = 6, CHUNKS = 17 };
 static_assert(((FIRST_CHUNK << CHUNKS) - FIRST_CHUNK) >= TR_CHANNELS_MAX, "all channels fit");
 
 struct channel_table {
     struct lock lock;
-    /* number after the last used slot; slot 0 is never used. Later slots are not cleared yet */
+    /*
+     * 1 more than the number of the last slot that was ever used; slot 0 is never used; memory of
+     * later slots is not cleared
+     */
     atom32 used;
     uint32_t free; /* number of the first free slot; 0: none */
     atom64 count;
@@ -68,8 +74,10 @@ static struct channel *slot_at(const struct channel_table *table, uint32_t numbe
     return slots ? &slots[number - (((uint32_t)FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
 }
 
-/* Makes a slot usable that was never used. Clears only this slot, because most of a large chunk may
- * never be used. Call with the lock. */
+/*
+ * Makes the first slot usable that was never used. Clears only this slot, because most slots of a
+ * large chunk may never be used. Call with the lock.
+ */
 static tr_status slot_new(struct tr_system *system, struct channel_table *table, uint32_t *number)
 {
     uint32_t used = atom32_load(&table->used, ATOM_RELAXED);
@@ -92,7 +100,7 @@ static tr_status slot_new(struct tr_system *system, struct channel_table *table,
     return TR_OK;
 }
 
-/* Returns the generation of a slot, whether the slot is free or not. */
+/* Returns the generation of a slot, which has one even if the slot is free. */
 static uint32_t generation_of(const struct channel *channel)
 {
     return (uint32_t)(channel_bits(channel) >> 32);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The table of all channels of a system, by slot. A slot is reused under a new generation. So old
- * bits of a channel, and late events of its descriptor, never lead to another channel. Slots are
- * not freed while the system lives.
+ * The table of all channels of a system, by slot. A slot is reused under a new generation. So the
+ * bits of a channel that was freed, and late events of its descriptor, never lead to the next
+ * channel of the slot. Slots are not freed while the system lives.
  */
 #ifndef NET_TABLE_H
 #define NET_TABLE_H
@@ -10,7 +10,7 @@
 #include "actor/cell/system.h"
 #include "net/channel.h"
 
-/** Slots that tr__table_find_owned looks at. This takes a millisecond or two. */
+/** How many slots tr__table_find_owned looks at, which takes a millisecond or two. */
 enum { TABLE_LOOKED_AT = 65536 };
 
 /** Takes a free slot, with its next generation. Fails with TR_LIMIT, TR_NO_MEMORY. Any thread. */
@@ -18,15 +18,18 @@ TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel 
                                        uint64_t *bits);
 /** Gives a slot back. Any thread. */
 void tr__table_give(struct tr_system *system, struct channel *channel);
-/** Returns the channel with these bits, or NULL. Any thread; the owner of the channel may use it. */
+/**
+ * Returns the channel with these bits; NULL: there is none. Any thread, but only the owner of the channel may use what
+ * is returned.
+ */
 struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
 /**
- * Returns a channel of this actor, and sets *count to the number of its channels. Looks only at the
- * first TABLE_LOOKED_AT slots. NULL: there is none. The channel may belong to another actor by now.
- * Any thread.
+ * Returns a channel of this actor, and sets *count to the number of its channels. NULL: the actor
+ * has none. Looks only at the first TABLE_LOOKED_AT slots. The channel may belong to another actor
+ * by the time that the caller reads it. Any thread.
  */
 struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, uint32_t *count);
-/** Returns the number after the last slot that was ever used. Any thread. */
+/** Returns 1 more than the number of the last slot that was ever used. Any thread. */
 uint32_t tr__table_used(struct tr_system *system);
 /**
  * Returns the slot with this number, which may have no channel now; NULL: the slot was never used.
@@ -34,8 +37,8 @@ uint32_t tr__table_used(struct tr_system *system);
  */
 const struct channel *tr__table_slot(struct tr_system *system, uint32_t number);
 /**
- * Adds a child process to the count, or subtracts one. TR_LIMIT, TR_NO_MEMORY: no further process
- * is possible. Any thread.
+ * Counts one child process more (is_more), or one less. TR_LIMIT, TR_NO_MEMORY: one more is not
+ * possible. Any thread.
  */
 tr_status tr__table_process_count(struct tr_system *system, bool is_more);
 /** Returns how many channels there are. Any thread. */

@@ -14,11 +14,12 @@
 #include <string.h>
 
 enum {
-    RECORD_MAX = 16 * 1024, /* bytes of the actor in one record, at most */
-    RECORD_EXTRA = 64,      /* bytes of a record besides the actor's, at most */
-    READ_MIN = 256, /* space to read into at least, so that a few bytes need only one call */
+    RECORD_MAX = 16 * 1024, /* the most bytes of the actor in one record */
+    RECORD_EXTRA = 64,      /* the most bytes that a record has beside those of the actor */
+    /* the least space to read into, so that reading a few bytes needs only one call */
+    READ_MIN = 256,
     TEXT_SIZE = 128,
-    RECORD_HANDSHAKE = 22, /* type of a record, which is its first byte */
+    RECORD_HANDSHAKE = 22, /* the first byte of a record with a handshake: its type */
     RECORD_ALERT = 21
 };
 
@@ -26,8 +27,10 @@ struct tls {
     struct tls_context *context; /* retained */
     struct tls_set *set;         /* retained */
     SSL *ssl;
-    struct tls_pipe pipe; /* what the current call reads and writes */
-    tr_status status;     /* if it is not TR_OK, all further calls fail with it */
+    /* the bytes that the current call of OpenSSL reads, and the buffer to which it writes */
+    struct tls_pipe pipe;
+    /* if this is not TR_OK, the connection has failed, and all further calls return it */
+    tr_status status;
     bool is_open;
     bool has_input; /* the first byte of the input was checked */
     bool is_finished;
@@ -36,8 +39,10 @@ struct tls {
     char text[TEXT_SIZE];
 };
 
-/* Empties OpenSSL's list of errors, which other code on this thread may have filled. Checks first
- * whether it is empty, which is cheaper and nearly always so. */
+/*
+ * Empties OpenSSL's list of errors, to which other code on this thread may have added some. First
+ * checks whether the list is empty, because that check is cheap and the list nearly always is.
+ */
 static void errors_forget(void)
 {
     if (ERR_peek_error())
@@ -53,7 +58,7 @@ static tr_status end(struct tls *tls, tr_status status, const char *text)
     return status;
 }
 
-/* Ends the connection because a call of OpenSSL has failed. */
+/* Makes the connection fail because a call of OpenSSL has failed. Returns the status. */
 static tr_status fail(struct tls *tls)
 {
     if (tls->pipe.is_out_of_memory) {
@@ -91,8 +96,10 @@ static tr_status keep_peer_name(struct tls *tls)
     return tls->peer_name ? TR_OK : end(tls, TR_NO_MEMORY, "out of memory for the peer's name");
 }
 
-/* Finds the protocol that ALPN has chosen among the protocols of the config. Fails if the listener
- * has chosen one that was not offered. */
+/*
+ * Finds the protocol that ALPN has chosen among the protocols of the config. Fails if the other
+ * side has chosen a protocol that was not offered.
+ */
 static tr_status keep_protocol(struct tls *tls)
 {
     const struct tls_config *config = tls->set->config;
@@ -132,7 +139,10 @@ static tr_status shake(struct tls *tls)
     return status;
 }
 
-/* Whether these bytes can be the beginning of TLS. OpenSSL would need five bytes to find out. */
+/*
+ * Whether the first byte of the input can begin a TLS connection. OpenSSL would need five bytes to
+ * find this out.
+ */
 static bool is_tls(const struct tls *tls)
 {
     unsigned char first = *(const unsigned char *)tls->pipe.input.data;
@@ -166,8 +176,10 @@ static tr_status prepare_client(struct tls *tls, const char *server_name)
     SSL_SESSION *session = NULL;
     SSL_set_connect_state(tls->ssl);
     if (!server_name || strcmp(server_name, name) == 0) {
-        /* The session was verified for the name in the config, so use it only if that is the
-         * name. */
+        /*
+         * The kept session was verified for the server name of the config, so use it only for that
+         * name.
+         */
         session = tr__tls_set_session(tls->set);
         if (!SSL_set_app_data(tls->ssl, tls->set) ||
             (session && !SSL_set_session(tls->ssl, session)))
@@ -200,7 +212,10 @@ static void tls_free(void *state)
     if (!tls)
         return;
     const tr_platform *platform = tls->set->config->platform;
-    /* Without this, OpenSSL would forget the session of a connection that was reset. */
+    /*
+     * Without this call, OpenSSL would forget the session of a connection that was reset, and a
+     * client could not resume it.
+     */
     if (tls->ssl && tls->is_open && tls->status != TR_TLS_FAILED)
         SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(tls->ssl);
@@ -243,7 +258,7 @@ static tr_status tls_begin(void *state, struct net_buffer *out)
     return status;
 }
 
-/* Returns how many bytes the received bytes can become at most when they are decrypted. */
+/* Returns the most bytes that the received bytes can become when they are decrypted. */
 static size_t read_size(const struct tls *tls)
 {
     size_t size = tls->pipe.input.size;
@@ -254,9 +269,11 @@ static size_t read_size(const struct tls *tls)
     return size < RECORD_MAX ? size : RECORD_MAX;
 }
 
-/* Decrypts all that has come. A call of OpenSSL without a record costs nearly as much as one with a
- * record, because it allocates memory for the record. So OpenSSL is not called again after it has
- * taken all bytes. */
+/*
+ * Decrypts everything that has come. A call of OpenSSL that finds no record costs nearly as much as
+ * one that finds one, because it allocates memory for a record. So do not call OpenSSL again when
+ * it has taken all bytes.
+ */
 static tr_status read_records(struct tls *tls, struct net_buffer *in)
 {
     errors_forget();
@@ -322,8 +339,10 @@ static tr_status tls_outbound(void *state, tr_bytes bytes, struct net_buffer *ou
     if (!net_buffer_reserve(out, bytes.size + records * RECORD_EXTRA))
         return end(tls, TR_NO_MEMORY, "out of memory for records");
     tls->pipe = (struct tls_pipe){.out = out};
-    /* no need to clear the list of errors before: SSL_write_ex looks at it only if it fails, which
-     * happens only without memory */
+    /*
+     * do not clear the list of errors first: SSL_write_ex reads it only if it fails, which happens
+     * only if memory is missing
+     */
     tr_status status =
         SSL_write_ex(tls->ssl, bytes.data, bytes.size, &written) == 1 ? TR_OK : fail(tls);
     tls->pipe.out = NULL;

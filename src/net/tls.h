@@ -21,14 +21,17 @@ struct tls_context; /* see net/tls_context.h */
  * Makes the state of a channel. The state retains the context. A client compares the certificate of
  * the other side with `server_name`; NULL: .server_name of the endpoint, or the host of its
  * address. TR_NO_MEMORY; TR_INVALID_ARGUMENT: `server_name` is not valid; TR_NOT_SUPPORTED: built
- * without TLS. Only on that worker.
+ * without TLS. Call on worker number `worker`.
  */
 TR_MUST_CHECK tr_status tr__tls_begin(struct tls_context *context, unsigned worker,
                                       const char *server_name, void **state);
 
 extern const struct filter tr__tls_filter;
 
-/** Returns the subject of the verified certificate of the other side, "CN=anna,O=Shop", or NULL. Borrowed from the state. */
+/**
+ * Returns the subject of the other side's certificate, such as "CN=anna,O=Shop"; NULL if no certificate was verified.
+ * Borrowed from the state.
+ */
 const char *tr__tls_peer_name(const void *state);
 /** Returns the protocol that ALPN has chosen, or NULL. Borrowed from the state. */
 const char *tr__tls_protocol(const void *state);
@@ -44,8 +47,8 @@ enum secure_flag {
 };
 
 /**
- * Describes a handshake that has ended. Returns bits of enum secure_flag, or 0 if the handshake has
- * not ended.
+ * Describes a handshake that has ended: returns bits of enum secure_flag, and sets *cipher to the
+ * number of the cipher. Returns 0 if the handshake has not ended.
  */
 uint8_t tr__tls_describe(const void *state, uint16_t *cipher);
 /** Whether the handshake has resumed an earlier session. */

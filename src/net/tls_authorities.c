@@ -36,8 +36,10 @@ static tr_status add_file(struct tls_authorities *authorities, const struct tls_
     return status;
 }
 
-/* Adds a directory, or the authorities that the system trusts. Their certificates are not known
- * here, so the digest is random and different from all others. */
+/*
+ * Adds the authorities of a directory, or the authorities that the system trusts. This library does
+ * not read their certificates. So the digest is a random one, which is different from all others.
+ */
 static tr_status add_others(struct tls_authorities *authorities, const char *path, char *why,
                             size_t why_size)
 {

@@ -7,21 +7,21 @@
 #include <openssl/x509_vfy.h>
 #include <troupe/platform.h>
 
-/** The size that OpenSSL allows for a session id context. */
+/** The size of a digest: the largest session id context that OpenSSL takes. */
 enum { TLS_AUTHORITIES_DIGEST = 32 };
 
 struct tls_authorities {
     X509_STORE *store;
     /* names of the authorities in a file, which a listener sends to its clients */
     STACK_OF(X509_NAME) * names;
-    /* digest of the authorities: different authorities have different digests */
+    /* a digest of the authorities: sets with different authorities have different digests */
     unsigned char digest[TLS_AUTHORITIES_DIGEST];
 };
 
 /**
- * Reads the authorities in a file. In a directory OpenSSL finds them later by name. NULL: those
- * that the system trusts. TR_TLS_FAILED: they cannot be used, and `why` says which file and why.
- * TR_NO_MEMORY. Waits for the disk.
+ * Reads the authorities in a file. If `path` is a directory, OpenSSL later finds the authorities in
+ * it by their names. If it is NULL, uses the authorities that the system trusts. TR_TLS_FAILED:
+ * they cannot be used, and `why` says which file and why. TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_authorities_read(const tr_platform *platform, const char *path,
                                                  struct tls_authorities *authorities, char *why,

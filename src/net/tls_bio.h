@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The input and output of OpenSSL: it reads the bytes that the filter was given, and writes to the
- * `out` buffer of the filter. Nothing is kept between two calls, so an idle connection needs no
- * buffers.
+ * The input and output of OpenSSL. OpenSSL reads the bytes that the filter has got, and writes to
+ * the buffer `out` of the filter. No bytes are kept between two calls of the filter, so an idle
+ * connection needs no buffers.
  */
 #ifndef NET_TLS_BIO_H
 #define NET_TLS_BIO_H
@@ -24,7 +24,10 @@ struct tls_pipe {
  */
 BIO_METHOD *tr__tls_bio_method(void);
 
-/** Makes a BIO over a pipe, which must outlive it. NULL: out of memory. */
+/**
+ * Makes a BIO that reads from a pipe and writes to it. The pipe must outlive the BIO. NULL: out of
+ * memory.
+ */
 BIO *tr__tls_bio_new(const BIO_METHOD *method, struct tls_pipe *pipe);
 
 #endif

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PROTOCOL_MAX = 255 }; /* length of a protocol, which must fit into one byte */
+enum { PROTOCOL_MAX = 255 }; /* the longest name of a protocol: its length must fit into one byte */
 
-/* Copies strings into the memory behind the config. */
+/* Copies strings into the memory behind the config. A first pass only adds up their size. */
 struct copier {
-    char *at; /* where the next string goes; NULL: only the size is computed */
+    char *at; /* where the next string is copied to; NULL: this pass only computes the size */
     size_t size;
 };
 
@@ -29,8 +29,10 @@ static const char *copy_text(struct copier *copier, const char *text)
     return text ? copy(copier, text, strlen(text)) : NULL;
 }
 
-/* Returns the host of an address: "shop.example:443", "[::1]:443", "10.0.0.7:443". Returns "" for a
- * path. */
+/*
+ * Returns the host in an address such as "shop.example:443", "[::1]:443" or "10.0.0.7:443". Returns
+ * "" for a path and for an inherited descriptor.
+ */
 static tr_bytes host_of(const char *address)
 {
     if (!address || address[0] == '/' || address[0] == '@' || strncmp(address, "fd:", 3) == 0)

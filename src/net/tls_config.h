@@ -15,21 +15,24 @@ struct tls_config {
     bool insecure;
     tr_verify verify;
     const char *trusts; /* path of the authorities; NULL: a client trusts those of the system */
-    /* of a client: the host that it wants to reach; "" if the address has no host */
+    /* for a client: the host that the client wants to reach; "" if the address has no host */
     const char *server_name;
-    /* The protocols of ALPN in two forms. `alpn` has them as they are sent, each behind a byte with
-     * its length. `protocols` has each with a NUL behind it: the text of the protocol at alpn[i] is
-     * at protocols + i. */
+    /*
+     * The names of the protocols for ALPN, in two forms. In `alpn`, each name is behind a byte with
+     * its length, as it is sent. In `protocols`, each name has a NUL behind it: the name whose
+     * length is alpn[i] is at protocols + i.
+     */
     const unsigned char *alpn;
     const char *protocols;
     size_t alpn_size;
-    size_t hosts_count;  /* number of hosts; 0 for a client without a certificate */
-    tr_tls_host hosts[]; /* the first host is for clients whose name belongs to no other host */
+    size_t hosts_count; /* number of hosts; 0 for a client without a certificate */
+    /* the first host is used for clients that ask for a name of no other host */
+    tr_tls_host hosts[];
 };
 
 /**
- * Checks and copies the options. TR_TLS_FAILED: an option is missing, or would have no effect, and
- * `why` says which. TR_NO_MEMORY.
+ * Checks and copies the options. TR_TLS_FAILED: an option is missing, or an option is set that
+ * would have no effect; `why` says which. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_config_new(const tr_platform *platform, const tr_endpoint *endpoint,
                                            bool is_server, struct tls_config **config, char *why,
@@ -41,8 +44,8 @@ bool tr__tls_config_is_for(const struct tls_config *config, const tr_endpoint *e
                            bool is_server);
 
 /**
- * Returns the index of the host for a name that a client asks for: the host with that name, else
- * one with "*." instead of its first label, else 0. Ignores upper and lower case.
+ * Returns the index of the host for a name that a client asks for: the host with that name, else a
+ * host whose name has "*" instead of the first label, else 0. Ignores upper and lower case.
  */
 size_t tr__tls_config_host(const struct tls_config *config, const char *name);
 

@@ -30,8 +30,8 @@ tr_status tr__tls_context_new(const tr_platform *platform, const tr_endpoint *en
 {
     struct tls_config *config;
     /*
-     * Without this option, exit() would free the memory of OpenSSL while threads of an incomplete shutdown still use
-     * it.
+     * Without this option, exit() would free OpenSSL's memory. If a shutdown was not complete, threads may still use
+     * that memory.
      */
     if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
         (void)snprintf(why, why_size, "OpenSSL cannot be started");
@@ -72,7 +72,7 @@ void tr__tls_context_retain(struct tls_context *context)
 
 void tr__tls_context_release(struct tls_context *context)
 {
-    /* pairs with the releases of other threads */
+    /* pairs with the same operation of the other threads */
     if (context && atom32_fetch_sub(&context->refs, 1, ATOM_ACQ_REL) == 1)
         context_free(context);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TLS of one endpoint: its options, its certificates and the keys of its session tickets. All
- * connections of a listener or of a client, on all workers, share a context, whose users are
- * counted.
+ * What TLS needs for one endpoint: its options, its certificates and the keys of its session
+ * tickets. All connections of a listener, or of a client to one server, share a context, on all
+ * workers. The users of a context are counted.
  *
  *     struct tls_context *context;
  *     char why[TLS_WHY_SIZE];
@@ -24,9 +24,9 @@ struct tls_context;
 struct tls_set;
 
 /**
- * Reads certificates and keys. Copies what it needs of the endpoint. TR_TLS_FAILED: an option or a
- * file cannot be used, and `why` says which and why. TR_NO_MEMORY. TR_NOT_SUPPORTED: built without
- * TLS. Any thread. Waits for the disk.
+ * Reads certificates and keys. Makes copies of the endpoint's options that it needs. TR_TLS_FAILED:
+ * an option or a file cannot be used; `why` says which one and why. TR_NO_MEMORY. TR_NOT_SUPPORTED:
+ * built without TLS. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_new(const tr_platform *platform,
                                             const tr_endpoint *endpoint, bool is_server,
@@ -38,14 +38,14 @@ void tr__tls_context_retain(struct tls_context *context);
 void tr__tls_context_release(struct tls_context *context);
 
 /**
- * Reads the same files again. Connections that begin later use their new contents; channels that
- * were opened before keep the old ones. Returns the errors of tr__tls_context_new; after an error
- * nothing has changed. Any thread. Waits for the disk.
+ * Reads the same files again. Connections that begin later use the new contents of the files;
+ * channels that were opened before keep the old certificates. Returns the errors of
+ * tr__tls_context_new; after an error nothing has changed. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_reload(struct tls_context *context, char *why,
                                                size_t why_size);
 
-/** Whether a context can be used for an endpoint, so that connections to one server can share it. Any thread. */
+/** Whether this context fits an endpoint, so that its connections can use the context. Any thread. */
 bool tr__tls_context_is_for(const struct tls_context *context, const tr_endpoint *endpoint,
                             bool is_server);
 

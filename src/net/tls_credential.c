@@ -8,7 +8,7 @@
 #include <openssl/err.h>
 #include <stdio.h>
 
-/* Reads a file by tr__tls_pem_read. A directory is an error, like a missing file. */
+/* Reads a file by tr__tls_pem_read. A directory is an error, as a missing file is. */
 static tr_status read_file(const tr_platform *platform, const char *path, struct tls_pem *pem,
                            char *why, size_t why_size)
 {
@@ -60,10 +60,13 @@ tr_status tr__tls_credential_read(const tr_platform *platform, const char *certi
     return status;
 }
 
-enum { KEY_COPIES_BYTES = 2 << 20 }; /* bytes of the secure heap that copies of keys may use */
+/* how many bytes of the secure heap may be in use before keys are no longer copied */
+enum { KEY_COPIES_BYTES = 2 << 20 };
 
-/* Copies a key into the secure heap. EVP_PKEY_dup would put the secret part of an elliptic-curve
- * key into ordinary memory, which is in dumps of the process. */
+/*
+ * Copies a key into the secure heap. EVP_PKEY_dup is not used, because it puts the secret part of
+ * an elliptic-curve key into ordinary memory, which is in dumps of the process.
+ */
 static EVP_PKEY *key_copy(const EVP_PKEY *key)
 {
     /* Copies may use half of the secure heap. The other half is for keys that handshakes make; see tls_secret.c. */

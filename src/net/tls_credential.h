@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A certificate with its key, and the certificates between it and its authority. */
+/**
+ * A certificate with its key, and the certificates of the authorities between this certificate and
+ * its root authority.
+ */
 #ifndef NET_TLS_CREDENTIAL_H
 #define NET_TLS_CREDENTIAL_H
 
@@ -8,13 +11,14 @@
 
 struct tls_credential {
     X509 *certificate;
-    STACK_OF(X509) * chain; /* certificates of intermediate authorities, which are sent too */
+    /* certificates of intermediate authorities, which are sent together with the certificate */
+    STACK_OF(X509) * chain;
     EVP_PKEY *key;
 };
 
 /**
- * Reads two PEM files; one file may have both. TR_TLS_FAILED: they cannot be used, and `why` says which file and why.
- * TR_NO_MEMORY. Waits for the disk.
+ * Reads a certificate and its key from two PEM files, which may be the same file. TR_TLS_FAILED: a file cannot be used;
+ * `why` says which one and why. TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_credential_read(const tr_platform *platform,
                                                 const char *certificate, const char *key,
@@ -22,8 +26,8 @@ TR_MUST_CHECK tr_status tr__tls_credential_read(const tr_platform *platform,
                                                 size_t why_size);
 
 /**
- * Makes a copy with a key of its own, because OpenSSL locks a key while it uses it. Fails with
- * TR_NO_MEMORY.
+ * Makes a copy of a credential with a copy of its key. OpenSSL locks a key during each use, so
+ * workers that shared a key would wait for one another. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_credential_copy(const struct tls_credential *from,
                                                 struct tls_credential *to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions of TLS in a build without it (-DTROUPE_TLS=OFF). Making a context fails, so the
- * other functions are never called.
+ * The functions of TLS for a build without TLS (-DTROUPE_TLS=OFF). No context can be made, so the
+ * functions that need one are never called.
  */
 #include "net/tls.h"
 

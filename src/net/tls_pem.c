@@ -60,15 +60,20 @@ static int refuse_password(char *memory, int size, int is_writing, void *was_ask
     return -1;
 }
 
-/* Whether the last call has failed only because nothing more was found, which is not an error. */
+/*
+ * Whether the last call of OpenSSL has failed only because the file has no more certificates, which
+ * is no error.
+ */
 static bool is_at_end(void)
 {
     unsigned long error = ERR_peek_last_error();
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-/* Whether the file contains a key, intact or not. Needed because the decoders of OpenSSL do not
- * tell a missing key from a damaged one. */
+/*
+ * Whether the file contains a key, intact or not. Needed because OpenSSL returns the same error for
+ * a missing key as for a damaged one.
+ */
 static bool has_key(const struct tls_pem *pem)
 {
     return memmem(pem->data, pem->size, "PRIVATE KEY-----", strlen("PRIVATE KEY-----")) != NULL;
@@ -82,7 +87,10 @@ static tr_status pem_fail(const struct tls_pem *pem, const char *what, char *why
     return status;
 }
 
-/* Appends all certificates of the file. Returns true if the end was reached without an error. */
+/*
+ * Appends all certificates of the file to the list. Returns true if the whole file was read without
+ * an error.
+ */
 static bool read_certificates(BIO *bio, STACK_OF(X509) * certificates)
 {
     bool was_asked;

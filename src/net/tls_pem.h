@@ -9,7 +9,7 @@
 #include <openssl/x509.h>
 #include <troupe/platform.h>
 
-/** Bytes of a file at most. The system's bundle of authorities has 220 KiB. */
+/** The most bytes of a PEM file. The system's bundle of authorities has 220 KiB. */
 enum { TLS_PEM_MAX = 16 * 1024 * 1024 };
 
 struct tls_pem {
@@ -21,7 +21,7 @@ struct tls_pem {
 
 /**
  * Reads a file. TR_NOT_SUPPORTED: the path leads to a directory, or to something else that is no
- * regular file. TR_TLS_FAILED: it cannot be read, and `why` says why. TR_NO_MEMORY. Waits for the
+ * regular file. TR_TLS_FAILED: the file cannot be read; `why` says why. TR_NO_MEMORY. Waits for the
  * disk.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_read(const tr_platform *platform, const char *path,
@@ -30,15 +30,15 @@ TR_MUST_CHECK tr_status tr__tls_pem_read(const tr_platform *platform, const char
 void tr__tls_pem_deinit(struct tls_pem *pem);
 
 /**
- * Sets *certificates to all certificates in their order, at least one. Fails with TR_TLS_FAILED,
- * TR_NO_MEMORY.
+ * Sets *certificates to all certificates of the file, in their order. There is at least one. Fails
+ * with TR_TLS_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_certificates(const struct tls_pem *pem,
                                                  STACK_OF(X509) * *certificates, char *why,
                                                  size_t why_size);
 /**
- * Sets *key to the first private key. TR_TLS_FAILED: there is none, or it needs a password.
- * TR_NO_MEMORY.
+ * Sets *key to the first private key of the file. TR_TLS_FAILED: the file has no key, or the key
+ * needs a password. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_key(const struct tls_pem *pem, EVP_PKEY **key, char *why,
                                         size_t why_size);

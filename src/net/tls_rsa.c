@@ -4,15 +4,23 @@
 #include <openssl/crypto.h>
 #include <openssl/rsa.h>
 
-/* OpenSSL 3 has no other interface for this that works with keys of its default provider. */
+/*
+ * These functions are deprecated, but OpenSSL 3 has no other interface for this that works with
+ * keys of its default provider.
+ */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/* The method of all hidden keys, and of the keys with their secret parts. NULL: not made, or out of
- * memory. */
-static RSA_METHOD *hidden; /* use method_get */
+/*
+ * The methods of RSA objects that are used for hidden keys and for the keys behind them. NULL: not
+ * made yet, or out of memory.
+ */
+static RSA_METHOD *hidden; /* read it by method_get */
 
-/* Returns the key with the secret parts of a hidden key, which is its application data. */
+/*
+ * Returns the key behind a hidden key, which has the secret parts. It is the application data of
+ * the hidden key.
+ */
 static RSA *secret_of(const RSA *rsa)
 {
     return RSA_get_app_data(rsa);
@@ -28,7 +36,10 @@ static int decrypt(int size, const unsigned char *from, unsigned char *to, RSA *
     return RSA_meth_get_priv_dec(RSA_PKCS1_OpenSSL())(size, from, to, secret_of(rsa), padding);
 }
 
-/* Gives a key copies of the numbers of another one; those of a secret are in the secure heap. */
+/*
+ * Copies all numbers of a key into another key. BN_dup copies a number that is in the secure heap
+ * into the secure heap.
+ */
 static bool numbers_copy(RSA *to, const RSA *from)
 {
     const BIGNUM *old[] = {RSA_get0_n(from),
@@ -44,7 +55,7 @@ static bool numbers_copy(RSA *to, const RSA *from)
     bool has_all = true;
     for (int i = 0; i < COUNT; i++)
         has_all &= (numbers[i] = BN_dup(old[i])) != NULL;
-    if (has_all) /* takes them, and cannot fail */
+    if (has_all) /* these calls take the numbers, and cannot fail */
         return RSA_set0_key(to, numbers[0], numbers[1], numbers[2]) == 1 &&
                RSA_set0_factors(to, numbers[3], numbers[4]) == 1 &&
                RSA_set0_crt_params(to, numbers[5], numbers[6], numbers[7]) == 1;
@@ -53,8 +64,11 @@ static bool numbers_copy(RSA *to, const RSA *from)
     return false;
 }
 
-/* The part of a signature that needs the primes. An RSA object keeps copies of them in ordinary
- * memory until it is freed, so each call gets one of its own. */
+/*
+ * Does the part of a signature that needs the primes of the secret key. An RSA object that does
+ * this keeps copies of the primes in ordinary memory until it is freed. So each call uses a new RSA
+ * object, and frees it.
+ */
 static int exponentiate(BIGNUM *result, const BIGNUM *base, RSA *secret, BN_CTX *context)
 {
     RSA *rsa = RSA_new();
@@ -88,7 +102,7 @@ static const RSA_METHOD *method_get(void)
     return hidden;
 }
 
-/* Returns a key whose secret parts are those of `secret`, which it takes. NULL: out of memory. */
+/* Returns a hidden key in front of the key `secret`, which is taken. NULL: out of memory. */
 static EVP_PKEY *key_of(RSA *secret)
 {
     const RSA_METHOD *method = method_get();
@@ -105,11 +119,14 @@ static EVP_PKEY *key_of(RSA *secret)
     return NULL;
 }
 
-/* Returns a hidden key for the private key in these bytes. They are wiped and freed. */
+/*
+ * Returns a hidden key for the private key that is encoded in these bytes. Wipes and frees the
+ * bytes.
+ */
 static EVP_PKEY *key_read(unsigned char *bytes, int size)
 {
     const unsigned char *from = bytes;
-    /* the numbers that it reads are in the secure heap */
+    /* the numbers of the key are in the secure heap when d2i_RSAPrivateKey has read them */
     RSA *secret = bytes && size > 0 ? d2i_RSAPrivateKey(NULL, &from, size) : NULL;
     OPENSSL_secure_clear_free(bytes, size > 0 ? (size_t)size : 0);
     return key_of(secret);
@@ -117,7 +134,10 @@ static EVP_PKEY *key_read(unsigned char *bytes, int size)
 
 bool tr__tls_rsa_is_hidden(const EVP_PKEY *key)
 {
-    /* EVP_PKEY_get0_RSA would make a copy of a provider's key in ordinary memory */
+    /*
+     * check the provider first, because EVP_PKEY_get0_RSA copies the key of a provider into
+     * ordinary memory
+     */
     return !EVP_PKEY_get0_provider(key) && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA &&
            method_get() && RSA_get_method(EVP_PKEY_get0_RSA(key)) == method_get();
 }

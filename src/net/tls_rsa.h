@@ -2,10 +2,10 @@
 /**
  * RSA keys whose secret parts are only in the secure heap of OpenSSL.
  *
- * A key of a provider of OpenSSL 3 keeps its two primes in ordinary memory after the first signature,
- * to be quicker, and no setting changes that. A hidden key is a public key for OpenSSL, as that of a
- * device is. Behind it is the key with the secret parts, which makes the signatures and keeps
- * nothing.
+ * To be quicker, a key of OpenSSL 3's own kind keeps copies of its two primes in ordinary memory after the first
+ * signature, and no setting changes that. So this file makes hidden keys. For OpenSSL a hidden key has only a public
+ * part, like the key of a hardware device. Behind it is a second key with the secret parts, which makes the signatures
+ * and keeps no copies.
  */
 #ifndef NET_TLS_RSA_H
 #define NET_TLS_RSA_H
@@ -17,8 +17,8 @@
 bool tr__tls_rsa_is_hidden(const EVP_PKEY *key);
 
 /**
- * Replaces an RSA key by a hidden one, and frees it. Keys of other kinds stay as they are. Returns false, and leaves the
- * key as it is, if memory is missing.
+ * Replaces an RSA key by a hidden key, and frees the RSA key. Does nothing to keys of other kinds. If memory is
+ * missing, returns false, and the key stays as it was.
  */
 bool tr__tls_rsa_hide(EVP_PKEY **key);
 

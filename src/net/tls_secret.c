@@ -4,24 +4,26 @@
 #include <openssl/crypto.h>
 #include <stddef.h>
 
-/* Makes LeakSanitizer look for pointers in memory that is not from malloc. NULL in a program
- * without LeakSanitizer. */
+/*
+ * Makes LeakSanitizer look for pointers in memory that malloc has not allocated. The address is
+ * NULL in a program without LeakSanitizer.
+ */
 extern void leak_search_in(const void *memory, size_t size) __asm__("__lsan_register_root_region")
     __attribute__((__weak__));
 
 enum {
-    HEAP_SIZE =
-        /* size of the heap, which cannot grow; unused pages take no memory */
-    4 * 1024 * 1024,
-    HEAP_MIN = 32 /* size of the smallest block: a key of X25519 */
+    /* bytes of the heap, which cannot grow; its unused pages take no memory */
+    HEAP_SIZE = 4 * 1024 * 1024,
+    HEAP_MIN = 32 /* bytes of the smallest block, which a key of X25519 needs */
 };
 
-/* A process has one secure heap. There are guard pages around it. */
+/* Makes the secure heap of the process, unless there is one. OpenSSL puts guard pages around it. */
 static void heap_make(void)
 {
     if (CRYPTO_secure_malloc_initialized() || !CRYPTO_secure_malloc_init(HEAP_SIZE, HEAP_MIN))
         return;
-    if (leak_search_in) { /* the heap has pointers to ordinary memory */
+    /* the heap has pointers to ordinary memory, which LeakSanitizer must find */
+    if (leak_search_in) {
         void *all = OPENSSL_secure_malloc(HEAP_SIZE);
         if (all)
             leak_search_in(all, HEAP_SIZE);

@@ -9,20 +9,26 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For TLS 1.2 only ciphers with forward secrecy and authenticated encryption, which all ciphers of
- * TLS 1.3 have. The listener's order counts: AES with 128 bits is first, because it is the quickest
- * and not known to be weaker in practice. */
+/*
+ * For TLS 1.2, only ciphers with forward secrecy and authenticated encryption. All ciphers of TLS
+ * 1.3 have both. A listener chooses the first cipher of its own list that the client knows. AES
+ * with 128 bits is first, because it is the quickest and not known to be weaker in practice.
+ */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 #define CIPHERS_1_3 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256:P-384"
 
-/* level of OpenSSL with 112 bits of security: RSA keys of 2048 bits at least, no SHA-1 */
+/*
+ * the level of OpenSSL that requires 112 bits of security: RSA keys of at least 2048 bits, no SHA-1
+ */
 enum { SECURITY_LEVEL = 2 };
 
 /* ---- Sessions of clients. ---- */
 
-/* Called by OpenSSL when a client has got a ticket. Keeps the session. Returns 1, which says that
- * it was kept. */
+/*
+ * OpenSSL calls this when a client has received a ticket. Keeps the session. Returns 1, because
+ * this code now owns the session.
+ */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     struct tls_set *set = SSL_get_app_data(ssl);
@@ -69,8 +75,10 @@ static int on_server_name(SSL *ssl, int *alert, void *argument)
     const struct tls_credential *chosen = &worker->credentials[host];
     if (host == 0)
         return SSL_TLSEXT_ERR_OK;
-    /* Clear first, because otherwise a default certificate with another kind of key would remain
-     * usable too. */
+    /*
+     * Clear first. Otherwise the default certificate could be used as well, if its key is of
+     * another kind.
+     */
     SSL_certs_clear(ssl);
     if (SSL_use_cert_and_key(ssl, chosen->certificate, chosen->key, chosen->chain, 1) == 1)
         return SSL_TLSEXT_ERR_OK;
@@ -104,8 +112,10 @@ static bool configure_both(SSL_CTX *context, const struct tls_set *set,
     const struct tls_config *config = set->config;
     SSL_CTX_set_options(
         context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    /* NO_AUTO_CHAIN: OpenSSL must not send certificates from .trusts that the program has not put
-     * into the chain. */
+    /*
+     * NO_AUTO_CHAIN: otherwise OpenSSL would send certificates from .trusts that the program has
+     * not put into the chain.
+     */
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_security_level(context, SECURITY_LEVEL);
     if (set->authorities.store)
@@ -125,7 +135,7 @@ static bool configure_server(SSL_CTX *context, struct tls_worker *worker)
 {
     const struct tls_set *set = worker->set;
     const struct tls_config *config = set->config;
-    /* no cache of sessions, because tickets are enough */
+    /* no cache of sessions on the listener: clients resume sessions by tickets */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(context, TLS_TICKET_LIFETIME_S);
     SSL_CTX_set_tlsext_servername_callback(context, on_server_name);
@@ -182,8 +192,10 @@ static void worker_free(struct tls_worker *worker)
     config->platform->resize(config->platform, worker, 0);
 }
 
-/* Makes the part of a set for a worker. On NULL the error queue of OpenSSL has the reason; it is
- * empty if memory is missing. */
+/*
+ * Makes the part of a set for one worker. If this returns NULL, OpenSSL's list of errors has the
+ * reason; if that list is empty, memory is missing.
+ */
 static struct tls_worker *worker_new(struct tls_set *set)
 {
     const struct tls_config *config = set->config;
@@ -235,8 +247,10 @@ static tr_status read_files(struct tls_set *set, char *why, size_t why_size)
     return status;
 }
 
-/* Uses each certificate once. So a certificate that OpenSSL refuses is found now, and not by the
- * first client. The SSL_CTX made for this is kept for the first worker. */
+/*
+ * Makes the part of the first worker and uses each certificate once. So a certificate that OpenSSL
+ * refuses is found now, and not when the first client connects.
+ */
 static tr_status try_files(struct tls_set *set, char *why, size_t why_size)
 {
     const struct tls_config *config = set->config;
@@ -294,8 +308,7 @@ void tr__tls_set_retain(struct tls_set *set)
 
 void tr__tls_set_release(struct tls_set *set)
 {
-    /* acquire: what other threads wrote to their part and to the sessions, before they released the
-     * set */
+    /* acquire: sees what other threads have written to the set before they released it */
     if (!set || atom32_fetch_sub(&set->refs, 1, ATOM_ACQ_REL) != 1)
         return;
     for (size_t i = 0; i < TR_WORKERS_MAX; i++)

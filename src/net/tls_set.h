@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The certificates of an endpoint as they were when they were last read: one generation. A
- * connection keeps its set. A reload makes a new set for later connections.
+ * The certificates of an endpoint, as one reading of the files has found them. A reload makes a new
+ * set for later connections. A connection keeps the set with which it began.
  *
- * Each worker makes an SSL_CTX of its own when it first needs one. OpenSSL locks what connections
- * share, so workers must not share an SSL_CTX.
+ * Each worker makes an SSL_CTX of its own when it first needs one. OpenSSL locks an SSL_CTX when it
+ * is used, so workers that shared one would wait for one another.
  */
 #ifndef NET_TLS_SET_H
 #define NET_TLS_SET_H
@@ -17,8 +17,8 @@
 #include <troupe/limits.h>
 
 /**
- * Sessions that a client keeps to resume them. There are several, because a ticket of TLS 1.3 is
- * used only once.
+ * How many sessions a client keeps, to resume them. It keeps several, because each ticket of TLS
+ * 1.3 is used only once.
  */
 enum { TLS_SESSIONS_MAX = 4 };
 
@@ -26,7 +26,7 @@ enum { TLS_SESSIONS_MAX = 4 };
 struct tls_worker {
     struct tls_set *set;
     SSL_CTX *context;
-    struct tls_credential credentials[]; /* copies of the credentials of the set */
+    struct tls_credential credentials[]; /* copies of the set's credentials, in the same order */
 };
 
 struct tls_set {
@@ -34,21 +34,21 @@ struct tls_set {
     const struct tls_config *config; /* borrowed; outlives the set */
     struct tls_tickets *tickets;     /* borrowed; outlives the set */
     BIO_METHOD *method;
-    /* authorities to verify the other side; all zero: it is not verified */
+    /* the authorities by which the other side is verified; all zero: it is not verified */
     struct tls_authorities authorities;
     struct lock lock;
     /* of a client: sessions that can be resumed, the newest last; under the lock */
     SSL_SESSION *sessions[TLS_SESSIONS_MAX];
     int sessions_count; /* under the lock */
-    struct tls_worker
-        /* each element is written by its worker, and freed with the set */
-        *workers[TR_WORKERS_MAX];
-    struct tls_credential credentials[]; /* one for each of config->hosts; they do not change */
+    /* the parts of the workers; each worker writes its own element; freed with the set */
+    struct tls_worker *workers[TR_WORKERS_MAX];
+    /* one credential for each of config->hosts; they do not change */
+    struct tls_credential credentials[];
 };
 
 /**
- * Reads the files, and checks that OpenSSL accepts them. TR_TLS_FAILED: they cannot be used, and
- * `why` says which and why. TR_NO_MEMORY. Waits for the disk.
+ * Reads the files, and checks that OpenSSL accepts them. TR_TLS_FAILED: a file cannot be used;
+ * `why` says which one and why. TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_set_new(const struct tls_config *config,
                                         struct tls_tickets *tickets, struct tls_set **set,
@@ -61,7 +61,10 @@ void tr__tls_set_release(struct tls_set *set);
  */
 struct tls_worker *tr__tls_set_worker(struct tls_set *set, unsigned worker);
 
-/** Returns a session of an earlier connection that can be resumed, or NULL. Any thread. */
+/**
+ * Returns a session of an earlier connection that a new connection can resume; NULL: there is none.
+ * Any thread.
+ */
 SSL_SESSION *tr__tls_set_session(struct tls_set *set);
 
 #endif

@@ -33,7 +33,7 @@ static const struct text verify_texts[] = {
     {X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, "unknown authority: the certificate signs itself"},
 };
 
-/* Texts for faults in the handshake of the other side. */
+/* Texts for mistakes of the other side in the handshake. */
 static const struct text reason_texts[] = {
     {SSL_R_NO_APPLICATION_PROTOCOL, "no protocol in common (ALPN)"},
     {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "the other side showed no certificate"},
@@ -62,7 +62,10 @@ static const struct text alert_texts[] = {
     {SSL_AD_NO_RENEGOTIATION, "no renegotiation"},
 };
 
-/* Takes the first error of the queue, which is the cause, and empties the queue. */
+/*
+ * Returns the first error in OpenSSL's list, which is the cause of the others, and empties the
+ * list.
+ */
 static unsigned long take_error(bool *is_out_of_memory)
 {
     unsigned long first = ERR_peek_error();

@@ -13,7 +13,10 @@ _Static_assert(sizeof(struct tls_ticket_key) == 80, "random bytes without a gap"
 
 enum { KEYS_SIZE = TLS_TICKET_KEYS * sizeof(struct tls_ticket_key) };
 
-/* Makes a new key for each hour that has passed, and drops the oldest ones. Call with the lock. */
+/*
+ * Makes a new key for each hour that has passed since the newest key was made, and drops the oldest
+ * keys. Call with the lock.
+ */
 static bool rotate(struct tls_tickets *tickets, tr_time now)
 {
     tr_time due = (now - tickets->made) / TLS_TICKET_ROTATE_NS;
@@ -66,9 +69,11 @@ static bool set_key(const struct tls_ticket_key *key, const unsigned char *iv,
     return is_set;
 }
 
-/* Called by OpenSSL to find the key of a ticket. Returns 1 to use the key, 2 to use it and give the
- * client a new ticket, 0 if the key is not known, so that the handshake is a full one, and -1 on
- * failure. */
+/*
+ * OpenSSL calls this to get the key of a ticket. Returns 1: use the key. 2: use the key and give
+ * the client a new ticket. 0: the key is not known, so the handshake must be a full one. -1:
+ * failure.
+ */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                      EVP_MAC_CTX *mac, int is_encrypting)
 {
@@ -85,7 +90,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHE
     OPENSSL_cleanse(&key, sizeof key);
     if (!is_set || is_encrypting)
         return is_set ? 1 : -1;
-    /* A client of TLS 1.3 uses a ticket only once, so it needs a new one each time. */
+    /* A client of TLS 1.3 uses each ticket only once, so give it a new one each time. */
     return found > 0 || SSL_version(ssl) >= TLS1_3_VERSION ? 2 : 1;
 }
 

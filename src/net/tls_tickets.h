@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keys with which a listener encrypts session tickets. All its workers share the keys, and a
- * reload of certificates does not change them. So a client can resume its session on any worker,
- * even after a reload.
+ * The keys with which a listener encrypts session tickets. All workers share the keys of a
+ * listener, and a reload of certificates does not change them. So a client can resume its session
+ * on any worker, even after a reload.
  *
  * A new key is made each hour. The two keys before it are still accepted.
  */
@@ -16,8 +16,8 @@
 
 #define TLS_TICKET_ROTATE_NS TR_HOUR
 enum {
-    TLS_TICKET_KEYS = 3, /* the current key, and the older ones that are still accepted */
-    /* lifetime of a ticket, in seconds; its key is accepted at least as long */
+    TLS_TICKET_KEYS = 3, /* the current key, and two older ones that are still accepted */
+    /* lifetime of a ticket in seconds; the key of the ticket is accepted for at least this long */
     TLS_TICKET_LIFETIME_S = 7200
 };
 _Static_assert(TLS_TICKET_LIFETIME_S *TR_SECOND <= (TLS_TICKET_KEYS - 1) * TLS_TICKET_ROTATE_NS,
@@ -37,7 +37,7 @@ struct tls_tickets {
     tr_time made; /* when the newest key was made; under the lock */
 };
 
-/** Makes the first keys. Fails with TR_NO_MEMORY, and with TR_TLS_FAILED if there is no randomness. */
+/** Makes the first keys. Fails with TR_NO_MEMORY, or with TR_TLS_FAILED if OpenSSL has no random numbers. */
 TR_MUST_CHECK tr_status tr__tls_tickets_init(struct tls_tickets *tickets,
                                              const tr_platform *platform);
 /** Wipes and frees the keys. `tickets` may be all zero. */

@@ -8,14 +8,16 @@
 
 enum {
     TEXT_SIZE = 128,
-    /* bytes of the actor that a function gets in one call: few, so that its output fits into
-     * TR_FILTER_PUT_MAX */
+    /*
+     * The most bytes of the actor that `outbound` gets in one call. Few, so that what it makes of
+     * them fits into TR_FILTER_PUT_MAX.
+     */
     SLICE = 16 * 1024
 };
 
 struct tr_sink {
     struct net_buffer *buffer;
-    size_t left;      /* bytes that the function may still put */
+    size_t left;      /* how many bytes the function of the filter may still put into the sink */
     tr_status status; /* TR_OK, or why the sink has refused bytes */
 };
 
@@ -90,8 +92,10 @@ bool tr__user_filter_is_of(const void *state, const void *table)
     return ((const struct user_filter *)state)->table == table;
 }
 
-/* Ends a call of a function of the program. If a sink has refused bytes, the call has failed, even
- * if the function has returned TR_OK. */
+/*
+ * Call when a function of the program has returned. If a sink has refused bytes, the function has
+ * failed, even if it has returned TR_OK. Returns the status for the chain.
+ */
 static tr_status called(struct user_filter *filter, tr_status status, const tr_sink *first,
                         const tr_sink *second)
 {
@@ -100,7 +104,10 @@ static tr_status called(struct user_filter *filter, tr_status status, const tr_s
     else if (second && second->status != TR_OK)
         status = second->status;
     if (status > TR_OK || status == TR_WOULD_BLOCK)
-        /* a function of a filter must not return TR_WOULD_BLOCK or a status above TR_OK */
+        /*
+         * the function has returned a status that functions of a filter must not return:
+         * TR_WOULD_BLOCK, or one above TR_OK
+         */
         status = TR_FAILED;
     if (status != TR_OK && status != TR_CLOSED)
         (void)snprintf(filter->text,
@@ -158,7 +165,10 @@ static tr_status user_finish(void *state, struct net_buffer *out)
     return called(filter, filter->table->finish(filter->state, &sink), &sink, NULL);
 }
 
-/* Returns TR_OK, so that the chain decides whether the end is in order. */
+/*
+ * Returns TR_OK, unless the filter itself says how the input has ended. With TR_OK the chain
+ * decides whether the end is in order.
+ */
 static tr_status user_input_end(void *state)
 {
     struct user_filter *filter = state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lets a filter of a program (troupe/filter.h) be used like a filter of the library. Makes the
- * sinks to which the functions of such a filter write. Owner only.
+ * Makes a filter of the program (troupe/filter.h) usable as a struct filter of the library. Makes
+ * the sinks to which the functions of such a filter write. Owner only.
  */
 #ifndef NET_USER_FILTER_H
 #define NET_USER_FILTER_H
@@ -14,12 +14,12 @@ struct user_filter;
 
 extern const struct filter tr__user_filter;
 
-/** Whether a table has all functions that it needs. */
+/** Whether a filter of the program has all functions that it needs. */
 bool tr__user_filter_is_valid(const tr_filter *table);
-/** Makes the state of a channel. NULL: out of memory. The source must outlive it. */
+/** Makes the state of a channel. NULL: out of memory. The source must outlive the state. */
 TR_MUST_CHECK struct user_filter *tr__user_filter_new(const struct memory_source *source,
                                                       const tr_filter *table);
-/** Whether a state belongs to this table of the program. For tr__chain_find. */
+/** Whether a state was made for this filter of the program. For tr__chain_find. */
 bool tr__user_filter_is_of(const void *state, const void *table);
 
 #endif

@@ -16,7 +16,7 @@ static struct channel_wait *wait_at(struct list *link)
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first)
 {
     if (waits->first)
-        /* the list is circular: insert behind the last one */
+        /* the list is circular, so the place before the first is the end */
         list_insert_before(&waits->first->link, &wait->link);
     else
         list_init(&wait->link);
@@ -65,10 +65,11 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
         tr__channel_begin_read(channel);
     tr__waits_add(waits, &wait, is_again);
     if (channel->timer)
-        tr__channel_arm(
-            /* arm it again: while a turn worked, the timer may have been set later than the idle
-             * time allows now */
-            channel);
+        /*
+         * Arm the timer again. While the turn worked, the timer may have been set for a time that
+         * is too late, because the idle time counts again from now on.
+         */
+        tr__channel_arm(channel);
     if (deadline_ns == TR_NEVER && park_is_plain(self)) {
         const char *awaits_at = self->wait.where;
         self->wait.where = where;

@@ -8,21 +8,21 @@
 /**
  * Lets a turn wait in one of the lists of a channel until it is woken. Returns TR_OK, TR_TIMEOUT
  * (the limit of tr_channel_within is reached), TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY. The
- * channel may have ended meanwhile; it is not freed while a turn is in the list of readers or
- * writers. `where` is the place of the call in the program, or NULL.
+ * channel may have ended meanwhile. It is not freed while a turn is in one of its lists. `where` is
+ * the place of the call in the program, or NULL.
  */
 TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
                                          struct channel_waits *waits, bool is_again,
                                          const char *where);
 
 /**
- * Adds a turn at the end of the list. With `is_first` adds it at the beginning, for a turn that
- * waits again. Owner only.
+ * Adds a turn at the end of the list. With `is_first` adds the turn at the beginning, because it
+ * has waited before and must wait again. Owner only.
  */
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first);
 /** Removes a turn from the list. Owner only. */
 void tr__waits_remove(struct channel_waits *waits, struct channel_wait *wait);
-/** Wakes the turn that has waited longest, or all turns. Owner only. */
+/** Wake the turn that has waited longest (one), or all turns. Owner only. */
 void tr__waits_wake_one(const struct channel_waits *waits);
 void tr__waits_wake(const struct channel_waits *waits);
 

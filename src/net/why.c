@@ -11,10 +11,16 @@
 #include "net/table.h"
 #include "base/assert.h"
 
-/* OUTPUT_MAX: bytes that print_output writes at most, with the longest name and numbers. */
+/*
+ * OUTPUT_MAX: the most bytes that print_output writes, with the longest name and the largest
+ * numbers.
+ */
 enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_MAX = NAME_MAX + 100, WRITERS_TOLD_MAX = 4 };
 
-/* Writes the address of the other side, or else the address of the endpoint. */
+/*
+ * Writes a name for a channel: the address of the other side, or, if that is not known, the address
+ * of the endpoint.
+ */
 static const char *name_of(const struct channel *channel, char name[NAME_MAX])
 {
     tr_address peer = tr__channel_peer(channel);
@@ -37,7 +43,7 @@ static bool is_in(const struct channel_waits *waits, const struct tr_self *turn)
 
 /* ---- Turns. ---- */
 
-/* Returns for how long the other side has taken nothing of the output, in ms. */
+/* Returns how long the other side has taken no byte of the output, in ms. */
 static long long silent_ms(const struct channel *channel)
 {
     tr_time silent_ns = channel->worker->loop.now_ns - channel->work->output.since_ns;
@@ -62,8 +68,7 @@ static void print_output(const struct channel *channel, const char *name, char *
                  silent_ms(channel));
 }
 
-/* Whether the turn waits for the reply of an exchange, or until the channel is readable or
- * writable. */
+/* Whether the turn waits for the reply of an exchange, or for tr_readable or tr_writable. */
 static bool has_exchange(const struct channel *channel, const struct tr_self *turn)
 {
     const struct ask *ask;
@@ -102,7 +107,10 @@ int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
 
 /* ---- Long turns. ---- */
 
-/* What another thread may read of a channel, for texts only; see rule 3 of actor/cell/view.h. */
+/*
+ * What another thread may read of a channel, to show it to a person; see rule 3 of
+ * actor/cell/view.h.
+ */
 struct glance {
     uint32_t flags;
     int fd;

@@ -11,7 +11,8 @@ const struct channel_work tr__no_work = {
 
 /* A record of struct channel_work that no channel has. */
 union free_work {
-    union free_work *next; /* next free record; it overwrites input.buffer.source */
+    /* link in the list of free records; it is in the place of input.buffer.source */
+    union free_work *next;
     struct channel_work work;
 };
 
@@ -25,7 +26,7 @@ struct channel_work *tr__work_new(struct channel *channel)
     if (record) {
         net->works = record->next;
         net->work_count--;
-        /* the other members are empty, because only empty records are given back */
+        /* all other members are empty already, because only empty records become free */
         work = &record->work;
         work->input.buffer.source = source;
         work->input.seen = work->input.needs = 0;

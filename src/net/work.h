@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The record that a channel needs while it has received or written bytes: its input and its output.
- * A worker keeps some free records, so that a channel gets one without an allocation. Owner only.
+ * The record that a channel has while there are bytes that it has received or that wait to be sent:
+ * its input and its output. A worker keeps some free records, so that a channel gets one without an
+ * allocation. Owner only.
  */
 #ifndef NET_WORK_H
 #define NET_WORK_H
@@ -22,8 +23,8 @@ static inline bool work_is_there(const struct channel *channel)
 /** Gives a channel a record. NULL: out of memory. */
 struct channel_work *tr__work_new(struct channel *channel);
 /**
- * Takes the record from a channel. The channel must have neither bytes nor a turn that has borrowed
- * some.
+ * Takes the record from a channel. The channel must have no bytes, and no turn may have borrowed
+ * any.
  */
 void tr__work_give(struct channel *channel);
 /** Frees the records that a worker keeps. */
@@ -35,7 +36,10 @@ static inline struct channel_work *work_of(struct channel *channel)
     return work_is_there(channel) ? channel->work : tr__work_new(channel);
 }
 
-/** Takes the record from a channel, if the record is empty and no filter has bytes to send. */
+/**
+ * If the record of a channel is empty, and no filter has bytes to send, takes the record from the
+ * channel.
+ */
 static inline void work_rest(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));

@@ -52,8 +52,10 @@ void tr__net_worker_end(struct worker *worker)
         if (tr__output_is_empty(channel))
             tr__channel_free(channel);
         else
-            /* reset the connection, so that the other side does not take the part that was sent for
-             * the whole */
+            /*
+             * reset the connection, so that the other side does not take the part that was sent for
+             * the whole output
+             */
             tr__channel_end(channel, TR_TIMEOUT, NULL);
     }
     tr__pages_free(worker);

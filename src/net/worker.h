@@ -14,26 +14,28 @@ struct worker;
 union free_work;
 
 struct net_worker {
-    struct area *area;             /* memory for the next receive */
-    struct out_page *pages;        /* free pages of output */
-    struct net_spare spare_input;  /* spare memory for inputs of channels with filters */
-    struct net_spare spare_output; /* likewise */
+    struct area *area;             /* the area into which the next receive writes */
+    struct out_page *pages;        /* free pages for output */
+    struct net_spare spare_input;  /* memory kept for the input of the next channel with a filter */
+    struct net_spare spare_output; /* memory kept for the output of such a channel */
     uint32_t page_count;
     uint32_t work_count;
     union free_work *works;      /* free records; see net/work.h */
     struct datagrams *datagrams; /* memory for the datagrams of the next channel; NULL: none yet */
-    struct wheel wheel;          /* nodes of struct channel_timer */
+    struct wheel wheel;          /* timers of channels: struct channel_timer.node */
     struct list dirty;           /* channels with output that must be sent when the run ends */
     struct list lingering;       /* channels without an actor */
     /* struct channel_rare of channels whose handshake may continue; see net/shakes.h */
     struct list shaking;
     uint32_t shakes_left; /* steps of handshakes that may still be done in this round */
-    struct list
-        /* channels whose event could not be queued because memory was missing, or that are read
-         * again soon */
-        starved;
-    bool has_more;         /* one of the starved channels must be read again in the next round */
-    tr_time date_until_ns; /* time until which `date` is valid; 0: it was not made yet */
+    /*
+     * channels whose event could not be queued because memory was missing, and channels that are
+     * read again soon
+     */
+    struct list starved;
+    /* one of the channels in `starved` must be read again in the next round, without a delay */
+    bool has_more;
+    tr_time date_until_ns; /* when `date` must be made again; 0: it was not made yet */
     /* ref of the actor that sends requests to servers, see src/http/client.h; 0: none yet */
     uint64_t http_client;
     void *deflate; /* streams of zlib: src/http/worker.h; NULL: none yet */
@@ -44,8 +46,8 @@ struct net_worker {
 /** Returns the record of this worker, and makes it if needed; NULL: out of memory. */
 struct net_worker *tr__net_worker_of(struct worker *worker);
 /**
- * Frees what a worker keeps for its channels, with all channels that linger. Call when the worker
- * ends.
+ * Frees what a worker keeps for its channels, and all channels that linger on it. Call when the
+ * worker ends.
  */
 void tr__net_worker_end(struct worker *worker);
 

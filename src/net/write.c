@@ -35,7 +35,10 @@ tr_status tr__writable(struct tr_self *self, tr_channel handle, struct channel *
     return TR_OK;
 }
 
-/* Waits as a barrier until half of the output is sent. */
+/*
+ * Waits until half of the output is sent. During the wait the turn is a barrier, so that no later
+ * turn writes before it.
+ */
 static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel)
 {
     bool is_barrier = self->is_barrier;
@@ -47,7 +50,10 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
     return status;
 }
 
-/* Whether the held answer of this turn has already as many bytes as the output may have. */
+/*
+ * Whether the answer of this turn that is held back already has as many bytes as the output may
+ * have.
+ */
 static bool holds_much(const struct tr_self *self, const struct channel *channel)
 {
     const struct net_buffer *held = piece_held(self, channel);
@@ -71,7 +77,9 @@ static bool is_full(struct channel *channel)
     return channel->work->output.size >= max;
 }
 
-/* Whether a write need not wait. False may be wrong: tr__write_capacity sends first, and then looks. */
+/*
+ * Whether a write surely need not wait. If this is false, tr__write_capacity sends output first, and then checks again.
+ */
 static bool has_capacity(const struct tr_self *self, const struct channel *channel)
 {
     return !channel_has(channel, CHANNEL_FILE) && !holds_much(self, channel) &&
@@ -130,7 +138,7 @@ static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t
     return TR_OK;
 }
 
-/* Writes a piece with its head. Writes either all of it or nothing. */
+/* Writes a piece with its head to a channel. Writes either all of it or nothing. */
 static tr_status put_with(struct tr_self *self, struct channel *channel, const unsigned char *head,
                           size_t length, tr_bytes bytes)
 {
@@ -166,7 +174,7 @@ static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes byt
 /*
  * Ends a write. Programs may ignore the status of a write. If a piece could not be written, the
  * channel ends with the reason, so that no later piece follows a gap. A piece that was written may
- * have been sent at once, and the channel may have ended by that.
+ * have been sent at once. The channel may have ended because that failed.
  */
 static tr_status written(struct tr_self *self, tr_channel handle, tr_status status)
 {
@@ -280,7 +288,7 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     return status == TR_OK ? tr__writable(self, handle, &channel) : status;
 }
 
-/* Whether a write has failed because the channel has ended or is closing. */
+/* Whether a write has failed only because the channel has ended or is being closed. */
 static bool is_over(const struct tr_self *self, tr_channel handle, tr_status status)
 {
     struct channel *channel;
@@ -295,7 +303,7 @@ void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, size, &channel);
     if (is_over(self, handle, status))
-        return tr_scratch(self, size); /* what is written there is dropped */
+        return tr_scratch(self, size); /* what is written to this memory is dropped */
     if (status == TR_OK &&
         (channel->endpoint->options.answers_in_order ||
          (channel->endpoint->options.framing && channel->endpoint->options.framing->head)))
@@ -339,7 +347,10 @@ tr_status tr_flush(tr_self *self, tr_channel handle)
 
 /* ---- The end. ---- */
 
-/* Finds a channel of this turn for a verb that ends it. Returns false if it has ended. */
+/*
+ * Finds a channel of this turn for a verb that ends channels. Returns false if the channel has
+ * ended already.
+ */
 static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
                    struct channel **channel)
 {
@@ -349,7 +360,10 @@ static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
     return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
 }
 
-/* Ends a channel as `what` says: now, or when the changes of the turn are stored. */
+/*
+ * Ends a channel as `what` says: now, or, in a turn of a durable actor, when the changes of the
+ * turn are stored.
+ */
 static void end_or_hold(struct tr_self *self, struct channel *channel, enum held_what what,
                         const char *verb)
 {

@@ -11,13 +11,16 @@
 TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
                                      struct channel **found);
 /**
- * Makes sure that there is capacity for `size` bytes more. If there is none, waits, or returns
- * TR_LIMIT if this turn must not wait. During a wait the channel may end, so this looks it up
- * again.
+ * Makes sure that the output has capacity for `size` bytes more. If it has none, waits. A turn that
+ * must not wait gets TR_LIMIT, or TR_OK if the output is not too full for that (TR_OUTPUT_EXTRA).
+ * During a wait the channel may end, so *found is set again afterwards.
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
-/** Implements tr_write for a piece whose head the caller has made, on a channel that tr__writable has just found. */
+/**
+ * Does what tr_write does, with bytes before the piece that the caller has made (`head`). tr__writable must have just
+ * found the channel.
+ */
 TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, struct channel *channel, tr_bytes head,
                                        tr_bytes bytes);
 /**
