@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Both ends of the exchange about a generation, and what the authority concludes from the notes. */
+/**
+ * Both ends of the exchange about a generation: the actor and its authority, which draws its conclusions from the
+ * notes.
+ */
 #include "sleep/authority.h"
 
 #include "base/assert.h"
@@ -103,7 +106,7 @@ static void authority_ended(struct authority *authority, enum sleep_outcome outc
                             struct authority_answer *answer)
 {
     authority->phase = AUTHORITY_ASLEEP;
-    /* The generation is gone, so no command is sent again. */
+    /* The generation is over, so the authority sends none of its commands again. */
     authority->end.acknowledged = authority->end.sent;
     authority->end.resend_at = SLEEP_NEVER;
     answer->has_ended = true;
@@ -147,7 +150,7 @@ void tr__authority_receive(struct authority *authority, const struct note *note,
                            struct authority_answer *answer)
 {
     *answer = (struct authority_answer){0};
-    /* A generation that is over changes nothing any more, but its note still gets a receipt. */
+    /* A note of a generation that is over changes nothing, but still gets a receipt. */
     enum note_verdict verdict = tr__note_receive(&authority->end, note, &answer->receipt);
     answer->has_receipt = verdict != NOTE_DROP;
     if (verdict != NOTE_TAKE || authority->phase == AUTHORITY_ASLEEP)

@@ -4,16 +4,17 @@
  * lost.
  *
  * An actor sends intents (sleep, destroy, ended). Its authority sends commands (stop to sleep, stop to be destroyed).
- * Each of these is a note with (actor, generation, index). A sender keeps a note and sends it again until it is
- * acknowledged. A receiver takes the notes of its generation in the order of their index, each once. So both ends reach
- * the same result, even if the connection loses, doubles or reorders notes. After a connection was cut, each end sends
- * again what was not acknowledged.
+ * Each intent and each command is a note with (actor, generation, index). A sender keeps a note and sends it again
+ * until the receiver has acknowledged it. A receiver takes the notes of its generation in the order of their index,
+ * each once. So both ends reach the same result, even if the connection loses, doubles or reorders notes. When a
+ * connection was cut and is restored, each end sends again all notes that were not acknowledged.
  *
- * Both ends are plain structs without memory or clocks of their own. In one process the host passes a note from one to
- * the other by a call, and takes the receipt at once; in a cluster a connection does. So tr__note_resend and
- * tr__authority_lost are for the cluster, which is not built yet. The host calls the first when a note was not
- * acknowledged in time, which only tests bring about, and nobody but a test calls the second. A generation has at most NOTES_MAX notes in each direction,
- * because each kind is sent once.
+ * Both ends are plain structs without memory or clocks of their own. In one process the host passes each note to the
+ * other end by a call, and takes the receipt at once. In a cluster a connection would pass the notes; the cluster is
+ * not built yet. Two functions exist for the cluster only, tr__note_resend and tr__authority_lost. The host already
+ * calls tr__note_resend when a note was not acknowledged in time, but this happens only in tests. Only a test calls
+ * tr__authority_lost. A generation has at most NOTES_MAX notes in each direction, because each kind of note is sent
+ * once.
  *
  * docs/design/sleep-machine.md says why the two ends are separate even in one process.
  */
@@ -42,23 +43,25 @@ static inline int generation_compare(struct generation left, struct generation r
 }
 
 enum note_kind {
-    NOTE_SLEEP, /* intent of the actor, sent in the step SEND_SLEEP; NOTE_DESTROY in SEND_DESTROY */
+    /* an intent of the actor, sent in the step SEND_SLEEP; the step SEND_DESTROY sends
+     * NOTE_DESTROY */
+    NOTE_SLEEP,
     NOTE_DESTROY,
-    NOTE_ENDED,      /* sent in the step TERMINATED, with `outcome` */
-    NOTE_STOP_SLEEP, /* command of the authority, with `grace_ns`: call tr__sleep_stop */
+    NOTE_ENDED,      /* an intent, sent in the step TERMINATED, with `outcome` */
+    NOTE_STOP_SLEEP, /* a command with `grace_ns`, for which the host calls tr__sleep_stop */
     NOTE_STOP_DESTROY,
 };
 
 struct note {
     uint64_t actor; /* number by which both ends know the actor */
     struct generation generation;
-    uint32_t index; /* 1, 2, ...: the notes of a generation are counted apart in each direction */
+    uint32_t index; /* 1, 2, ... in each generation; the two directions count separately */
     enum note_kind kind;
     enum sleep_outcome outcome;
     tr_time grace_ns;
 };
 
-/** Acknowledges all notes up to an index. */
+/** Acknowledges all notes of a generation up to this index. */
 struct note_receipt {
     uint64_t actor;
     struct generation generation;
@@ -66,17 +69,21 @@ struct note_receipt {
 };
 
 enum {
-    NOTES_MAX = 3, /* notes of an actor: sleep, destroy, ended. The authority sends only two */
+    /* the notes that an actor sends: sleep, destroy, ended; the authority sends only two */
+    NOTES_MAX = 3,
 };
 
 /*
- * Delay before an unacknowledged note is sent again: NOTE_RESEND_FIRST_NS at first, then twice as
- * long each time, up to NOTE_RESEND_LAST_NS.
+ * The delay before an unacknowledged note is sent again: NOTE_RESEND_FIRST_NS at first, then twice
+ * the last delay, up to NOTE_RESEND_LAST_NS.
  */
 #define NOTE_RESEND_FIRST_NS (100 * TR_MILLISECOND)
 #define NOTE_RESEND_LAST_NS (5 * TR_SECOND)
 
-/** One end of the exchange about one generation: the notes that this end has sent, and how many it has taken. */
+/**
+ * One end of the exchange about one generation. It has the notes that this end has sent, and the index of the last note
+ * that it has taken.
+ */
 struct note_end {
     uint64_t actor;
     struct generation generation;
@@ -88,31 +95,32 @@ struct note_end {
     struct note notes[NOTES_MAX]; /* note i is at index i - 1 */
 };
 
-/** What the receiver does with a note. */
+/** What the receiver of a note must do with it. */
 enum note_verdict {
     NOTE_TAKE,     /* do what the note says, and send the receipt */
     NOTE_REPEATED, /* the note was taken before: send the receipt only */
     NOTE_OLD, /* the generation is over: send the receipt, so that the note is not sent again */
-    /* too early, or for another actor: do nothing; the sender repeats a note that is for this end */
+    /* The note is too early, or is for another actor: do nothing. If the note is for this end, its
+     * sender sends it again. */
     NOTE_DROP,
 };
 
 void tr__note_end_init(struct note_end *end, uint64_t actor, struct generation generation);
 
 /**
- * Makes a new note and copies it to *note for the connection. TR_LIMIT: this end has sent NOTES_MAX notes, which cannot
- * happen if each kind is sent once.
+ * Makes a new note and copies it to *note for the connection. Returns TR_LIMIT if this end has sent NOTES_MAX notes
+ * before, which cannot happen if each kind is sent once.
  */
 TR_MUST_CHECK tr_status tr__note_send(struct note_end *end, struct note content, tr_time now,
                                       struct note *note);
 
-/** Takes a note that has arrived. The caller must send *receipt back unless the verdict is NOTE_DROP. */
+/** Takes a note that has arrived. Unless the verdict is NOTE_DROP, the caller must send *receipt back. */
 enum note_verdict tr__note_receive(struct note_end *end, const struct note *note,
                                    struct note_receipt *receipt);
 
 /**
- * Takes a receipt that has arrived. A receipt of another actor or generation, or for a note that was never sent,
- * changes nothing.
+ * Takes a receipt that has arrived. Ignores a receipt of another actor or generation, or for a note that was never
+ * sent.
  */
 void tr__note_acknowledge(struct note_end *end, const struct note_receipt *receipt);
 
@@ -124,15 +132,15 @@ static inline uint32_t note_pending(const struct note_end *end)
 const struct note *tr__note_pending_at(const struct note_end *end, uint32_t i);
 
 /**
- * For the cluster. Returns whether all pending notes must be sent again now, and if so sets the next time. A connection
- * that was restored sends them at once, without this call.
+ * Whether this end must send all pending notes again now. If so, also sets the time of the next check. This is for the
+ * cluster. When a connection is restored, its end sends the pending notes at once, without this call.
  */
 bool tr__note_resend(struct note_end *end, tr_time now);
 
 /* ---- The authority. ---- */
 
 enum authority_phase {
-    AUTHORITY_ASLEEP, /* no generation is awake; the store may have the actor or not */
+    AUTHORITY_ASLEEP, /* no generation is awake; the actor may exist in the store, or not */
     AUTHORITY_AWAKE,
     AUTHORITY_TO_SLEEP, /* the command to stop was sent */
     AUTHORITY_TO_DESTROY,
@@ -140,18 +148,19 @@ enum authority_phase {
 
 /** What the authority knows about one actor. */
 struct authority {
-    /* the authority's end of the exchange with the present generation, or the last one */
+    /* the authority's end of the exchange with the present generation; if none is awake, with the
+     * last one */
     struct note_end end;
     enum authority_phase phase;
 };
 
-/** What the authority wants sent or done after an event. */
+/** What the caller must send or do for the authority after an event. */
 struct authority_answer {
     bool has_receipt;
     struct note_receipt receipt;
     bool has_command;
     struct note command;
-    bool has_ended; /* the generation is over, with `outcome`: the next one may begin */
+    bool has_ended; /* the generation is over, with `outcome`, so the next one may begin */
     enum sleep_outcome outcome;
 };
 
@@ -159,16 +168,16 @@ struct authority_answer {
 void tr__authority_init(struct authority *authority, uint64_t actor);
 
 /**
- * Begins a generation, which must be newer than all before. TR_INVALID_TRANSITION: a generation is awake.
- * TR_INVALID_ARGUMENT: the generation is not newer.
+ * Begins a generation, which must be newer than all generations before it. Returns TR_INVALID_TRANSITION if a
+ * generation is awake, or TR_INVALID_ARGUMENT if the generation is not newer.
  */
 TR_MUST_CHECK tr_status tr__authority_begin(struct authority *authority,
                                             struct generation generation);
 
 /**
- * Commands a stop that the authority itself wants: for a shutdown, an eviction, or because a destroy was requested.
- * Sends no command if one was already sent, or if no generation is awake. A destroy that must happen in any case is
- * first marked in the store (tr__store_doom), so it does not depend on this command.
+ * Commands a stop that the authority itself wants, because of a shutdown, an eviction, or the request to destroy the
+ * actor. Sends no command if this command was already sent, or if no generation is awake. If a destroy must happen in
+ * any case, the caller first marks it in the store (tr__store_doom), so that it does not depend on this command.
  */
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer);
@@ -178,8 +187,8 @@ void tr__authority_receive(struct authority *authority, const struct note *note,
                            struct authority_answer *answer);
 
 /**
- * For the cluster. Ends the present generation because the node of the actor is gone. Notes that still arrive from that generation are
- * old.
+ * Ends the present generation because the node of the actor is gone. Notes that still arrive from that generation count
+ * as old. This is for the cluster.
  */
 void tr__authority_lost(struct authority *authority, struct authority_answer *answer);
 

@@ -2,21 +2,21 @@
 /**
  * The counters that keep a durable actor awake: one list, from which all tables of counters are generated.
  *
- * A line of the list is one counter: its name, its text for users, and whether it blocks idle sleep, the end of a
- * sleep's grace, and the end of a destroy's grace. The first lines are in the order in which the idle predicate reports
- * its reasons. Both predicates, the warning at the deadline and `why` use this list only, so a new counter is one new
- * line.
+ * A line of the list is one counter: its name, its text for users, and three flags. The flags say whether the counter
+ * blocks idle sleep, the end of a sleep's grace, and the end of a destroy's grace. When several counters block, the
+ * first one in the list is reported. The predicates for idle sleep and for the end of a grace, the warning at the
+ * deadline and `why` all use this list. So a new counter needs one new line and nothing else.
  *
- * An actor is ready only in the state Started, and only while NOT_READY is not raised.
+ * The idle predicate treats an actor as not ready in any state but Started, and while NOT_READY is raised.
  *
  * Two special cases are lines of the list, not code. A connection that can hibernate is a counter that blocks nothing.
  * A run handler that waits on its queue moves from RUN to RUN_WAITS, which does not block idle sleep but does block the
  * end of a sleep's grace.
  *
- * MAIL, LATERS and STASH are work outside of turns. They are not raised when that work arrives, because every message
- * would pay for it. Instead the host reads them from the actor before each decision (durable/work.c). The end of a
- * destroy's grace does not wait for mail and stash, because they would need further messages to end, and these are
- * refused by then.
+ * MAIL, LATERS and STASH are work outside of turns. The host does not raise them when that work arrives, because this
+ * would make every message slower. Instead the host reads their values from the actor before each decision
+ * (durable/work.c). The end of a destroy's grace does not wait for mail and stash. To get rid of these, the actor would
+ * need further messages, and a destroy refuses further messages.
  */
 #ifndef SLEEP_COUNTERS_H
 #define SLEEP_COUNTERS_H
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SLEEP_COUNTERS(X)                                                                          \
-    /* name, text, blocks: idle, sleep, destroy */                                                 \
+    /* name, text, what it blocks: idle sleep, the end of a sleep, the end of a destroy */         \
     X(NOT_READY, "not ready", 1, 0, 0)                                                             \
     X(NO_SLEEP, "the no-sleep option", 1, 0, 0)                                                    \
     X(REQUESTS, "active requests", 1, 1, 1)                                                        \
@@ -46,12 +46,15 @@
 enum sleep_counter { SLEEP_COUNTERS(SLEEP_COUNTER_ENUM) COUNTER_COUNT };
 #undef SLEEP_COUNTER_ENUM
 
-/** Result of the idle predicate if no counter blocks. */
+/** What the idle predicate returns if no counter blocks. */
 #define COUNTER_NONE COUNTER_COUNT
 
 _Static_assert(COUNTER_COUNT <= 32, "a set of counters is 32 bits");
 
-/** A set of counters has one bit for each. These sets contain the counters that block. */
+/**
+ * The sets of counters that block idle sleep, the end of a sleep, and the end of a destroy. A set
+ * has one bit for each counter.
+ */
 #define SLEEP_COUNTER_IDLE(name, text, idle, sleep, destroy) | (uint32_t)(idle) << COUNTER_##name
 #define SLEEP_COUNTER_SLEEP(name, text, idle, sleep, destroy) | (uint32_t)(sleep) << COUNTER_##name
 #define SLEEP_COUNTER_DESTROY(name, text, idle, sleep, destroy)                                    \

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The sleep machine: what each event changes, and which steps it makes due.
- */
+/** The sleep machine. For each event: what the event changes, and which steps it makes due. */
 #include "sleep/sleep.h"
 
 #include "base/assert.h"
@@ -14,8 +12,9 @@ _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
 /*
  * Sets of steps that become due together.
  *
- * 1. A step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set. So the host may report the
- *    answer while it performs that step. An earlier answer is refused.
+ * 1. After the steps SERIALIZE and WAIT_WRITES the machine waits for an answer of the host. Each of them is the last
+ *    step of its set. So the host may already answer while it performs the step. The machine refuses an answer that
+ *    comes before the step.
  * 2. TERMINATED becomes due once in a generation, in sleep_end, which also sets the state to Terminated.
  * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time, and ERASE only for a destroy.
  */
@@ -61,7 +60,7 @@ static tr_status hook_is_misplaced(const struct sleep_machine *machine)
     return machine->state == SLEEP_TERMINATED ? TR_STOPPED : TR_INVALID_TRANSITION;
 }
 
-/* Notes that an input of the idle predicate has changed, if `set` contains a counter that blocks idle sleep. */
+/* If `set` contains a counter that blocks idle sleep, notes that an input of the idle predicate has changed. */
 static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now)
 {
     if (set & counters_block_idle) {
@@ -79,7 +78,8 @@ static void timer_disarm(struct sleep_machine *machine)
 
 /* ---- Decisions. ---- */
 
-/* Arms the idle timer with its full time after each change, if the idle predicate allows it. */
+/* Decides about the idle timer after a change. If the idle predicate allows it, arms the timer with
+ * its full time; otherwise clears it. */
 static void decide_idle(struct sleep_machine *machine)
 {
     bool was_armed = machine->due != SLEEP_NEVER;
@@ -113,7 +113,7 @@ static void sleep_finalize(struct sleep_machine *machine, tr_time now)
     machine->agenda |= SERIALIZE_STEPS;
 }
 
-/* Takes the next decision of the present state. Called when all steps that were due are done. */
+/* Takes the next decision of the present state. The caller has done all steps that were due. */
 static void sleep_decide(struct sleep_machine *machine, tr_time now)
 {
     TR_ASSERT(machine->agenda == 0);
@@ -127,8 +127,8 @@ static void sleep_decide(struct sleep_machine *machine, tr_time now)
 /* ---- Grace and end. ---- */
 
 /*
- * Sets the end of the grace: the option, or the host's override if that is smaller. During a shutdown at most 80 % of
- * the time that is left.
+ * Sets the end of the grace. The grace takes as long as the option says, or `grace_ns` if that is shorter and not 0.
+ * During a shutdown it takes at most 80 % of the time that is left.
  */
 static void set_deadline(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
 {
@@ -148,7 +148,8 @@ static struct wake_lock *hook_of(struct sleep_machine *machine, enum sleep_reaso
     return reason == SLEEP_REASON_DESTROY ? &machine->on_destroy : &machine->on_sleep;
 }
 
-/* Raises the wake lock of the hook before the host runs it, so that no decision can come between. Returns its step. */
+/* Raises the wake lock of the hook and returns the step that runs it. The wake lock is raised now, before the host runs
+ * the hook, so that the grace cannot end before the hook. */
 static uint32_t hook_step(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
 {
     bool destroys = reason == SLEEP_REASON_DESTROY;
@@ -340,7 +341,8 @@ bool tr__sleep_evict(struct sleep_machine *machine)
     return true;
 }
 
-/* Remembers a stop for after the start. Of two stops, a destroy replaces a sleep, and the shorter grace counts. */
+/* Notes a stop that must wait until the start is done. If two stops wait, a destroy replaces a sleep, and the shorter
+ * grace counts. */
 static tr_status stop_later(struct sleep_machine *machine, enum sleep_reason reason,
                             tr_time grace_ns)
 {
@@ -398,7 +400,8 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
         return;
     }
     if (tr__sleep_can_finalize(machine, reason_of(machine))) {
-        /* The decision is taken when the agenda is empty. If work begins before that, the next tick decides. */
+        /* sleep_decide ends the grace when the agenda is empty. If new work begins before that, the next tick decides
+         * again. */
         machine->due = time_after(now, SLEEP_TICK_NS);
         machine->agenda |= BIT(ARM_GRACE);
         return;
@@ -428,7 +431,8 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
     } else if (is_early) {
         machine->agenda |= BIT(ARM_IDLE);
     } else {
-        /* A change that was not examined yet means that the actor is perhaps not idle. */
+        /* If a change was not examined yet, the actor is perhaps not idle, so do not make it
+         * sleep. */
         timer_disarm(machine);
         if (!machine->is_changed)
             (void)tr__sleep_evict(machine);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The lists of wake locks, and their text.
- */
+/** The lists of wake locks, and their text for people. */
 #include "sleep/wake_locks.h"
 
 #include "base/assert.h"
@@ -10,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text in a buffer. What does not fit is cut off. */
+/* A text in a buffer. Cuts off what does not fit. */
 struct line {
     char *text;
     size_t size;
@@ -52,7 +50,7 @@ void tr__wake_locks_init(struct wake_locks *wake_locks)
     wake_locks->raised = 0;
 }
 
-/* Links a wake lock into the list of a counter. Changes nothing else. */
+/* Links a wake lock into the list of a counter. Does not change when the wake lock was raised. */
 static void link_to(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                     enum sleep_counter counter)
 {

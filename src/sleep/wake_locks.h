@@ -17,13 +17,13 @@
 #include "sleep/counters.h"
 
 /**
- * A wake lock. It begins as all zeros, except for `what`, `file` and `line`. While it is raised it is in the list of
- * its counter, oldest first.
+ * A wake lock. Before its first use it is all zeros, except for `what`, `file` and `line`. A raised wake lock is in the
+ * list of its counter, which begins with the oldest.
  */
 struct wake_lock {
     struct list link; /* link.next is NULL while the wake lock is not raised */
-    const char *what; /* borrowed: "receipt", "add_item" */
-    const char *file; /* borrowed; NULL: the runtime has made the wake lock */
+    const char *what; /* borrowed; what the work is, such as "receipt" or "add_item" */
+    const char *file; /* borrowed; where the program has raised it; NULL: the runtime has */
     int line;
     enum sleep_counter counter; /* the counter that the wake lock has raised */
     tr_time since;              /* when the wake lock was raised */
@@ -36,9 +36,10 @@ struct wake_locks {
 };
 
 enum {
-    /* how many wake locks of each counter the text names; it gives the number of the others */
+    /* For each counter the text names this many wake locks at most. Of the others it says only how
+     * many there are. */
     WAKE_LOCKS_NAMED_MAX = 3,
-    /* large enough for the text of all counters that can block at once */
+    /* The text of all counters that can block at once has less than this size. */
     WAKE_LOCKS_TEXT_SIZE = 4096,
 };
 
@@ -72,7 +73,8 @@ const char *tr__counter_text(enum sleep_counter counter);
  *     active requests: add_item (cart.c:44, 12.000 s), add_item (cart.c:44, 0.120 s) and 7 more;
  *     keep-awake: receipt (cart.c:51, 3.500 s)
  *
- * on one line, cut to `size` with its final NUL. Each name is cut to 32 bytes. Returns the length of the text.
+ * The text is on one line. It is cut if it does not fit into `size` bytes with its final NUL. Each name is cut to 32
+ * bytes. Returns the length of the text.
  */
 size_t tr__wake_locks_print(const struct wake_locks *wake_locks, uint32_t set, tr_time now,
                             char *text, size_t size);

@@ -45,7 +45,7 @@ const char *tr__sleep_step_name(enum sleep_step step)
     return "?";
 }
 
-/* Returns what the actor waits for if no counter blocks it. */
+/* Returns the text of what the actor waits for if no counter blocks its sleep. */
 static const char *waits_for(const struct sleep_machine *machine)
 {
     switch (machine->state) {

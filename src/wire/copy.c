@@ -13,17 +13,18 @@
 _Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
                "COPY_ALIGNMENT is enough for every kind of value");
 
-/* How deep in messages a drop looks for buffers before it visits a list of them. */
+/* Before a drop visits the messages of a list, it checks whether their type may have buffers. The
+ * check looks into messages inside that type down to this depth. */
 enum { BUFFERS_DEPTH = 2 };
 
-/* No overflow is possible, because sizes stay below TR_PAYLOAD_MAX. */
+/* The sum cannot overflow, because sizes stay below TR_PAYLOAD_MAX. */
 static size_t copy_aligned(size_t size)
 {
     return (size + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
 }
 
-/* Adds the space for `count` values of `size` bytes to *total. Returns false if that is too
- * much. */
+/* Adds the space for `count` values of `size` bytes to *total. Returns false if the sum would be
+ * above TR_PAYLOAD_MAX. */
 static bool copy_grow(size_t *total, size_t count, size_t size)
 {
     if (*total > TR_PAYLOAD_MAX || count > (TR_PAYLOAD_MAX - *total) / size)
@@ -41,7 +42,7 @@ static inline bool is_single(const tr_field *field)
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
                             size_t *total);
 
-/* Adds the size of the data that one value points to. */
+/* Adds the size of the data that one value points to, to *total. */
 static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
 {
     if (field->kind == TR_KIND_STR) {
@@ -129,7 +130,7 @@ static char *cursor_take(struct cursor *cursor, size_t count, size_t size)
 
 static void copy_message(struct cursor *cursor, const tr_type *type, const void *from, void *to);
 
-/* Copies a value that contains a pointer, and the data behind the pointer. */
+/* Copies a value that contains a pointer, and the data that it points to. */
 static void copy_deep(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     if (field->kind == TR_KIND_STR) {
@@ -176,7 +177,8 @@ static void copy_values(struct cursor *cursor, const tr_field *field, struct fie
     }
 }
 
-/* Copies a field that is not a single value. The memory at `to` is already zero, so nothing is written for an absent value. */
+/* Copies a field that is not a single value. Writes nothing for an absent value, because the memory
+ * at `to` is already zero. */
 static void copy_field(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     char *member = (char *)to + field->offset;
@@ -247,7 +249,8 @@ void tr__copy_into(const tr_type *type, const void *message, void *block, size_t
     TR_ASSERT_SLOW(cursor.used == size);
 }
 
-/* Whether messages of a type may have buffers. One that nests deeper than is looked for may have some. */
+/* Whether messages of a type may have buffers. Does not look into messages below BUFFERS_DEPTH, and
+ * assumes that these have some. */
 static bool may_have_buffers(const tr_type *type, unsigned depth)
 {
     const tr_field *field = type->fields;
@@ -262,7 +265,7 @@ static bool may_have_buffers(const tr_type *type, unsigned depth)
     return false;
 }
 
-/* Releases the buffers of the values of one field. */
+/* Releases the buffers in all values of one field. */
 static void drop_field(const tr_field *field, const void *block)
 {
     struct field_values values = tr__field_values(field, block);

@@ -17,15 +17,16 @@
 
 /**
  * Returns the size of the block for a copy of `message`, including its struct. Returns SIZE_MAX if
- * that is above TR_PAYLOAD_MAX, if messages nest deeper than TR_DEPTH_MAX, or if the message is
- * malformed, because a list or bytes have a size but NULL data. Any thread.
+ * the block would be larger than TR_PAYLOAD_MAX, if messages nest deeper than TR_DEPTH_MAX, or if
+ * the message is malformed. A message is malformed if a list or a bytes value has a size but NULL
+ * data. Any thread.
  */
 size_t tr__copy_size(const tr_type *type, const void *message);
 
 /**
- * Copies `message` into `block`, which has the `size` bytes that tr__copy_size returned. Retains
- * its buffers. Members that the descriptor does not name become zero, unless the type is flat. Any
- * thread.
+ * Copies `message` into `block`, whose size is `size`, as tr__copy_size returned it. Retains the
+ * buffers of the message. Sets members that the descriptor does not name to zero, unless the type
+ * is flat. Any thread.
  */
 void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size);
 

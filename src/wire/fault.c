@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Written in place of the beginning of a path that is too long. */
+/* Stands in place of the beginning of a path that was too long. */
 #define CUT "..."
 
 void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const char *format, ...)
@@ -20,8 +20,8 @@ void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const 
     va_end(arguments);
 }
 
-/* Puts a step in front of the path. If the path becomes too long, cuts off its beginning, because
- * its end is more useful. A path that was cut does not grow any more. */
+/* Puts a step in front of the path. If the path becomes too long, cuts off the beginning of the
+ * path, because its end is more useful. A path that was cut once gets no further steps. */
 static void fault_prepend(tr_wire_error *error, const char *step)
 {
     size_t length = strlen(error->path);

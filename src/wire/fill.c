@@ -6,14 +6,15 @@
 #include "os/memory.h"
 #include "wire/fault.h"
 
-/* Documents up to this size are not measured first, because a block of about this size suffices for
- * most of them. */
+/* A document up to this size is read at once, without measuring the message first. For most such
+ * documents a block a little larger than the document suffices. */
 #define UNMEASURED_MAX 1024
-/* Bytes that the block of a document that is not measured has in addition to the size of the
- * document, for alignment. */
+/* Bytes that are added to the size of a document that is not measured, for the alignment in the
+ * block. */
 #define UNMEASURED_EXTRA 64
 
-/* Reads into a new block of this size. If the size is 0, only measures the message. */
+/* Reads a message into a new block of `size` bytes. If `size` is 0, makes no block and only
+ * measures the message. */
 static bool read_into(struct fill *fill, size_t size, const tr_type *type,
                       fill_reader *read_message, void *context, tr_wire_error *error)
 {
@@ -49,8 +50,8 @@ tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *r
     return TR_OK;
 }
 
-/* Sets the error for a document that is too large, with `size` bytes. If `size` is 0, sets the
- * error for an invalid argument. */
+/* Sets the error for a document of `size` bytes, which is too large. If `size` is 0, sets the error
+ * for an invalid argument. */
 void tr__fill_refuse(size_t size, tr_wire_error *error)
 {
     if (size > 0)

@@ -3,9 +3,9 @@
  * The block that a reader of documents fills, and helpers for values of each kind.
  *
  * The layout is the same as that of a copy (wire/copy.h): the struct, then the data that it points
- * to, in order. If the block is full, or there is none, a reader only measures from there on: it
- * gets NULL as the address of all further data, which it does not write. So the same code measures
- * and fills.
+ * to, in order. When there is no block, or when the block is full, the reader gets NULL as the
+ * address of further data. It does not write these data and only counts their size. So the same
+ * code measures and fills.
  */
 #ifndef WIRE_FILL_H
 #define WIRE_FILL_H
@@ -33,8 +33,8 @@ struct fill {
 _Static_assert(TR_SHAPE_ONE == 0, "so that a switch over forms is a small table");
 
 /**
- * Takes bytes from the block. Returns false above TR_PAYLOAD_MAX. If the block has no space for
- * them, sets *place to NULL and only counts.
+ * Takes `count` values of `size` bytes from the block. Returns false if more than TR_PAYLOAD_MAX
+ * would be in use. If the block has no space for them, sets *place to NULL and only counts them.
  */
 static inline bool fill_take(struct fill *fill, size_t count, size_t size, char **place)
 {
@@ -47,14 +47,14 @@ static inline bool fill_take(struct fill *fill, size_t count, size_t size, char 
 }
 
 /**
- * Fills the block of `fill` with a message, completely or not at all: after a fault the message has
- * no buffers. Sets fill->used.
+ * Fills the block of `fill` with a message, and sets fill->used. After a fault returns false, and
+ * the block has no buffers that would have to be released.
  */
 typedef bool fill_reader(void *context, const tr_type *type, struct fill *fill);
 
 /**
- * Makes a block, and lets `read` fill it from a document of this size. Unless the document is
- * small, measures the message first. On failure returns the status of *error. Any thread.
+ * Makes a block, and lets `read` fill it from a document of `document_size` bytes. Measures the
+ * message first, unless the document is small. On failure returns the status of *error. Any thread.
  */
 tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *read, void *context,
                        tr_wire_error *error, void **message);
@@ -76,8 +76,8 @@ static inline bool fill_check(const tr_type *type, const void *document, size_t 
 }
 
 /**
- * Aligns the free end of the block for items of a list or for bytes. Returns false above
- * TR_PAYLOAD_MAX.
+ * Aligns the free end of the block for items of a list or for bytes. Returns false if more than
+ * TR_PAYLOAD_MAX would be in use.
  */
 static inline bool fill_align(struct fill *fill)
 {
@@ -91,10 +91,10 @@ static inline char *fill_inside(char *place, size_t offset)
     return place == NULL ? NULL : place + offset;
 }
 
-/* Functions that copy and zero few bytes. Most texts and structs are so small that a call of memcpy
- * or memset would cost more than the work itself. */
-/* Copies `size` bytes as two pieces, one at the beginning and one at the end. They may overlap, so
- * any size from one piece to two pieces is possible. */
+/* The next functions copy and zero few bytes. Most texts and structs are so small that a call of
+ * memcpy or memset would cost more than the work itself. */
+/* Copies `size` bytes as two pieces, one at the beginning and one at the end. The pieces may
+ * overlap, so `size` may be anything from one piece to two pieces. */
 #define COPY_TWO(piece, to, from, size)                                                            \
     do {                                                                                           \
         char head_[piece];                                                                         \
@@ -105,7 +105,7 @@ static inline char *fill_inside(char *place, size_t offset)
         memcpy((char *)(to) + (size) - (piece), tail_, piece);                                     \
     } while (0)
 
-/** As memcpy. If `size` is 0, the pointers need not be valid. */
+/** Copies as memcpy does. If `size` is 0, the pointers need not be valid. */
 static inline void copy_short(void *to, const void *from, size_t size)
 {
     if (size > 32)
@@ -157,7 +157,7 @@ static inline struct integer_range integer_range_of(unsigned kind)
 }
 
 /**
- * Whether an integer fits into a kind. `bits` is in two's complement if the integer is negative.
+ * Whether an integer fits into a kind. If the integer is negative, `bits` is its two's complement.
  */
 static inline bool integer_fits(unsigned kind, uint64_t bits, bool is_negative)
 {
@@ -165,7 +165,9 @@ static inline bool integer_fits(unsigned kind, uint64_t bits, bool is_negative)
     return is_negative ? (int64_t)bits >= range.least : bits <= range.greatest;
 }
 
-/** Stores an integer, which must fit. */
+/**
+ * Stores an integer in `size` bytes, which must be enough for it. If `to` is NULL, does nothing.
+ */
 static inline void integer_store(char *to, size_t size, uint64_t bits)
 {
     if (to == NULL)
@@ -184,7 +186,7 @@ static inline void integer_store(char *to, size_t size, uint64_t bits)
     }
 }
 
-/** Whether values of a kind can be nil without being optional. */
+/** Whether a value of a kind can be nil even if its field is not optional. */
 static inline bool kind_has_nil(unsigned kind)
 {
     return kind == TR_KIND_STR || kind == TR_KIND_BUFFER || kind == TR_KIND_REF;

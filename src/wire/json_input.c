@@ -29,7 +29,8 @@ static const char *name_of_value(unsigned byte)
     }
 }
 
-/* Sets the fault that the byte at `at` is unexpected, and that `expected` should be there. */
+/* Sets a fault whose text says that the byte at `at` is unexpected and that `expected` should be
+ * there. */
 static void expected_byte(struct json_input *in, json_place at, const char *expected)
 {
     size_t offset = json_offset(in, at);
@@ -74,8 +75,8 @@ static unsigned hex_value(unsigned byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : 16;
 }
 
-/* Returns the value of four hexadecimal digits, or more than 0xffff if they are not hexadecimal.
- * The four bytes must exist. */
+/* Returns the value of four hexadecimal digits. Returns more than 0xffff if a byte is not a
+ * hexadecimal digit. The document must have four bytes at `at`. */
 static uint32_t hex_unit(json_place at)
 {
     uint32_t unit = 0;
@@ -98,7 +99,8 @@ static bool is_low_surrogate(uint32_t unit)
     return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/* Scans an escape whose backslash is at `at`, and adds the size of its character to *size. */
+/* Scans the escape whose backslash is at `at`, and adds to *size how many bytes its character has
+ * in UTF-8. */
 static json_place scan_escape(struct json_input *in, json_place at, size_t *size)
 {
     size_t left = (size_t)(in->end - at);
@@ -275,7 +277,8 @@ json_place tr__json_number(struct json_input *in, json_place at, struct json_num
     return at;
 }
 
-/* Skips the comma after an item, or the end of the array or object. Sets *is_last at the end. */
+/* Skips the comma after an item. If the end of the array or object comes instead, skips that and
+ * sets *is_last. */
 static json_place skip_comma(struct json_input *in, json_place at, unsigned char close,
                              bool *is_last)
 {

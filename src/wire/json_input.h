@@ -27,7 +27,7 @@ struct json_text {
     json_place begin;
     json_place end;
     size_t size;   /* size of the decoded text, in bytes */
-    bool is_plain; /* the text has no escapes, so that its decoded form is equal */
+    bool is_plain; /* the text has no escapes, so its decoded form has the same bytes */
 };
 
 /** A number that was scanned. */
@@ -61,10 +61,10 @@ static inline json_place json_space(const struct json_input *in, json_place at)
 }
 
 /**
- * Finds the first byte in a word of eight bytes (the first byte is the lowest) that is no plain
- * character: a quote, a backslash, a control character or a byte that is not ASCII. The lowest bit
- * that is set in the result is the high bit of that byte; higher bits have no meaning. Returns 0 if
- * all bytes are plain.
+ * Looks in a word of eight bytes, whose first byte is the lowest, for the first byte that is not a
+ * plain character. Not plain are a quote, a backslash, a control character and a byte that is not
+ * ASCII. The lowest bit that is set in the result is the high bit of that byte. Higher bits of the
+ * result have no meaning. Returns 0 if all bytes are plain.
  */
 static inline uint64_t json_special(uint64_t word)
 {
@@ -92,7 +92,7 @@ static inline size_t json_plain_span(const unsigned char *text, size_t size)
 
 __attribute__((__cold__)) void tr__json_expected(struct json_input *in, json_place at,
                                                  const char *expected);
-/** Sets the fault that `expected` is missing at `at`. Its value is NULL. */
+/** Sets the fault that `expected` is missing at `at`. The value of the macro is NULL. */
 #define JSON_EXPECTED(in, at, expected) (tr__json_expected(in, at, expected), NULL)
 
 /** Whether the next four bytes at `at` exist and equal `four`. */
@@ -101,7 +101,7 @@ static inline bool json_has_four(const struct json_input *in, json_place at, con
     return in->end - at >= 4 && memcmp(at, four, 4) == 0;
 }
 
-/** Skips a word: true, false or null. */
+/** Skips `word`, which is true, false or null. Returns NULL after a fault. */
 json_place tr__json_word(struct json_input *in, json_place at, const char *word);
 
 /** Scans a text whose opening quote is at `at`. */
@@ -110,7 +110,7 @@ json_place tr__json_text(struct json_input *in, json_place at, struct json_text 
 /** Decodes the next character of a text. Returns the place after the character. */
 json_place tr__json_character(json_place at, uint32_t *character);
 
-/** Writes the decoded bytes of a text; there are text->size of them. */
+/** Writes the decoded bytes of a text to `to`, which must have space for text->size bytes. */
 void tr__json_decode(const struct json_text *text, char *to);
 
 /** Scans a number. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads numbers: common ones in one pass, all others with the scanner of json_input.h. */
+/**
+ * Reads numbers. Common numbers are read in one pass, all others with the scanner of json_input.h.
+ */
 #include "wire/json_number.h"
 
 #include "wire/fault.h"
@@ -26,7 +28,8 @@ static bool parse_digits(json_place at, json_place end, uint64_t *value)
     return true;
 }
 
-/* Sets the fault that an integer does not fit the field. The text names the range of the field. */
+/* Sets the fault that an integer does not fit the field. The error text names the range of the
+ * field's kind. */
 static json_place out_of_range(struct json_input *in, json_place at, unsigned kind)
 {
     struct integer_range range = integer_range_of(kind);
@@ -47,7 +50,7 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
     bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
     unsigned first = json_byte(in, at + is_quoted);
     if (first != '-' && (first < '0' || first > '9'))
-        /* the fault is at the text, not at the number inside it */
+        /* Place the fault at the quote, not at the number behind it. */
         return JSON_EXPECTED(in, at, "an integer");
     json_place next = tr__json_number(in, at + is_quoted, &number);
     if (next == NULL)
@@ -71,8 +74,8 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
     return next + is_quoted;
 }
 
-/* strtod uses the decimal point of the locale, so the C locale is used here. That locale is a
- * constant of the C library, which need not be freed. */
+/* Uses strtod with the C locale, because strtod expects the decimal point of the locale. The C
+ * locale is a constant of the C library, which need not be freed. */
 static bool parse_float(const struct json_number *number, double *value)
 {
     char text[TR_JSON_NUMBER_MAX + 1];
@@ -115,7 +118,8 @@ static NO_INLINE json_place read_float(struct json_input *in, json_place at, con
     return next;
 }
 
-/* Reads up to `most` digits. Returns the place after the last digit. */
+/* Reads up to `most` digits, and appends them to the decimal number *value. Returns the place after
+ * the last digit. */
 static INLINE json_place pass_digits(const struct json_input *in, json_place at, size_t most,
                                      uint64_t *value)
 {
@@ -131,15 +135,15 @@ static INLINE json_place pass_digits(const struct json_input *in, json_place at,
     return at;
 }
 
-/* Whether the digits before a point are valid in JSON: at least one, and no zero before other
- * digits. */
+/* Whether the digits before a decimal point are valid in JSON. There must be at least one digit,
+ * and a zero must not be followed by other digits. */
 static INLINE bool is_whole_good(json_place digits, json_place end)
 {
     return end > digits && (*digits != '0' || end == digits + 1);
 }
 
-/* Whether this byte continues a number after its first digits, so that the scanner must read the
- * number. */
+/* Whether this byte, behind the first digits of a number, still belongs to the number. If it does,
+ * the scanner must read the number. */
 static INLINE bool goes_on(unsigned byte)
 {
     return byte == '.' || (byte | 0x20) == 'e' || (byte >= '0' && byte <= '9');
@@ -182,8 +186,9 @@ static const double powers[] = {1e0,
                                 1e17,
                                 1e18};
 
-/* If the digits are at most 2^53 and the power of ten is exact, the quotient is rounded only once,
- * so it is the nearest double. strtod reads all other numbers. */
+/* Divides the digits, read as an integer, by a power of ten. If the digits are at most 2^53 and the
+ * power of ten is exact, the quotient is rounded only once. So it is the nearest double. strtod
+ * reads all other numbers. */
 json_place tr__json_float(struct json_input *in, json_place at, const tr_field *field, char *to)
 {
     bool has_minus = json_byte(in, at) == '-';

@@ -10,21 +10,22 @@
 #include "wire/fault.h"
 #include "wire/json_number.h"
 
-/* Deepest nesting of a document: an object for each message, an array for each list, and values that are skipped. */
+/* The deepest nesting of a document: an object for each message, an array for each list, and nested
+ * values of unknown fields, which are skipped. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
-/* Limit of the fields of a message: the bits of one word say which fields have come. A check is
- * needed, because descriptors may be made by hand. */
+/* The most fields that a message may have. One bit of a 64-bit word stands for each field that has
+ * come. The reader checks the limit, because a program may make descriptors by hand. */
 #define FIELDS_MAX 64
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
-/* In documents up to the first size, lists whose items have up to the second size grow as they are
- * read. */
+/* A list grows while it is read if the document has at most GROWING_MAX bytes and an item has at
+ * most GROWING_ITEM_MAX. Other lists are counted first. */
 #define GROWING_MAX 1024
 #define GROWING_ITEM_MAX 256
-/* First capacity of a list that grows. */
+/* The first capacity of a list that grows, in items. */
 #define LIST_FIRST 4
 
-/* A list that grows. */
+/* A list that grows while it is read. */
 struct growing {
     char *items; /* NULL: the list is only measured */
     size_t count;
@@ -77,9 +78,9 @@ static unsigned base64_value(uint32_t character)
     return character == '+' ? 62 : character == '/' ? 63 : 64;
 }
 
-/* Decodes a group of four characters of base64 to 24 bits. Sets *whole to the number of bytes in
- * them. Refuses incomplete groups, padding before the last group, and unused bits that are set.
- * Returns NULL if the group is not valid. */
+/* Decodes a group of four characters of base64 to 24 bits. Sets *whole to the number of bytes that
+ * the group has. Returns NULL if the group is not valid. An incomplete group, padding before the
+ * last group, and unused bits that are set are not valid. */
 static json_place base64_group(const struct json_text *text, json_place at, uint32_t *bits,
                                size_t *whole)
 {
@@ -265,7 +266,7 @@ static json_place read_items(struct json_input *in, json_place at, const tr_fiel
 }
 
 /* Doubles the capacity of a list. If the list is the last data in the block, it grows in place;
- * otherwise it moves. Returns false above TR_PAYLOAD_MAX. */
+ * otherwise it moves to the end. Returns false if more than TR_PAYLOAD_MAX would be in use. */
 static bool grow_list(struct fill *fill, const tr_field *field, struct growing *list)
 {
     size_t more = list->capacity == 0 ? LIST_FIRST : list->capacity;
@@ -287,8 +288,8 @@ static bool grow_list(struct fill *fill, const tr_field *field, struct growing *
     return true;
 }
 
-/* Reads a list that grows as its items come, without counting them first, which would scan them
- * twice. For small documents. When the list moves, it leaves a gap in the block. */
+/* Reads a list that grows as its items come. Counting the items first would scan them twice. Each
+ * time the list moves, it leaves a gap in the block; for small documents this is cheap. */
 static json_place read_growing(struct json_input *in, json_place at, const tr_field *field,
                                char *member, unsigned depth)
 {
@@ -317,15 +318,15 @@ static json_place read_growing(struct json_input *in, json_place at, const tr_fi
             break;
         at = json_space(in, at + 1);
     }
-    /* Give unused capacity back to the block, unless the block was too small. In that case `used`
-     * must stay above the size of the block, so that a larger one is made. */
+    /* Give unused capacity back to the block, unless the block was too small. After that `used`
+     * must stay above the size of the block, because tr__fill_new then makes a larger one. */
     if (list.items != NULL && list.end == in->fill->used)
         in->fill->used -= (list.capacity - list.count) * field->item_size;
     return at + 1;
 }
 
-/* Reads a list after counting its items. If counting finds a fault, the items are read all the
- * same: that finds the fault again, and adds the path. */
+/* Reads a list after counting its items. If counting finds a fault, reads the items nevertheless,
+ * because reading finds the same fault and sets its path. */
 static json_place read_list(struct json_input *in, json_place at, const tr_field *field,
                             char *member, unsigned depth)
 {
@@ -399,7 +400,8 @@ static bool is_name(const struct json_text *text, const char *name)
     return *name == '\0';
 }
 
-/* Returns the index of a field, searched from `expected` on, or field_count if there is none. */
+/* Returns the index of the field with this name, or field_count if there is none. Begins the search
+ * at index `expected`. */
 static size_t find_field(const tr_type *type, const struct json_text *name, size_t expected)
 {
     for (size_t i = 0; i < type->field_count; i++) {
@@ -410,7 +412,8 @@ static size_t find_field(const tr_type *type, const struct json_text *name, size
     return type->field_count;
 }
 
-/* If this name comes next, in quotes and without escapes, skips it. Otherwise returns NULL. */
+/* If `name` comes next, in quotes and without escapes, skips it and returns the place after it.
+ * Otherwise returns NULL. */
 static inline json_place pass_name(const struct json_input *in, json_place at, const char *name)
 {
     if (json_byte(in, at) != '"')
@@ -422,8 +425,8 @@ static inline json_place pass_name(const struct json_input *in, json_place at, c
     return json_byte(in, at) == '"' ? at + 1 : NULL;
 }
 
-/* Reads one name and its value. *index is the index of the field that is expected. Sets *index to
- * that of the field that was read. */
+/* Reads one name and its value. *index is the index of the field that is expected next. Sets *index
+ * to the index of the field that was read. */
 static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
                               unsigned depth, uint64_t *seen, size_t *index)
 {

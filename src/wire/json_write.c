@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Longest text of any number. */
+/* The longest text of a number, in bytes. */
 #define NUMBER_MAX 40
 
 /* The text that is being written. When the buffer is full, further text is only counted. */
@@ -33,7 +33,8 @@ struct text {
     bool is_shown; /* the text is for a person, so secret values are left out */
 };
 
-/* Returns space for `count` bytes, all of which the caller must write; NULL: they do not fit. */
+/* Returns space for `count` bytes, all of which the caller must write. Returns NULL if the bytes do
+ * not fit. */
 static INLINE char *json_take(struct text *text, size_t count)
 {
     size_t end = text->length + count;
@@ -107,8 +108,8 @@ static void put_unsigned(struct text *text, uint64_t value)
     put_number(text, false, value);
 }
 
-/* Writes a number with a point in place of the decimal point of the locale, which snprintf uses and
- * which may be any text. */
+/* Writes a number that snprintf has made, with a point in place of the decimal point of the locale.
+ * The decimal point of a locale may be any text. */
 static void put_with_point(struct text *text, const char *number)
 {
     static const char plain[] = "0123456789+-e";
@@ -127,16 +128,16 @@ static void put_with_point(struct text *text, const char *number)
         put_string(text, ".0");
 }
 
-/* Powers of ten, up to the most decimal places of a short fraction. */
+/* Powers of ten, up to the most decimal places that write_short tries. */
 static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 #define PLACES_MAX (sizeof(powers) / sizeof(*powers) - 1)
 
 /* Writes a number that has few decimal places, as most numbers have, without searching for its
- * shortest form. Returns its length, or 0 if it has too many decimal places.
+ * shortest form. Returns the length of the text, or 0 if the number has too many decimal places.
  *
- * Decimal numbers of up to `digits` digits are all different as floats or doubles. So such a number
- * is the shortest text that reads back as the same value. Numerator and power of ten are exact, so
- * a reader computes the same quotient. */
+ * Two different decimal numbers of up to `digits` digits are different as floats or doubles too. So
+ * the number is the shortest text that reads back as the same value. Numerator and power of ten are
+ * exact, so a reader computes the same quotient. */
 static size_t write_short(char *to, double value, int digits)
 {
     double size = fabs(value);
@@ -160,8 +161,8 @@ static size_t write_short(char *to, double value, int digits)
         write_digits(to + sign, whole, length);
         length += sign;
         to[length++] = '.';
-        /* power + fraction has the digit 1, then the digits of the fraction with its leading
-         * zeros. */
+        /* The number power + fraction has the digit 1, and then the digits of the fraction with its
+         * leading zeros. */
         char fraction[NUMBER_MAX];
         write_digits(fraction, power + numerator % power, places + 1);
         if (places == 0)
@@ -173,8 +174,8 @@ static size_t write_short(char *to, double value, int digits)
     return 0;
 }
 
-/* Writes the shortest text that reads back as the same number. For NaN and infinity sets a fault
- * and returns false. */
+/* Writes the shortest text that reads back as the same number. If the number is NaN or infinite,
+ * sets a fault and returns false. */
 static bool put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -197,7 +198,7 @@ static bool put_float(struct text *text, double value, int digits, int digits_ex
 
 static void put_escaped(struct text *text, unsigned char byte)
 {
-    /* the letters of the escapes for 0x08 to 0x0d; 0x0b has none */
+    /* The letters of the escapes for the bytes 0x08 to 0x0d. There is no letter for 0x0b. */
     static const char letters[] = "btn.fr";
     char escape[8];
     if (byte == '"' || byte == '\\')
@@ -282,7 +283,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static bool put_message(struct text *text, const tr_type *type, const char *message,
                         unsigned depth);
 
-/* A value of this type, which may be at any address. */
+/* The value of this type at the address `value`, which need not be aligned. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_integer(struct text *text, const tr_field *field, const char *value)
@@ -384,7 +385,8 @@ static bool put_field(struct text *text, const tr_field *field, const char *mess
     return put_value(text, field, values.items, depth);
 }
 
-/* Writes the name of a field and a colon; before it a comma, unless the field is the first. */
+/* Writes the name of a field and a colon. Writes a comma before the name, unless the field is the
+ * first. */
 static void put_name(struct text *text, const char *name, bool is_first)
 {
     size_t size = strlen(name);
@@ -433,7 +435,7 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
     if (!put_message(text, type, message, 0))
         return false;
-    /* Measure the message only if it may be too large, because measuring takes time. */
+    /* Measure the message only if it may be too large, because measuring costs time. */
     bool may_be_large = text->behind + type->size > TR_PAYLOAD_MAX;
     if (text->length > TR_PAYLOAD_MAX || (may_be_large && tr__copy_size(type, message) == SIZE_MAX))
         return FAULT(text->error, TR_TOO_LARGE, text->length, "the message is too large");

@@ -66,7 +66,7 @@ static inline uint64_t load64(const unsigned char *from)
     return PACK_SWAP(64, value);
 }
 
-/* These functions store the lowest bits of a value, in big-endian order. */
+/* The next functions store the lowest 16, 32 or 64 bits of a value, the highest byte first. */
 static inline void store16(unsigned char *to, uint64_t value)
 {
     uint16_t swapped = PACK_SWAP(16, (uint16_t)value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reading MessagePack: texts of what is wrong with an input, and skipping values. */
+/** Error texts for MessagePack documents with faults, and skipping of values. */
 #include "wire/msgpack_input.h"
 
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * 1. A value is read only after its bytes are known to exist.
  * 2. A count is at most the number of bytes that are left, because each value takes at least one
  *    byte.
- * 3. If texts are read in place, the byte after a text is the first byte of the next value. After
- *    that byte was read, it is replaced by the NUL of the text.
+ * 3. If texts are read in place, the NUL of a text stands where the first byte of the next value
+ *    was. The reader writes the NUL only after it has read that byte.
  */
 #ifndef WIRE_MSGPACK_INPUT_H
 #define WIRE_MSGPACK_INPUT_H
@@ -22,7 +22,7 @@ typedef const unsigned char *pack_place;
 struct pack_input {
     pack_place begin;
     pack_place end;
-    unsigned char *text_end; /* the byte that must become NUL by rule 3; NULL: none */
+    unsigned char *text_end; /* the byte to which rule 3 writes a NUL next; NULL: none */
     tr_wire_error *error;
     struct fill *fill;
     struct tail *tail; /* gets the unknown fields that were skipped; NULL: they are not needed */
@@ -45,21 +45,24 @@ __attribute__((__cold__)) void tr__pack_wrong_type(struct pack_input *in, pack_p
 __attribute__((__cold__)) void tr__pack_announced(struct pack_input *in, pack_place at,
                                                   uint64_t count, const char *what);
 
-/** Sets the fault that the document ends inside the value at `at`. Its value is NULL. */
+/**
+ * Sets the fault that the document ends inside the value at `at`. The value of the macro is NULL.
+ */
 #define CUT_SHORT(in, at) (tr__pack_cut_short(in, at), NULL)
 /**
- * Sets the fault that the value at `at` has another type than `expected`. The first byte of the
- * value must exist. Its value is NULL.
+ * Sets the fault that the value at `at` has another type than `expected`. The document must have a
+ * byte at `at`. The value of the macro is NULL.
  */
 #define WRONG_TYPE(in, at, expected) (tr__pack_wrong_type(in, at, expected), NULL)
 /**
- * Sets the fault that a head before `at` announces more bytes or items than the document has.
- * `what` is "bytes" or "items". Its value is NULL.
+ * Sets the fault that a head before `at` announces `count` bytes or items, and the document has
+ * fewer. `what` is "bytes" or "items". The value of the macro is NULL.
  */
 #define ANNOUNCED(in, at, count, what) (tr__pack_announced(in, at, count, what), NULL)
 
 /**
- * Skips `count` values of fields that this program does not know, at a nesting of `depth` messages.
+ * Skips `count` values, which belong to fields that this program does not know. `depth` is the
+ * nesting depth of the message that has these fields.
  */
 pack_place tr__pack_skip(struct pack_input *in, pack_place at, uint64_t count, unsigned depth);
 
@@ -81,9 +84,9 @@ pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned wid
                               uint64_t *value);
 
 /**
- * As tr__pack_read_wide, but inline and with a branch for each width. The processor predicts a
- * branch and continues with the next value at once. If the next place were computed from the width,
- * it would have to wait for that.
+ * As tr__pack_read_wide, but inline and with a branch for each width. The processor predicts the
+ * branch, and so begins with the next value at once. If the next place were computed from the
+ * width, the processor would have to wait for the width.
  */
 static INLINE pack_place read_wide(struct pack_input *in, pack_place at, unsigned width,
                                    uint64_t *value)

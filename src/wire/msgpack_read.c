@@ -3,7 +3,8 @@
  * Reads MessagePack into messages.
  *
  * Rule: the message in the block is valid at any time, because members that were not read yet are
- * zero. So after a fault, a walk over the message finds the buffers made so far, and frees them.
+ * zero. So after a fault, a walk over the message finds and frees the buffers that were made before
+ * the fault.
  */
 #include "wire/msgpack_read.h"
 
@@ -15,7 +16,7 @@
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, offset_of(in, at), "the message is too large")
 
-/* Reads an integer in one of the forms with a sign, which are less common. */
+/* Reads an integer whose form has a sign. Such forms are less common than those without. */
 static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, unsigned tag,
                                         uint64_t *bits, bool *is_negative)
 {
@@ -36,7 +37,8 @@ static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, un
     return at;
 }
 
-/* Reads an integer of any form. *bits is in two's complement. `at` is the place after the tag. */
+/* Reads an integer of any form. Sets *bits to its two's complement. `at` is the place after the
+ * tag. */
 static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsigned tag,
                                       uint64_t *bits, bool *is_negative)
 {
@@ -57,7 +59,7 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     return at;
 }
 
-/* Reads an integer into a field. `kind` is a constant in each call, so that the compiler makes
+/* Reads an integer into a field. Each caller passes a constant `kind`, so the compiler makes
  * special code for each kind. */
 static INLINE pack_place read_integer_field(struct pack_input *in, pack_place at, tr_kind kind,
                                             unsigned tag, char *to)
@@ -86,7 +88,8 @@ static void store_float(char *to, tr_kind kind, double value)
         memcpy(to, &value, sizeof(value));
 }
 
-/* Reads a float of the other width, or an integer that the field represents exactly. */
+/* Reads a float whose width is not that of the field, or an integer that the field represents
+ * exactly. */
 static NO_INLINE pack_place read_float_of_another_form(struct pack_input *in, pack_place at,
                                                        tr_kind kind, unsigned tag, char *to)
 {
@@ -133,13 +136,14 @@ static INLINE pack_place read_float(struct pack_input *in, pack_place at, tr_kin
     at = read_wide(in, at, is_wide ? 3 : 2, &bits);
     if (UNLIKELY(at == NULL))
         return NULL;
-    /* If the width is the same, keep every bit, even those of a NaN. */
+    /* If the float has the width of the field, keep every bit, even the bits of a NaN. */
     integer_store(to, is_wide ? sizeof(double) : sizeof(float), bits);
     return at;
 }
 
-/* Returns a text in the document itself, which may be changed. A text has a head of at least one
- * byte before it. */
+/* Returns a text that stays in the document, with a NUL behind it. The document may be changed. At
+ * the end of the document the text moves one byte to the front, over its head, which has at least
+ * one byte. */
 static inline const char *text_in_place(struct pack_input *in, pack_place span, size_t size)
 {
     unsigned char *text = (unsigned char *)(uintptr_t)span;
@@ -157,7 +161,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
     uint64_t size = tag & 0x1f;
     if (UNLIKELY((tag & 0xe0) != PACK_FIX_STR)) {
         if (tag == PACK_NIL)
-            return at; /* The field is already NULL. */
+            return at; /* The member is already NULL, because the struct was set to zero. */
         if (tag < PACK_STR8 || tag > PACK_STR32)
             return WRONG_TYPE(in, at - 1, "a str");
         at = read_wide(in, at, tag - PACK_STR8, &size);
@@ -191,7 +195,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
     return next;
 }
 
-/* Reads the head of bytes (bin). Returns the place where the bytes begin. */
+/* Reads the head of bytes (bin), and sets *size. Returns the place where the bytes begin. */
 static INLINE pack_place read_bin(struct pack_input *in, pack_place at, unsigned tag, size_t *size)
 {
     uint64_t announced = 0;
@@ -275,8 +279,8 @@ static NO_INLINE pack_place read_ref(struct pack_input *in, pack_place at, unsig
     return next;
 }
 
-/* Reads the head of an array. Refuses the array if the rest of the document is too short for its
- * items. */
+/* Reads the head of an array. Refuses the array if it has more items than the rest of the document
+ * has bytes. */
 static INLINE pack_place read_array_head(struct pack_input *in, pack_place at, unsigned tag,
                                          const char *expected, size_t *count)
 {
@@ -302,8 +306,8 @@ static NO_INLINE pack_place read_optional(struct pack_input *in, pack_place at,
                                           const tr_field *field, unsigned tag, char *member,
                                           unsigned depth);
 
-/* Reads a single value, or an optional one, an array or a list, into `to`, which must be zero. If
- * `to` is NULL, only measures. `at` is the place after the tag. */
+/* Reads a field of this form into `to`: a single value, an optional value, an array or a list. The
+ * memory at `to` must be zero. If `to` is NULL, only measures. `at` is the place after the tag. */
 static INLINE pack_place read_form(struct pack_input *in, pack_place at, const tr_field *field,
                                    unsigned form, unsigned tag, char *to, unsigned depth)
 {
@@ -452,8 +456,8 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
     if (UNLIKELY(at == NULL))
         return NULL;
     size_t known = count < type->field_count ? count : type->field_count;
-    /* Two calls, because the compiler then makes a loop that fills and need not check for each
-     * value whether it only measures. */
+    /* There are two calls, because the compiler then makes one loop that only fills. This loop need
+     * not check for each value whether it has to write. */
     at = LIKELY(to != NULL) ? read_fields(in, at, type, known, to, depth)
                             : read_fields(in, at, type, known, NULL, depth);
     if (UNLIKELY(at == NULL))

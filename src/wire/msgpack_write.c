@@ -3,8 +3,8 @@
  * Writes messages as MessagePack, each value in its shortest form.
  *
  * Rules:
- * 1. The place never passes `end`. If there is space for the longest head, a value is written at
- *    the place. Otherwise it is written to `spare` first, and copied if it fits.
+ * 1. The place never passes `end`. If the longest head fits before `end`, a head is written at the
+ *    place. Otherwise the head is written to `spare` first, and copied to the place if it fits.
  * 2. Bytes that do not fit are counted in `lost`, so that the total size is right.
  */
 #include "wire/msgpack_write.h"
@@ -16,7 +16,8 @@
 
 #include "base/assert.h"
 
-/* Bytes of the longest head, that of a ref: one byte for the head, one for its type, 64 bits. */
+/* The size of the longest head, which is the head of a ref: one byte for the head, one for its
+ * type, and the 64 bits of the ref. */
 #define HEAD_MAX 10
 
 struct writer {
@@ -60,7 +61,7 @@ static inline unsigned char *put_byte(struct writer *w, unsigned char *at, unsig
     return put_raw(w, at, &byte, 1);
 }
 
-/* Writes a head with a number of 1, 2, 4 or 8 bytes. `first` is the tag of the form with one
+/* Writes a head with a number of 1, 2, 4 or 8 bytes. `first` is the tag of the form that has one
  * byte. */
 static inline size_t head_wide(unsigned char *head, unsigned first, uint64_t value)
 {
@@ -200,14 +201,15 @@ static inline unsigned char *put_f64(struct writer *w, unsigned char *at, uint64
 static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_type *type,
                                   const char *message, unsigned depth);
 
-/* A value of this type, which may be at any address. */
+/* The value of this type at the address `value`, which need not be aligned. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static NO_INLINE unsigned char *put_field(struct writer *w, unsigned char *at,
                                           const tr_field *field, const char *message,
                                           unsigned depth);
 
-/* Writes a single value, or an optional one, an array or a list, which is at `value`. */
+/* Writes a field of this form, which is at `value`: a single value, an optional value, an array or
+ * a list. */
 static INLINE unsigned char *put_form(struct writer *w, unsigned char *at, const tr_field *field,
                                       unsigned form, const char *value, unsigned depth)
 {
@@ -335,9 +337,9 @@ static NO_INLINE unsigned char *put_with_tail(struct writer *w, unsigned char *a
     return at == NULL ? NULL : put_raw(w, at, tail->bytes.data, tail->bytes.size);
 }
 
-/* Whether a reader could hold the message. Texts and bytes have the same size in the document, so
- * only lists can make the message much larger than the document. If the lists are large, measures
- * the message. */
+/* Whether a reader could hold the message in TR_PAYLOAD_MAX bytes. Texts and bytes have the same
+ * size in the document as in the message. So only lists can make the message much larger than the
+ * document. If the lists are large, measures the message. */
 static bool is_small(const struct writer *w, size_t size, const tr_type *type, const void *message)
 {
     if (size > TR_PAYLOAD_MAX)
@@ -364,8 +366,8 @@ size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail
         return 0;
     }
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
-    /* Without a buffer everything is written to w.spare and only counted in w.lost. `begin` must
-     * not be NULL, because a NULL place means a fault. */
+    /* Without a buffer, each value is written to w.spare and then only counted in w.lost. `begin`
+     * must not be NULL, because a NULL place means a fault. */
     w.begin = buffer == NULL ? w.spare : buffer;
     w.end = w.begin + (size < TR_PAYLOAD_MAX ? size : TR_PAYLOAD_MAX);
     w.lost = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Messages as text for people: logs, dead letters, debuggers.
+ * Writes messages as text for people, in logs, dead letters and debuggers.
  *
  *     deposit{amount=5, memo="rent", to=ref(0x100000002), tags=["a", "b"], at=null}
  */
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many bytes of a `bytes` value are shown. */
+/* How many bytes of a `bytes` value are shown at most. */
 #define BYTES_SHOWN_MAX 16
-/* Longest text of any number. */
+/* The longest text of a number, in bytes. */
 #define NUMBER_MAX 40
 
 /* The text that is being written. When the buffer is full, further text is only counted. */
@@ -70,8 +70,8 @@ static void put_quoted(struct text *text, const char *string)
     put_string(text, "\"");
 }
 
-/* Writes a number in the shorter of two forms if that reads back as the same number, otherwise in
- * the longer. Writes a point in every locale. */
+/* Writes a number with `digits` digits if that text reads back as the same number, and with
+ * `digits_exact` digits otherwise. Writes a point even if the locale has a decimal comma. */
 static void put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -117,7 +117,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static void put_message(struct text *text, const tr_type *type, const void *message,
                         unsigned depth);
 
-/* A value of this type, which may be at any address. */
+/* The value of this type at the address `value`, which need not be aligned. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_signed(struct text *text, const void *value, size_t size)

@@ -133,7 +133,8 @@ static bool shape_take(struct shape_reader *r, char c)
     return is_there;
 }
 
-/* Takes the characters before the next one that has a meaning in shapes. */
+/* Takes the characters up to the next one that has a meaning in shapes, such as a brace or a
+ * comma. */
 static tr_bytes take_word(struct shape_reader *r)
 {
     const char *begin = r->at;
@@ -210,7 +211,8 @@ static bool compare_fields(struct comparison *c, unsigned depth)
         if (is_good && compare_types(c, depth))
             continue;
         if (!(c->fit & SHAPE_DIFFERENT)) {
-            /* note only the first difference, which is in the innermost field */
+            /* Note only the first difference. It is in the innermost field, because the comparison
+             * of nested fields returns first. */
             c->first = begin.first;
             c->second = begin.second;
         }
@@ -253,7 +255,7 @@ unsigned tr__shape_compare(tr_bytes first, tr_bytes second, struct shape_place *
 
 void tr__shape_front_write(unsigned char *to, uint64_t hash)
 {
-    to[0] = PACK_NEVER_USED; /* a first byte with which no document begins */
+    to[0] = PACK_NEVER_USED; /* No document begins with this byte. */
     for (int i = 1; i < SHAPE_FRONT; i++, hash >>= 8)
         to[i] = (unsigned char)hash;
 }

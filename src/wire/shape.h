@@ -5,9 +5,9 @@
  *
  *     {owner:str,cents:u64,lines:[{id:u64,name:str}],point:[f64*3],note:?str}
  *
- * A message has its fields in braces; a list is in brackets; an array has its length after a star;
- * an optional value begins with a question mark. Names of messages are left out, because packed
- * messages do not have them either.
+ * The fields of a message are in braces, and the items of a list or an array in brackets. The
+ * length of an array comes after a star. An optional value begins with a question mark. Names of
+ * messages are left out, because packed messages do not have them either.
  *
  * Two shapes fit if messages that were packed with one can be read with the other: their fields
  * have the same names and types in the same order, and one of them may have more fields at its end.
@@ -19,40 +19,44 @@
 #include <troupe/message.h>
 
 enum {
-    /* Bytes of a shape at most, far more than in practice. A type whose shape would be longer has
-     * no shape. */
+    /* The longest shape, in bytes. Shapes in practice are far shorter. A type whose shape would be
+     * longer has no shape. */
     SHAPE_TEXT_MAX = 64 * 1024,
-    /* Bytes in front of a packed message that identify its shape. */
+    /* The size of the front, which is before a packed message and identifies its shape. */
     SHAPE_FRONT = 8,
 };
 
 /**
- * Writes the shape of a type, without a NUL, and returns its length. Cuts the text at `size`; if
- * that is 0, `text` may be NULL. Returns 0 if the type has no shape: it nests too deep, the shape
- * is longer than SHAPE_TEXT_MAX, or a name contains a character with a meaning here.
+ * Writes the shape of a type, without a NUL, and returns its length. Cuts the text at `size`. If
+ * `size` is 0, `text` may be NULL. Returns 0 if the type has no shape. That is so if the type nests
+ * too deep, if the shape would be longer than SHAPE_TEXT_MAX, or if a name contains a character
+ * that has a meaning in shapes.
  */
 size_t tr__shape_write(const tr_type *type, char *text, size_t size);
 
-/** Returns a hash of a text. It has 56 bits, is the same on every machine, and is never 0. */
+/** Returns a hash of a text. The hash has 56 bits, is the same on every machine, and is never 0. */
 uint64_t tr__shape_hash(tr_bytes text);
 
-/** The result of comparing two shapes; bits. */
+/** The result of comparing two shapes, as bits. */
 enum shape_fit {
     SHAPE_EQUAL = 0,
-    SHAPE_FIRST_LONGER = 1,  /* the first has fields that the second does not know */
-    SHAPE_SECOND_LONGER = 2, /* the second has fields that the first does not know */
+    SHAPE_FIRST_LONGER = 1,  /* the first shape has fields that the second does not have */
+    SHAPE_SECOND_LONGER = 2, /* the second shape has fields that the first does not have */
     SHAPE_DIFFERENT = 4,     /* the shapes do not fit */
 };
 
-/** Where two shapes first differ: the field in each text, or the rest of a text. */
+/**
+ * The place where two shapes first differ. In each text this is the field there, or the rest of the
+ * text.
+ */
 struct shape_place {
     tr_bytes first;
     tr_bytes second;
 };
 
 /**
- * Compares two shapes. Returns bits of enum shape_fit. A text that is no shape differs from all
- * others. If the shapes differ, sets *place, unless `place` is NULL.
+ * Compares two shapes. Returns bits of enum shape_fit. A text that is not a shape differs from all
+ * others. If the shapes differ and `place` is not NULL, sets *place.
  */
 unsigned tr__shape_compare(tr_bytes first, tr_bytes second, struct shape_place *place);
 

@@ -11,14 +11,14 @@
 #include "wire/type.h"
 #include "wire/utf8.h"
 
-/* A shape and a packed message, which are read in parallel. */
+/* A shape and a packed message of this shape, which are read in parallel. */
 struct reading {
     const struct shape_show *show;
     const char *shape;
     const char *shape_end;
     const unsigned char *at;
     const unsigned char *end;
-    unsigned hidden; /* above 0: the value is read, but not written */
+    unsigned hidden; /* above 0: values are read, but not written */
 };
 
 static void put(struct reading *r, const char *text, size_t size)
@@ -146,7 +146,7 @@ static void put_number(struct reading *r, unsigned tag, uint64_t value)
     put(r, text, (size_t)length);
 }
 
-/* Shows a text, bytes or an extension (ext) of `size` bytes, whose head was read. */
+/* Shows a text, bytes or an extension (ext) of `size` bytes. The caller has read its head. */
 static bool show_span(struct reading *r, unsigned tag, uint64_t size)
 {
     bool is_ext = (tag >= PACK_EXT8 && tag < PACK_EXT8 + 3) ||
@@ -249,7 +249,8 @@ static bool show_list(struct reading *r, const tr_type *known, unsigned depth)
     return take(r, ']');
 }
 
-/* Finds the field of a known type. */
+/* Finds the field with this name in a type. Returns NULL if `known` is NULL or has no such
+ * field. */
 static const tr_field *field_find(const tr_type *known, tr_bytes name)
 {
     for (size_t i = 0; known && i < known->field_count; i++) {
@@ -287,7 +288,8 @@ static bool show_message(struct reading *r, const tr_type *known, unsigned depth
     for (uint64_t i = 0; !take(r, '}'); i++) {
         if (i && !take(r, ','))
             return false;
-        if (i >= count) { /* the message was packed by an earlier program that had fewer fields */
+        if (i >=
+            count) { /* An earlier program has packed the message, and its type had fewer fields. */
             (void)take_word(r);
             if (!take(r, ':') || !skip_shape(r))
                 return false;

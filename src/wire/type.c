@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* The size of each kind; 0 for a nested message, whose descriptor has its size. */
+/* The size of a value of each kind. It is 0 for a nested message, whose size is in its
+ * descriptor. */
 static const uint8_t kind_sizes[] = {
     [TR_KIND_BOOL] = sizeof(bool),
     [TR_KIND_I8] = 1,
@@ -53,7 +54,8 @@ static bool field_is_equal(const tr_field *a, const tr_field *b, unsigned depth)
            strcmp(a->name, b->name) == 0 && is_equal(a->message, b->message, depth + 1);
 }
 
-/* `depth` ends the walk over a handmade descriptor that contains itself. */
+/* Compares two descriptors. `depth` ends the walk when a descriptor that was made by hand contains
+ * itself. */
 static bool is_equal(const tr_type *a, const tr_type *b, unsigned depth)
 {
     if (a == b)

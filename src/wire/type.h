@@ -2,16 +2,16 @@
 /**
  * Descriptors of messages, as the library reads them.
  *
- * A descriptor is compiled into an application, perhaps with another version of the headers.
- * Therefore its entries may have another size, and are found by the size that it states
- * (tr__type_field), never by plain indexing.
+ * A descriptor is compiled into an application, perhaps with another version of the headers. So its
+ * entries may have another size than struct tr_field has here. A descriptor states the size of its
+ * entries. tr__type_field finds an entry by that size; plain indexing would be wrong.
  */
 #ifndef WIRE_TYPE_H
 #define WIRE_TYPE_H
 
 #include <troupe/message.h>
 
-/** The layout of list(t), which is the same for every t. */
+/** The layout of list(t). It is the same for every t. */
 struct list_value {
     const void *items;
     size_t count;
@@ -29,7 +29,7 @@ bool tr__field_is_secret(const tr_type *type, const tr_field *field);
 /** Whether this type, or a message inside it, has a secret field. `type` may be NULL. */
 bool tr__type_has_secrets(const tr_type *type);
 
-/** Returns the entry after another one in a table whose entries have this size. */
+/** Returns the entry that follows `field` in a table whose entries have `field_size` bytes. */
 static inline const tr_field *tr__field_next(const tr_field *field, size_t field_size)
 {
     return (const tr_field *)(const void *)((const char *)field + field_size);
@@ -39,7 +39,10 @@ _Static_assert(TR_KIND_BYTES == TR_KIND_STR + 1 && TR_KIND_BUFFER == TR_KIND_STR
                    TR_KIND_MESSAGE > TR_KIND_BUFFER,
                "kinds with pointers are beside each other");
 
-/** Whether values of this kind contain pointers. Messages may contain some. */
+/**
+ * Whether values of this kind contain pointers. Of messages, some contain pointers; the result is
+ * true for all of them.
+ */
 static inline bool tr__kind_may_be_deep(uint8_t kind)
 {
     return (kind >= TR_KIND_STR && kind <= TR_KIND_BUFFER) || kind == TR_KIND_MESSAGE;
@@ -60,13 +63,16 @@ struct field_values {
     size_t count;
 };
 
-/** Returns the values of a field of `message`. A malformed list may have a count and NULL items. */
+/**
+ * Returns the values of a field of `message`. If the message is malformed, a list may have a count
+ * and NULL items.
+ */
 struct field_values tr__field_values(const tr_field *field, const void *message);
 
 /**
- * Whether a descriptor is valid: it has known kinds and shapes, fields inside the struct, and sizes
- * that fit. If not, sets *why, unless NULL, to a constant text. Of nested descriptors, checks only
- * size and flatness. Any thread.
+ * Whether a descriptor is valid: it has known kinds and shapes, its fields are inside the struct,
+ * and their sizes fit. If the descriptor is not valid and `why` is not NULL, sets *why to a
+ * constant text. Checks only the size and the flatness of nested descriptors. Any thread.
  */
 bool tr__type_is_valid(const tr_type *type, const char **why);
 

@@ -24,7 +24,7 @@ size_t tr__utf8_character(const unsigned char *text, size_t size)
     size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     if (length > size)
         return 0;
-    /* After some first bytes the second byte has a narrower range, which excludes overlong forms,
+    /* After some first bytes, fewer second bytes are allowed. This excludes overlong forms,
      * surrogates, and characters above U+10FFFF. */
     unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
@@ -45,9 +45,10 @@ size_t tr__utf8_span_slow(const unsigned char *text, size_t size)
     return at;
 }
 
-/* Which byte may come next inside a character, for each state. In the states 1 to 3, that many
- * ordinary bytes must follow. In the other states the second byte must follow, and it has a
- * narrower range (no overlong forms, no surrogates, nothing above U+10FFFF). */
+/* The bytes that may come next inside a character, for each state. In the states 1 to 3, that many
+ * ordinary continuation bytes must follow. In the other states the second byte of the character
+ * must follow. Its range is narrower, which excludes overlong forms, surrogates, and characters
+ * above U+10FFFF. */
 static const struct {
     unsigned char low;
     unsigned char high;

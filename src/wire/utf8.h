@@ -9,8 +9,8 @@
 #include <string.h>
 
 /**
- * Returns the size of the character at `text`, which has `size` > 0 bytes, or 0 if the character is
- * malformed.
+ * Returns the size of the character at `text`, or 0 if the character is malformed. The text has
+ * `size` bytes, at least one.
  */
 size_t tr__utf8_character(const unsigned char *text, size_t size);
 
@@ -46,8 +46,8 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
 
 /**
  * Checks a text that comes in portions. *state is 0 before the first portion. It is 0 again after
- * each portion that ends with a whole character. NUL is allowed here. Returns false at the first
- * byte that is not valid in this place; *state is then undefined.
+ * each portion that ends with a whole character. A NUL is allowed here. Returns false if the
+ * portion has a byte that is not valid where it stands. *state is then undefined.
  */
 bool tr__utf8_portion(unsigned char *state, const unsigned char *text, size_t size);
 
