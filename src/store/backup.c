@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Backup, check and compaction: the part that all drivers share. */
+/** Backup, check and compaction of a store. This is the part that all drivers share. */
 #include "store/backup.h"
 
 #include "store/core.h"
@@ -30,9 +30,9 @@ static void step_begin(struct store *store)
     store->step_batches = committed(store);
 }
 
-/* If something was committed during the step, waits as long as the step took. So commits have the
- * disk and the processors for themselves half of the time, and a backup takes at most twice as long
- * as without commits. */
+/* If batches were committed during the step, waits as long as the step took. So a backup uses the
+ * disk and the processors for at most half of the time. Commits have the other half. The backup
+ * takes at most twice as long as without commits. */
 static void step_rest(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -70,11 +70,12 @@ tr_status tr__store_backup(struct store *store, const char *path, store_backup_s
     };
     step_begin(store);
     tr_status status = store->driver->backup(store->session, &call, error);
-    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* pairs with the exchange above */
+    /* pairs with the exchange in this function */
+    atom32_store(&store->has_backup, 0, ATOM_RELEASE);
     return status;
 }
 
-/* Whether a store that is not open can be used with these options. */
+/* Checks whether these options can be used for a store that is not open. */
 static tr_status check_options(const struct store_options *options, bool is_supported,
                                tr_error *error)
 {
@@ -106,7 +107,7 @@ tr_status tr__store_compact(const struct store_options *options, struct store_co
     return status ? status : driver->compact(options, report, error);
 }
 
-/* Returns the bytes of the files of a store; 0 if they are in memory. */
+/* Returns the size of the files of a store, in bytes. Returns 0 if the store is in memory. */
 static uint64_t files_size(const struct store *store)
 {
     static const char *const names[] = {"troupe.db", "troupe.db-log"};
@@ -137,6 +138,7 @@ tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
     tr_status status = tr__store_order_shrink(store, is_cancelled, &why);
     tr__tidy_give(store);
     report->bytes_after = files_size(store);
-    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* pairs with the exchange above */
+    /* pairs with the exchange in this function */
+    atom32_store(&store->has_backup, 0, ATOM_RELEASE);
     return status ? backup_refuse(error, status, why.text) : TR_OK;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Batches: an arena with a list of writes in it.
- */
+/** Batches. A batch is an arena with a list of writes in it. */
 #include "store/batch.h"
 
 #include "store/core.h"
@@ -16,11 +14,13 @@ struct store_chunk {
 };
 
 enum {
-    CHUNK_FIRST = 1024, /* Enough for the batch, a handful of writes and a small state. */
+    CHUNK_FIRST = 1024, /* enough for the batch, a few writes and a small state */
     CHUNK_NEXT = 4096,
-    BATCH_PAGES = 2,   /* the row of the actor and its index */
-    OP_PAGES = 2,      /* a leaf, and another leaf if the first is full or the table has an index */
-    DESTROY_PAGES = 8, /* a leaf of each table */
+    BATCH_PAGES = 2, /* pages that a batch changes: the row of the actor and its index */
+    /* pages that a write changes: a leaf, and a second one if the first is full or the table has an
+     * index */
+    OP_PAGES = 2,
+    DESTROY_PAGES = 8, /* pages that a destroy changes: a leaf of each table */
 };
 
 tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch)
@@ -67,7 +67,8 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
         if (!chunk)
             return NULL;
         if (is_alone) {
-            /* The newest chunk stays first, because the rest of its memory is still to be used. */
+            /* Keep the newest chunk first in the list, because later allocations use the rest of
+             * its memory. */
             chunk->next = batch->chunks->next;
             batch->chunks->next = chunk;
             return chunk->memory;
@@ -105,7 +106,7 @@ bool tr__store_batch_is_empty(const struct store_batch *batch)
     return !batch->first;
 }
 
-/* Appends a write. The key is copied, the value is not. */
+/* Appends a write. Copies its key, but not its value. */
 static tr_status batch_add(struct store_batch *batch, const struct store_op *op)
 {
     TR_ASSERT(!batch->on_done);

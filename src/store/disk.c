@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A disk in memory: its files. A tracked disk also keeps the contents of each file as of the last sync, and the writes
- * since then in their order.
+ * The files of a disk in memory. A tracked disk also keeps what each file contained at its last sync, and all writes
+ * after that sync in their order.
  */
 #include "store/disk.h"
 
@@ -17,7 +17,8 @@ struct content {
     size_t capacity;
 };
 
-/* A change that was not synced: a write, or a change of size, whose new size is in `offset`. */
+/* A change that was not synced. It is a write, or a change of the file's size. For a change of
+ * size, `offset` is the new size. */
 struct change {
     struct list link;
     bool is_truncate;
@@ -33,8 +34,8 @@ struct disk_file {
     struct content synced;
     struct list changes;
     bool is_deleted;    /* the file was deleted, and can no longer be found by its name */
-    bool is_named;      /* the name of the file is durable, so a crash leaves it */
-    bool may_come_back; /* The file was deleted, but the deletion was not synced. */
+    bool is_named;      /* the name of the file was synced, so a crash does not remove the file */
+    bool may_come_back; /* the file was deleted, but the deletion was not synced */
     unsigned openers;
     char name[];
 };
@@ -43,7 +44,7 @@ struct store_disk {
     struct memory_source source;
     bool is_tracked;
     bool is_taken;
-    struct lock lock; /* protects all members; no other lock is taken under it */
+    struct lock lock; /* protects all members; a thread that has it takes no other lock */
     struct list files;
     uint64_t space;
     struct store_io_hook hook;
@@ -225,7 +226,7 @@ tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size, uint6
     return TR_OK;
 }
 
-/* Remembers a change that is not synced. Call with the lock. */
+/* Keeps a change of a tracked disk until the file is synced. Call with the lock. */
 static bool disk_remember(struct disk_file *file, bool is_truncate, uint64_t offset,
                           const void *memory, size_t size)
 {
@@ -243,7 +244,7 @@ static bool disk_remember(struct disk_file *file, bool is_truncate, uint64_t off
     return true;
 }
 
-/* Writes as many of the bytes as there is space for. Call with the lock. */
+/* Writes as many of the bytes as the disk has space for. Call with the lock. */
 static tr_status write_some(struct disk_file *file, const void *memory, size_t size,
                             uint64_t offset)
 {
@@ -305,8 +306,8 @@ tr_status tr__disk_truncate(struct disk_file *file, uint64_t size)
     return status;
 }
 
-/* Applies one change to the synced contents. Of a write, applies only the bytes from `from` on and
- * before `to`. */
+/* Applies one change to the synced contents. If the change is a write, applies only its bytes from
+ * index `from` on and before index `to`. */
 static bool disk_arrive(struct disk_file *file, const struct change *change, size_t from, size_t to)
 {
     struct content *synced = &file->synced;
@@ -326,7 +327,7 @@ static bool disk_arrive(struct disk_file *file, const struct change *change, siz
     return true;
 }
 
-/* Call with the lock. */
+/* Makes all names and deletions durable. Call with the lock. */
 static void sync_directory(struct store_disk *disk)
 {
     LIST_EACH (link, &disk->files) {
@@ -399,8 +400,8 @@ tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_syn
     return TR_OK;
 }
 
-/* Decides for each sector of a write what a crash leaves. `is_last` says that this write is the
- * last one to arrive, and is torn. */
+/* Decides for each sector of a write what a crash leaves. If `is_last` is true, this write is the
+ * last one that arrives, and may arrive only in part. */
 static void settle_write(struct disk_file *file, struct change *change, enum disk_crash how,
                          bool is_last, struct rng *rng)
 {
@@ -446,7 +447,7 @@ static void settle_file(struct disk_file *file, enum disk_crash how, struct rng 
     content_write(&file->now, file->synced.bytes, file->synced.size, 0);
 }
 
-/* Undoes a deletion that was not synced, unless a durable file of the same name was made after the deletion. */
+/* Undoes a deletion that was not synced. Does nothing if a later file has the same name and that name was synced. */
 static void bring_back(struct store_disk *disk, struct disk_file *file)
 {
     struct disk_file *later = disk_find(disk, file->name);
@@ -523,7 +524,7 @@ static bool content_copy(struct store_disk *disk, struct content *to, const stru
     return true;
 }
 
-/* Call with the lock of `disk`. */
+/* Copies a file to another disk. Call with the lock of `disk`. */
 static tr_status clone_file(struct store_disk *disk, const struct disk_file *file)
 {
     struct disk_file *copy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A disk in memory: for stores without a directory, for kits, and for tests of power cuts.
+ * A disk in memory. It is for stores without a directory, for kits, and for tests of power cuts.
  *
  * A disk outlives the stores on it. So a test can open a store, cut the power, and open another
  * store on the bytes that are left. With `is_tracked` the disk remembers which writes were not
@@ -32,9 +32,10 @@ enum { DISK_SECTOR = 512 };
 enum store_io { STORE_IO_READ, STORE_IO_WRITE, STORE_IO_SYNC, STORE_IO_TRUNCATE, STORE_IO_DELETE };
 
 /**
- * Called before each operation, of a disk in memory or of real files. If this returns TR_OK, the
- * operation continues. If it returns TR_STORE_FULL for a write, half of the bytes are written, then
- * the disk is full. With any other status the operation fails with an IO error. Any thread.
+ * A function that is called before each file operation, on a disk in memory or on real files. If it
+ * returns TR_OK, the operation continues. If it returns TR_STORE_FULL for a write, half of the
+ * bytes are written, and then the disk is full. With any other status the operation fails with an
+ * IO error. Any thread calls it.
  */
 struct store_io_hook {
     tr_status (*on_io)(void *context, enum store_io io, const char *file, uint64_t offset,
@@ -42,14 +43,14 @@ struct store_io_hook {
     void *context;
 };
 
-/** What may happen to writes that were not synced. */
+/** What happens to writes that were not synced. */
 enum disk_crash {
-    DISK_CRASH_KEEP, /* All writes arrive: the process has died, but not the machine. */
+    DISK_CRASH_KEEP, /* all writes arrive: the process has died, but the machine has not */
     DISK_CRASH_DROP, /* None arrives. */
-    /* writes arrive in their order, up to one that is torn; all later writes are lost */
+    /* Writes arrive in their order, up to one that is torn. All later writes are lost. */
     DISK_CRASH_ORDER,
-    DISK_CRASH_MIX,   /* Each sector arrives or does not, independently of the others. */
-    DISK_CRASH_WASTE, /* Each sector arrives, does not arrive, or is garbage. */
+    DISK_CRASH_MIX,   /* each sector arrives or is lost, independently of the others */
+    DISK_CRASH_WASTE, /* each sector arrives, is lost, or becomes garbage */
     DISK_CRASHES
 };
 
@@ -59,7 +60,7 @@ TR_MUST_CHECK tr_status tr__disk_new(const struct memory_source *source, bool is
 void tr__disk_free(struct store_disk *disk);
 /**
  * Makes another disk with the same files, including writes that were not synced. No store may use
- * `disk` meanwhile.
+ * `disk` during the call.
  */
 TR_MUST_CHECK tr_status tr__disk_clone(struct store_disk *disk, struct store_disk **clone);
 /** Sets a hook, for tests. No store may use the disk. */
@@ -82,15 +83,15 @@ bool tr__disk_take(struct store_disk *disk);
 void tr__disk_give(struct store_disk *disk);
 bool tr__disk_has(struct store_disk *disk, const char *name);
 /**
- * Opens a file. `name` NULL: a file without a name, deleted when it is closed. Fails with
- * TR_NOT_FOUND, TR_NO_MEMORY.
+ * Opens a file. If `name` is NULL, makes a file without a name, which is deleted when it is closed.
+ * Fails with TR_NOT_FOUND, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__disk_open(struct store_disk *disk, const char *name, bool may_create,
                                       struct disk_file **file);
 void tr__disk_close(struct disk_file *file);
 /**
- * Reads bytes. Sets *got to their number, and sets the rest of the memory to zero. TR_STORE_FAILED
- * comes from a hook.
+ * Reads bytes. Sets *got to how many there were, and sets the rest of the memory to zero. Fails
+ * with TR_STORE_FAILED only if a hook wants it.
  */
 TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size,
                                       uint64_t offset, size_t *got);
@@ -98,12 +99,16 @@ TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size
 TR_MUST_CHECK tr_status tr__disk_write(struct disk_file *file, const void *memory, size_t size,
                                        uint64_t offset);
 TR_MUST_CHECK tr_status tr__disk_truncate(struct disk_file *file, uint64_t size);
-/** Syncs a file, and with `with_directory` also its name if the name is new. */
+/**
+ * Syncs a file. If `with_directory` is true and the name of the file is new, also syncs the name.
+ */
 TR_MUST_CHECK tr_status tr__disk_sync(struct disk_file *file, bool with_directory);
-/** Makes it durable which files exist on the disk. */
+/** Syncs the directory: after this, a crash neither removes a file nor restores a deleted one. */
 TR_MUST_CHECK tr_status tr__disk_sync_directory(struct store_disk *disk);
 uint64_t tr__disk_file_size(struct disk_file *file);
-/** Deletes a file. Unless `is_synced`, a crash may restore it. Fails with TR_NOT_FOUND. */
+/**
+ * Deletes a file. If `is_synced` is false, a crash may restore the file. Fails with TR_NOT_FOUND.
+ */
 TR_MUST_CHECK tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_synced);
 
 #endif

@@ -4,8 +4,9 @@
  * driver is in store/sqlite.
  *
  * The store makes sure that arguments are within their limits, that the entries of a group are
- * current, and that every caller gets an answer. A driver orders batches, checks their generations
- * against what is stored, and makes them durable. Names are kind, NUL, key.
+ * current, and that every caller gets an answer. A driver checks the generation of each batch
+ * against the stored one, and makes the batches durable in their order. A name has the kind, a NUL,
+ * and the key.
  */
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H
@@ -20,20 +21,20 @@ struct store_session;
 /** One connection of a reader. */
 struct store_view;
 
-/** Why a store failed, as text. */
+/** The text that says why a store failed. */
 struct store_why {
     char text[400];
 };
 
-/** The length of a driver's log. */
+/** The length of a driver's log, in pages. */
 struct store_log {
-    size_t pages; /* pages of the log since its last restart, at the last commit */
-    /* how many of `pages` are not yet in the database. While a checkpoint runs: how many were not
-     * when it began */
+    size_t pages; /* at the last commit: pages that the log has since its last restart */
+    /* How many of `pages` are not yet in the database. While a checkpoint runs, this is the number
+     * from when the checkpoint began. */
     size_t rest_pages;
-    size_t file_pages; /* most pages that the file of the log has had so far */
-    size_t soon;       /* if the log has this many pages or more, it should be tidied */
-    size_t max;        /* most pages that the log may have */
+    size_t file_pages; /* the most pages that the file of the log has ever had */
+    size_t soon;       /* from this many pages on the log should be tidied */
+    size_t max;        /* the most pages that the log may have */
 };
 
 /** The arguments of a backup, for the driver. */
@@ -41,11 +42,12 @@ struct store_backup_call {
     const char *path;
     store_backup_step *on_step; /* NULL: none */
     void *context;
-    /* Between hold and give no checkpoint runs, but commits continue. If a checkpoint runs, hold waits for its end. */
+    /* Between hold and give no checkpoint runs, but commits continue. If a checkpoint runs, hold waits until it
+     * ends. */
     void (*hold)(struct store *store);
     void (*give)(struct store *store);
-    /* Called after each step, but not between hold and give. Waits if commits need the disk and the
-     * processors. */
+    /* The driver calls it after each step, but not between hold and give. Waits if commits need the
+     * disk and the processors. */
     void (*rest)(struct store *store);
     struct store *store;
 };
@@ -63,47 +65,51 @@ struct store_driver {
 
     /**
      * Commits a group of batches, which are linked by `next`, in this order, and sets the status of
-     * each batch. Batches with TR_OK are on disk. A failing batch does not affect the others,
-     * unless the disk is full or memory is short. TR_STORE_FAILED: it is not known what is on disk,
-     * and the statuses are not valid. Committing thread.
+     * each batch. Batches with TR_OK are on disk. If one batch fails, the others are still
+     * committed, unless the disk is full or memory is short. Returns TR_STORE_FAILED if it is not
+     * known what is on disk; the statuses of the batches are then not valid. Committing thread.
      */
     tr_status (*commit)(struct store_session *session, struct store_batch *first,
                         struct store_why *why);
     /**
-     * Deletes a small part of the rows of destroyed actors. Called when there is nothing to commit;
-     * a commit also deletes such a part. Sets *has_more if it must be called again. TR_STORE_FAILED
-     * means the same as for commit. Committing thread.
+     * Deletes a small part of the rows of destroyed actors. The store calls it when there is
+     * nothing to commit; a commit also deletes such a part. Sets *has_more if the store must call
+     * it again. TR_STORE_FAILED means the same as for commit. Committing thread.
      */
     tr_status (*bury)(struct store_session *session, bool *has_more, struct store_why *why);
     /** Sets *log to the length of the log. Committing thread. */
     void (*look)(struct store_session *session, struct store_log *log);
     /**
-     * Writes the pages of the log into the database and syncs it. Sets *pages to the number of
-     * these pages. Runs on a thread of its own, while other threads commit and read, and only if
-     * the log has pages that are not in the database. Returns TR_OK also if the attempt must be
-     * repeated later. TR_STORE_FAILED means the same as for commit.
+     * Writes the pages of the log into the database and syncs the database. Sets *pages to the
+     * number of these pages. Runs on a thread of its own, while other threads commit and read. Is
+     * called only if the log has pages that are not in the database. Returns TR_OK even if the
+     * attempt must be repeated later. TR_STORE_FAILED means the same as for commit.
      */
     tr_status (*checkpoint)(struct store_session *session, size_t *pages, struct store_why *why);
     /**
-     * Writes the rest of the log into the database. After TR_OK the next commit begins the log
-     * again from its start; with `is_cut` the file of the log is empty. TR_STORE_BUSY: a reader
-     * prevents this. TR_STORE_FAILED means the same as for commit. After any other status, try
-     * again later. Committing thread, while no checkpoint runs.
+     * Writes the rest of the log into the database. After TR_OK the next commit writes at the start
+     * of the log again. If `is_cut` is true, also truncates the file of the log. Returns
+     * TR_STORE_BUSY if a reader prevents this. TR_STORE_FAILED means the same as for commit. After
+     * any other status, the caller tries again later. Committing thread, while no checkpoint runs.
      */
     tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 
     /** Implements tr__store_backup. Any thread, one at a time. NULL: not supported. */
     tr_status (*backup)(struct store_session *session, const struct store_backup_call *call,
                         tr_error *error);
-    /** Implement tr__store_check and tr__store_compact. NULL: not supported. */
+    /**
+     * Implements tr__store_check. NULL: not supported. The next function does the same for
+     * tr__store_compact.
+     */
     tr_status (*check)(const struct store_options *options, struct store_check *report,
                        store_check_damage *on_damage, void *context, tr_error *error);
     tr_status (*compact)(const struct store_options *options, struct store_compact *report,
                          tr_error *error);
     /**
-     * Cuts the log, and compacts the database while the store is open. Any status but TR_OK and
-     * TR_STORE_FAILED leaves the store unchanged. Returns TR_CANCELLED soon after another thread
-     * has set *is_cancelled; is_cancelled may be NULL. Committing thread. NULL: not supported.
+     * Cuts the log, and compacts the database while the store is open. If the status is neither
+     * TR_OK nor TR_STORE_FAILED, the store is unchanged. Returns TR_CANCELLED soon after another
+     * thread has set *is_cancelled; is_cancelled may be NULL. Committing thread. NULL: not
+     * supported.
      */
     tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,
                         struct store_why *why);
@@ -111,8 +117,8 @@ struct store_driver {
     tr_status (*view_new)(struct store_session *session, struct store_view **view);
     void (*view_free)(struct store_view *view);
     /**
-     * If `is_held`, the view sees the same state of the store from now on. Otherwise each call sees
-     * the newest state.
+     * If `is_held` is true, all later calls see the same state of the store. Otherwise each call
+     * sees the newest state.
      */
     tr_status (*view_hold)(struct store_view *view, bool is_held);
     tr_status (*read_state)(struct store_view *view, tr_bytes name, struct store_state *state);
@@ -122,8 +128,8 @@ struct store_driver {
     tr_status (*last_page)(struct store_view *view, tr_bytes name, uint32_t *last);
     tr_status (*read_page)(struct store_view *view, tr_bytes name, uint32_t number, void *bytes);
     /**
-     * Lists keys of an actor with their values. `range` has no prefix: the caller has made bounds
-     * of the prefix.
+     * Lists keys of an actor with their values. `range` has no prefix, because the caller has
+     * turned it into bounds.
      */
     tr_status (*list_kv)(struct store_view *view, tr_bytes name, const struct store_range *range,
                          store_visit *visit, void *context);
@@ -142,16 +148,23 @@ struct store_driver {
                               struct store_row *row);
     tr_status (*list_requests)(struct store_view *view, tr_bytes name, uint64_t from, bool is_last,
                                size_t limit, store_visit *visit, void *context);
-    /** Lists the names from `from` on and before `to`; rows have the whole name in `key`. */
+    /**
+     * Lists the names from `from` on and before `to`. The member `key` of a row has the whole name.
+     */
     tr_status (*list_names)(struct store_view *view, tr_bytes from, tr_bytes to, size_t limit,
                             store_visit *visit, void *context);
     tr_status (*list_queued)(struct store_view *view, int64_t after, const char *behind,
                              size_t limit, store_visit_queued *visit, void *context);
 
-    /** Runs a statement in an actor's own database, which is opened if necessary. Call on the thread of the view. */
+    /**
+     * Runs a statement in an actor's own database. Opens that database if it is not open. Call on the thread of the
+     * view.
+     */
     tr_status (*sql_run)(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call);
-    /** Closes the database if it is open. Drops the pages that the database has read; sql->pages stays. */
+    /**
+     * Closes the actor's own database if it is open. Drops the pages that it has read from the store. sql->pages stays.
+     */
     void (*sql_close)(struct store_sql *sql);
 };
 

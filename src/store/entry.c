@@ -4,14 +4,14 @@
  *
  * Invariants, under the store's lock:
  *
- * 1. The table has the newest entry of each name, unless that entry was left and has no pending
- *    batches; then the name is not in the table.
+ * 1. The table has the newest entry of each name. When that entry was left and has no pending
+ *    batches, the name is not in the table.
  * 2. An entry is drained if it is ready and none of its batches is pending. If an entry of a name
  *    is made while the previous entry is not drained, the new entry becomes the successor of the
  *    previous one, and is not ready yet. So the entries of a name form a chain, of which only the
  *    first is ready.
- * 3. An entry is freed when it was left and is drained: by leave, or after on_done of its last
- *    batch.
+ * 3. An entry is freed when it was left and is drained. tr__store_leave frees it, or the committing
+ *    thread after on_done of its last batch.
  */
 #include "store/entry.h"
 
@@ -52,7 +52,7 @@ void tr__store_entries_deinit(struct store *store)
     source_resize(&store->source, store->buckets, 0);
 }
 
-/* Doubles the table. If there is no memory, the table keeps its size. */
+/* Doubles the size of the table. If there is no memory, the table keeps its size. */
 static void entries_grow(struct store *store)
 {
     size_t count = (store->bucket_mask + 1) * 2;
@@ -96,7 +96,7 @@ static bool is_drained(const struct store_entry *entry)
     return entry->pending == 0 && atom32_load(&entry->is_ready, ATOM_RELAXED);
 }
 
-/* Replaces the previous entry of a name by a new one. The previous one is stale from now on. */
+/* Replaces the previous entry of a name by a new entry. From now on the previous entry is stale. */
 static void entry_supersede(struct store *store, struct store_entry *entry)
 {
     struct store_entry **place = place_of(store, entry);
@@ -120,7 +120,7 @@ static void entry_supersede(struct store *store, struct store_entry *entry)
         entries_grow(store);
 }
 
-/* Makes an entry that is in no table. */
+/* Makes an entry, but does not put it into the table. */
 static tr_status entry_make(struct store *store, const char *kind, tr_bytes key,
                             struct store_entry **entry)
 {
@@ -207,9 +207,9 @@ struct store_generation tr__store_entry_generation(const struct store_entry *ent
     return entry->generation;
 }
 
-/* Handles a drained entry: makes its successor ready. If the successor was left and has no batches,
- * does the same with the entry after it, and so on. Puts entries that can be freed into *garbage.
- * Returns the entry whose on_ready must be called. Call with the lock. */
+/* Makes the successor of a drained entry ready. If the successor was left and has no batches, does
+ * the same with the entry after the successor, and so on. Puts entries that can be freed into
+ * *garbage. Returns the entry whose on_ready must be called, or NULL. Call with the lock. */
 static struct store_entry *pass_on(struct store *store, struct store_entry *entry,
                                    struct store_entry **garbage)
 {
@@ -233,8 +233,8 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
     }
 }
 
-/* Handles a drained entry as pass_on does, and calls on_ready of the next entry. Call with the
- * lock; releases it. */
+/* Makes the successor of a drained entry ready and calls its on_ready. Frees entries that are no
+ * longer used. Call with the lock; releases the lock. */
 static void entry_drained(struct store *store, struct store_entry *entry)
 {
     struct store_entry *garbage;

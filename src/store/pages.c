@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Pages that are not on disk yet: see pages.h.
- */
+/** Pages of an actor's own database that are not on disk yet; see pages.h. */
 #include "store/pages.h"
 
 #include "base/assert.h"
@@ -165,7 +163,7 @@ void tr__pages_finish(struct pages *pages)
 
 static tr_status pages_put(struct store_batch *batch, const struct page *page)
 {
-    /* Copy the page, because a newer version may replace it before the batch is submitted. */
+    /* Copy the page, because before the batch is submitted a newer version may replace it. */
     void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
     if (!bytes)
         return TR_NO_MEMORY;

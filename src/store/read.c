@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reading: arguments are checked here; the driver does the rest. */
+/** Readers. The functions here check the arguments, and the driver does the rest. */
 #include "store/read.h"
 
 #include "store/core.h"
@@ -52,7 +52,7 @@ void tr__store_reader_release(struct store_reader *reader)
     (void)reader->store->driver->view_hold(reader->view, false);
 }
 
-/* Whether commits wait until this reader is released; see rule 4 of store/tidy.h. */
+/* Whether commits wait until this reader is released, by rule 4 of store/tidy.h. */
 static bool is_in_the_way(const struct store_reader *reader)
 {
     return reader->is_held && atom32_load(&reader->store->is_log_full, ATOM_RELAXED);
@@ -64,7 +64,7 @@ static tr_status reader_status(const struct store_reader *reader)
     return status == TR_OK && is_in_the_way(reader) ? TR_STORE_BUSY : status;
 }
 
-/* A visitor of a list, which ends if the reader is in the way. */
+/* A visitor of a list. It ends the list when commits wait for the reader. */
 struct visitor {
     const struct store_reader *reader;
     store_visit *visit;
@@ -161,8 +161,8 @@ static int bytes_compare(tr_bytes a, tr_bytes b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Returns the lowest key that is greater than all keys that begin with `prefix`. Returns no bytes
- * if there is no such key, because every byte of the prefix is 255. */
+/* Returns the lowest key that is greater than all keys that begin with `prefix`. If every byte of
+ * the prefix is 255, there is no such key, and it returns no bytes. */
 static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
 {
     size_t size = prefix.size;
@@ -302,7 +302,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
     if (prefix.size > 0)
         memcpy(to + kind_size, prefix.data, prefix.size);
     /* `to` becomes the first name after all names that begin with the kind and the prefix. The loop
-     * ends at the latest at the NUL of the kind. */
+     * ends at the NUL of the kind at the latest. */
     size_t to_size = kind_size + prefix.size;
     while (to[to_size - 1] == UINT8_MAX)
         to_size--;
@@ -313,7 +313,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
         memcpy(from + kind_size, start.data, start.size);
     size_t from_size = kind_size + start.size;
     if (!is_first && after.size > 0)
-        from[from_size++] = 0; /* one more NUL makes `from` the first name after that key */
+        from[from_size++] = 0; /* with one more NUL, `from` is the first name after that key */
     struct keyed keyed = {kind_size, visit, context};
     return reader->store->driver->list_names(reader->view,
                                              (tr_bytes){from, from_size},
@@ -337,7 +337,7 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
                               char kind[TR_NAME_MAX + 1])
 {
     static const unsigned char last[] = {UINT8_MAX, UINT8_MAX};
-    /* begin at 1, because names that begin with 0 belong to the store itself */
+    /* Begin with the byte 1, because names that begin with 0 belong to the store itself. */
     unsigned char from[TR_NAME_MAX + 1] = {1};
     size_t size = after ? strnlen(after, TR_NAME_MAX + 1) : 0;
     tr_status status = reader_status(reader);
@@ -347,7 +347,8 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
         return TR_INVALID_ARGUMENT;
     if (size) {
         memcpy(from, after, size);
-        from[size] = 1; /* 1 in place of the NUL: comes after all keys of the kind */
+        /* 1 in place of the NUL makes it the first name after all keys of the kind */
+        from[size] = 1;
     }
     kind[0] = '\0';
     status = reader->store->driver->list_names(reader->view,

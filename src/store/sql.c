@@ -39,7 +39,7 @@ void tr__store_sql_free(struct store_sql *sql)
 void tr__store_sql_undo(struct store_sql *sql)
 {
     if (pages_are_kept(&sql->pages))
-        /* the engine has read pages that are no longer valid, so close it */
+        /* The engine has read pages that the undo drops, so close it. */
         sql->driver->sql_close(sql);
     tr__pages_undo(&sql->pages);
 }
@@ -52,7 +52,8 @@ tr_status tr__store_sql_run(struct store_sql *sql, struct store_reader *reader,
     call->id = 0;
     call->error[0] = '\0';
     tr_status status = tr__store_status(reader->store);
-    /* commits wait for a reader that is held while the log is full; see rule 4 of store/tidy.h */
+    /* If the reader is held while the log is full, commits wait for it (rule 4 of store/tidy.h), so
+     * the statement must end then. */
     call->ends = reader->is_held ? &reader->store->is_log_full : NULL;
     if (status == TR_OK)
         status = sql->driver->sql_run(sql, reader->view, call);

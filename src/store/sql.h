@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An actor's own database: tables that belong to this actor alone. docs/design/sql.md explains how
- * and why.
+ * An actor's own database, which has tables that belong to this actor alone. docs/design/sql.md explains how and why.
  *
- * Such a database consists of pages, which are rows of the store. The first statement opens the
- * database. Only pages that statements use are read. Changes of statements stay in memory until
- * they are put into a batch; store/pages.h describes their way to the disk, and what is dropped
- * after a failure.
+ * Such a database consists of pages, which are rows of the store. The first statement opens the database. Only pages
+ * that statements use are read from the store. Pages that statements have changed stay in memory until they are put
+ * into a batch. store/pages.h describes the way of these pages to the disk, and which of them are dropped after a
+ * failure.
  *
  *     tr__store_sql_new(store, "ledger", key, &options, &sql);
  *     tr__store_sql_run(sql, reader, &call);
@@ -25,39 +24,40 @@
 #include "store/pages.h"
 
 /**
- * Stack for a statement. It was measured that the deepest expressions, views and triggers that
- * engine.h allows need less.
+ * The stack for a statement, in bytes. The deepest expressions, views and triggers that engine.h
+ * allows were measured to need less.
  */
 enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
 struct store_driver;
 struct store_reader;
-/** The open connection of the driver; NULL until the first use. */
+/** The open connection of the driver. It is NULL until the first statement. */
 struct sql_engine;
 
 struct store_sql_options {
-    /* steps that make the tables, ended by NULL; borrowed. NULL: there are none */
+    /* The statements that make the tables, each a step; NULL ends them. Borrowed. NULL: there are
+     * none. */
     const char *const *schema;
     uint64_t steps_max; /* steps of SQLite's virtual machine that one statement may take */
-    /* time that one statement may take, looked at every few steps; 0: any */
+    /* How long one statement may take. The time is checked every few steps. 0: no limit. */
     tr_time time_max_ns;
-    bool takes_any_schema; /* use the tables that the database has; `schema` is not used */
+    bool takes_any_schema; /* use the tables that the database has, and ignore `schema` */
 };
 
 struct store_sql {
     struct pages pages;
     const struct store_driver *driver;
     struct sql_engine *engine;
-    bool is_begun; /* tr__pages_begin was called: the number of stored pages is known */
-    size_t bytes;  /* estimate of the engine's memory */
+    bool is_begun; /* tr__pages_begin was called, so the number of stored pages is known */
+    size_t bytes;  /* estimate of the memory that the engine uses */
     struct store_sql_options options;
     size_t name_size;
     unsigned char name[]; /* kind, NUL, key */
 };
 
 /**
- * Called for each row; its values are borrowed for the call. If this returns any status but TR_OK,
- * the statement fails with it.
+ * A function that is called for each row. The values are borrowed for the call. If it returns any
+ * status but TR_OK, the statement fails with that status.
  */
 typedef tr_status store_sql_visit(void *context, const tr_sql_value *values, size_t count);
 
@@ -67,12 +67,15 @@ struct store_sql_call {
     const tr_sql_value *values;
     size_t count;
     store_sql_visit *visit;
-    /* Called before the first row, with the names of the columns, which are borrowed. NULL: not wanted. */
+    /* Called before the first row, with the names of the columns, which are borrowed. NULL: the caller does not need
+     * the names. */
     void (*on_columns)(void *context, const char *const *names, size_t count);
     void *context; /* of both */
-    /* the statement may only read: one that would change the tables fails with TR_NOT_PERMITTED */
+    /* The statement may only read. A statement that would change the tables fails with
+     * TR_NOT_PERMITTED. */
     bool is_reading;
-    /* Set by tr__store_sql_run: when this becomes true, the statement ends with TR_STORE_BUSY. NULL: never. */
+    /* tr__store_sql_run sets it. When *ends becomes true, the statement ends with TR_STORE_BUSY. NULL: this cannot
+     * happen. */
     const atom32 *ends;
     /* The results. */
     size_t columns;
@@ -86,14 +89,17 @@ TR_MUST_CHECK tr_status tr__store_sql_new(struct store *store, const char *kind,
                                           const struct store_sql_options *options,
                                           struct store_sql **sql);
 /**
- * Frees the database of an actor from memory. No page of it may be on its way to the disk. NULL is
- * allowed.
+ * Frees the memory of an actor's database. No page of the database may be on its way to the disk.
+ * NULL is allowed.
  */
 void tr__store_sql_free(struct store_sql *sql);
-/** Drops everything that was not submitted, because the part of the turn has failed. */
+/** Drops what the current part of the turn has changed, because that part has failed. */
 void tr__store_sql_undo(struct store_sql *sql);
 
-/** Runs one statement. See tr_try_sql for statuses. A failed statement has changed nothing. */
+/**
+ * Runs one statement. Its statuses are those of tr_try_sql. A statement that fails has changed
+ * nothing.
+ */
 TR_MUST_CHECK tr_status tr__store_sql_run(struct store_sql *sql, struct store_reader *reader,
                                           struct store_sql_call *call);
 

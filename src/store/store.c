@@ -4,8 +4,8 @@
  * in tidy.c.
  *
  * The writer takes all waiting batches and commits them as one group. Batches that arrive meanwhile
- * form the next group. So these share the cost of one sync, and no batch waits for others to
- * arrive.
+ * form the next group. So the batches of a group share the cost of one sync, and no batch waits for
+ * others to arrive.
  */
 #include "store/store.h"
 
@@ -82,8 +82,8 @@ struct group {
     size_t pages;
 };
 
-/* Moves batches to the group until the group has `count_max` batches or `pages_max` pages. Call
- * with the lock. */
+/* Moves batches from the queue to the group. Stops when the group has `count_max` batches, or
+ * `pages_max` pages or more. Call with the lock. */
 static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
                       size_t pages_max)
 {
@@ -98,7 +98,8 @@ static void take_from(struct store_queue *queue, struct group *group, size_t cou
 }
 
 /* Takes waiting batches, up to the limits of a group. Sets the status of batches that are refused.
- * Takes a few batches that destroy, but none if commits are slowed down and other batches wait. */
+ * Takes only a few batches that destroy. Takes none of these if commits are slowed down and other
+ * batches wait. */
 static struct group take_group(struct store *store)
 {
     struct group group = {.count = 0};
@@ -130,16 +131,16 @@ static void store_notify(struct store_batch *first)
         void (*on_done)(void *, struct store_batch *, tr_status) = batch->on_done;
         batch->on_done = NULL;
         /*
-         * Call this before on_done, because after on_done another thread may enter the same name at once, and the new
-         * entry must be ready.
+         * This call comes before on_done, because after on_done another thread may enter the same name at once. The new
+         * entry of that thread must be ready then.
          */
         tr__store_entry_batch_done(entry);
         on_done(batch->context, batch, batch->status);
     }
 }
 
-/* Updates the mean duration of commits. The last commit counts for an eighth of the mean. A very
- * long one counts only as twice the bound. */
+/* Updates the mean duration of commits. The last commit counts for an eighth of the mean. A commit
+ * that took longer than 2 * TR_SPIN_COMMIT_NS counts as that long. */
 static void learn_commit(struct store *store, tr_time took_ns)
 {
     tr_time mean_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
@@ -163,7 +164,7 @@ static tr_status store_commit(struct store *store, const struct group *group, st
     return status;
 }
 
-/* Commits one group. Returns false if no batch waited. */
+/* Commits one group. Returns false if no batch was waiting. */
 static bool commit_group(struct store *store)
 {
     struct group group = take_group(store);
@@ -186,8 +187,8 @@ static bool commit_group(struct store *store)
 }
 
 /*
- * Deletes a part of the rows of destroyed actors. Returns false if there are no more, or the store
- * is being closed.
+ * Deletes a part of the rows of destroyed actors. Returns false if no such rows are left, or if the
+ * store is being closed.
  */
 static bool store_bury(struct store *store)
 {
@@ -210,7 +211,7 @@ static bool store_bury(struct store *store)
 }
 
 /* Decides whether the writer polls before its next sleep. `was_soon` says that a batch came so soon
- * that polling found it, or would have. */
+ * that polling has found it or would have found it. */
 static void store_learn(struct store *store, bool was_soon)
 {
     uint32_t next = store->spin_skips_next * 2 + 1;
@@ -220,7 +221,8 @@ static void store_learn(struct store *store, bool was_soon)
     store->spin_skips = store->spin_skips_next;
 }
 
-/* Polls for work for a short time, and yields the CPU meanwhile. Returns whether it found some. */
+/* Polls for work for a short time, and yields the processor meanwhile. Returns whether there is
+ * work. Does not poll if recent polls found nothing. */
 static bool store_look(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -230,7 +232,7 @@ static bool store_look(struct store *store)
     }
     tr_time deadline = platform->mono_now(platform) + STORE_SPIN_NS;
     do {
-        /* relaxed: the caller takes the lock before it reads the batches. */
+        /* This load is relaxed, because the caller takes the lock before it reads the batches. */
         if (atom32_load(&store->has_work, ATOM_RELAXED)) {
             store_learn(store, true);
             return true;
@@ -247,7 +249,7 @@ static void sleep_until_woken(struct store *store, tr_time deadline_ns)
     tr_time begin = platform->mono_now(platform);
     platform->park(platform, store->writer_parker, deadline_ns);
     if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
-        store_learn(store, true); /* The batch came so soon that polling would have found it. */
+        store_learn(store, true); /* the batch came so soon that polling would have found it */
 }
 
 static void writer_main(void *context)
@@ -304,7 +306,7 @@ tr_status tr__store_submit(struct store_batch *batch,
     store->is_writer_idle = false;
     if (was_empty)
         atom32_store(&store->has_work, 1, ATOM_RELAXED);
-    /* All waiting batches of an entry are in the same queue, and so stay in order. */
+    /* All waiting batches of an entry go to the same queue, so that they stay in order. */
     bool is_destroy = entry->pending == entry->destroys_pending &&
                       (batch->is_destroy || entry->destroys_pending > 0);
     entry->destroys_pending += is_destroy;

@@ -11,7 +11,7 @@ static bool is_tidying(const struct store *store)
     return atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_FREE; /* pairs with tr__tidy_give */
 }
 
-/* Takes the turn of rule 6 for this thread. Returns false if the turn is not free. */
+/* Takes the turn (rule 6) for this thread. Returns false if the turn is not free. */
 static bool tidy_take(struct store *store, enum tidy_turn turn)
 {
     uint32_t expected = TIDY_FREE;
@@ -19,8 +19,8 @@ static bool tidy_take(struct store *store, enum tidy_turn turn)
     return atom32_compare_exchange(&store->tidy_turn, &expected, turn, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
-/* Gives the turn to a backup that waits for it, so that the backup need not wait for many passes in
- * a row. */
+/* Gives the turn back. If a backup waits for the turn, gives it to the backup, which would
+ * otherwise wait for many passes in a row. */
 void tr__tidy_give(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -34,7 +34,7 @@ void tr__tidy_give(struct store *store)
 }
 
 /*
- * Begins a pass of the tidying thread, if the turn is free. The log must have pages that are not in the database (rule
+ * If the turn is free, lets the tidying thread begin a pass. The log must have pages that are not in the database (rule
  * 6).
  */
 static void begin_pass(struct store *store)
@@ -43,20 +43,21 @@ static void begin_pass(struct store *store)
         store->platform->wake(store->platform, store->checkpoint_parker);
 }
 
-/* Whether the log is so long that it should restart, rule 2. */
+/* Whether the log is so long that it should restart (rule 2). */
 static bool is_due(const struct store_log *log)
 {
     return log->pages >= log->soon * TIDY_DUE;
 }
 
-/* Whether the committing thread may write the rest, rule 2. */
+/* Whether so few pages are missing from the database that the committing thread may write them
+ * (rule 2). */
 static bool is_rest_small(const struct store_log *log)
 {
     bool is_late = log->pages >= log->soon * TIDY_LATE;
     return log->rest_pages <= log->soon / (is_late ? TIDY_REST_PART_LATE : TIDY_REST_PART);
 }
 
-/* Waits until the turn is free or `deadline_ns` has come; may return earlier. */
+/* Waits until the turn is free or `deadline_ns` has come. May return earlier. */
 static void await_pass(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
@@ -67,8 +68,8 @@ static void await_pass(struct store *store, tr_time deadline_ns)
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
 
-/* Returns how long a group waits by rule 3, so that commits add half as many pages as the tidying
- * thread writes. */
+/* Returns how long a group waits by rule 3. The time is such that commits add half as many pages as
+ * the tidying thread writes. */
 static tr_time slice_ns(const struct store *store)
 {
     tr_time page_ns = (tr_time)atom64_load(&store->tidy_page_ns, ATOM_RELAXED);
@@ -103,7 +104,8 @@ static tr_time wait_until(const struct store *store, const struct store_log *log
     return is_tried ? now_ns + TIDY_READER_NS : now_ns;
 }
 
-/* Compacts the store, if a thread that has the turn waits for that. Returns whether it did. */
+/* If another thread waits for a compaction and has the turn, compacts the store. Returns whether it
+ * did. Keeps the time at which the current commit began. */
 static bool shrink_meanwhile(struct store *store)
 {
     uint64_t since_ns = atom64_load(&store->writing_ns, ATOM_RELAXED);
@@ -113,7 +115,7 @@ static bool shrink_meanwhile(struct store *store)
     return true;
 }
 
-/* Rules 2 to 4. Sets is_log_full if the group waits by rule 4, and does not clear it. */
+/* Applies rules 2 to 4. If the group waits by rule 4, sets is_log_full; the caller clears it. */
 static tr_status wait_for_log(struct store *store, size_t pages, struct store_why *why)
 {
     const tr_platform *platform = store->platform;
@@ -148,7 +150,8 @@ static tr_status wait_for_log(struct store *store, size_t pages, struct store_wh
         if (is_tried && is_long) /* a reader that is held prevents the restart */
             platform->park(platform, store->writer_parker, now_ns + TIDY_READER_NS);
         else if (is_tried)
-            platform->yield(platform); /* a reader prevents the restart, for some microseconds */
+            /* a reader prevents the restart, but only for some microseconds */
+            platform->yield(platform);
         else
             await_pass(store, deadline_ns);
     }
@@ -196,7 +199,7 @@ tr_time tr__tidy_idle(struct store *store)
         store->idle_ns = now_ns;
     if (now_ns - store->idle_ns < TIDY_IDLE_NS)
         return store->idle_ns + TIDY_IDLE_NS;
-    /* if the log could not be truncated now, try again after TIDY_IDLE_NS */
+    /* If the log cannot be truncated now, the next attempt comes after TIDY_IDLE_NS. */
     store->idle_ns = now_ns;
     if (!is_tidying(store)) {
         store->driver->look(store->session, &log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Replaces SQLite in builds without it (TROUPE_SQLITE=OFF): a store that cannot be opened. */
+/** A store that cannot be opened. It replaces SQLite in builds without it (TROUPE_SQLITE=OFF). */
 #include "store/driver.h"
 
 #include <stdio.h>

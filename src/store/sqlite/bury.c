@@ -7,11 +7,13 @@
 
 #include <string.h>
 
-/* Size of the name of a destroyed actor's row: a NUL, and the number of the row, big endian. */
+/* The size of the new name of a destroyed actor's row: a NUL, and the number of the row in
+ * big-endian order. */
 enum { BURIED_NAME = 9 };
 
-/* Actors that one transaction destroys when a store is opened. Even if each has BURY_AT_ONCE rows,
- * and each row is on a page of its own, the transaction needs only a sixth of the longest log. */
+/* How many actors one transaction destroys when a store is opened. Each of them may have
+ * BURY_AT_ONCE rows, each on a page of its own. Even then the transaction needs only a sixth of the
+ * longest log. */
 enum { DOOMED_EACH = 64 };
 
 static void buried_name(int64_t id, unsigned char name[BURIED_NAME])
@@ -34,8 +36,8 @@ static tr_status bury_run(struct link *link, enum link_statement which, int64_t 
     return tr__link_run(statement);
 }
 
-/* Sets *number to the first number in the first row of a statement, and *is_there to whether there
- * was a row. */
+/* Runs one step of a statement. Sets *is_there to whether that gave a row, and *number to the first
+ * number in the row. */
 static tr_status number_of(sqlite3_stmt *statement, bool *is_there, int64_t *number)
 {
     int result = sqlite3_step(statement);
@@ -58,7 +60,7 @@ static tr_status count_rows(struct link *link, int64_t id, int64_t *count)
     return number_of(statement, &is_there, count);
 }
 
-/* Deletes the row of the actor, or renames it. */
+/* Deletes the row of the actor. If `is_kept`, renames the row instead. */
 static tr_status take_name(struct link *link, int64_t id, tr_bytes seal, bool is_kept)
 {
     unsigned char name[BURIED_NAME];
@@ -95,8 +97,8 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     bool is_kept = count > BURY_AT_ONCE;
     if (status == TR_OK)
         status = take_name(link, id, seal, is_kept);
-    /* Delete the alarms at once even if other rows are left for later, because the list of due
-     * alarms must not find them. */
+    /* Delete the alarms now even if other rows are left for later. The list of due alarms must not
+     * find them. */
     if (status == TR_OK)
         status = bury_run(link, SQL_ALARM_CLEAR_ALL, id);
     session->has_buried |= is_kept;
@@ -165,7 +167,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
         return TR_OK;
     if (status == TR_STORE_FAILED)
         return tr__session_fail(session, link, "deleting what was destroyed", why);
-    /* Try again after the next destroy, or when the store is opened again. */
+    /* The next destroy tries again, and so does the next opening of the store. */
     session->has_buried = false;
     if (!sqlite3_get_autocommit(link->database) && tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return tr__session_fail(session, link, "rolling a transaction back", why);
@@ -174,8 +176,8 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
 
 /* ---- When a store is opened. ---- */
 
-/* Whether the row at which the statement stands is marked to be destroyed, by a seal that
- * matches. */
+/* Whether the row at which the statement stands has the mark that its actor is to be destroyed, and
+ * a seal that matches. */
 static bool is_doomed(const struct store_session *session, sqlite3_stmt *statement)
 {
     struct store_generation generation;
@@ -192,8 +194,9 @@ static bool is_doomed(const struct store_session *session, sqlite3_stmt *stateme
     return seal_fits(&seal, sealed);
 }
 
-/* Destroys the next marked actor. The first `*skipped` marked actors are skipped because their
- * seals do not match. Counts further ones of that kind in `*skipped`. */
+/* Destroys the next marked actor. Marked actors whose seals do not match come first and are
+ * skipped; `*skipped` is their number. If the next actor is one of them, only increments
+ * `*skipped`. */
 static tr_status bury_next(struct store_session *session, int64_t *skipped, bool *is_over)
 {
     unsigned char sealed[SEAL_SIZE];
@@ -213,7 +216,8 @@ static tr_status bury_next(struct store_session *session, int64_t *skipped, bool
     return fits ? tr__bury(session, id, (tr_bytes){sealed, SEAL_SIZE}) : tr__link_status(result);
 }
 
-/* Shortens the log if it is long, because the thread that tidies the log does not run yet. */
+/* Shortens the log if it is long. The committing thread does this here, because the tidying thread
+ * does not run yet. */
 static tr_status bury_tidy(struct store_session *session)
 {
     struct store_why why;
@@ -230,7 +234,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     struct link *link = &session->writer;
     tr_status status = TR_OK;
     int64_t skipped = 0;
-    /* an earlier process may have left rows to delete; tr__bury_slice looks for them */
+    /* An earlier process may have left rows to delete. tr__bury_slice looks for them. */
     session->has_buried = true;
     for (bool is_over = false; !is_over && status == TR_OK;) {
         status = tr__session_begin(session);
@@ -244,7 +248,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return status;
-    /* Ignore a damaged page or a full disk: the mark stays, and a later entry of the name handles
-     * it. */
+    /* Ignore a damaged page or a full disk. The mark stays, and a later entry of the name destroys
+     * the actor. */
     return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
 }

@@ -2,10 +2,10 @@
 /**
  * Checks a store without changing it.
  *
- * SQLite's integrity_check reads every page of every table and index through the VFS, which
- * compares each page with its sum. If the log has a newer version of a page, that version is read.
- * So a torn page of the database is no damage if the log has a newer version. Then each row is
- * compared with its seal.
+ * SQLite's integrity_check reads every page of every table and index through the VFS. The VFS
+ * compares each page with its sum. If the log has a newer version of a page, integrity_check reads
+ * that version. So a torn page of the database does not count as damage if the log has a newer
+ * version. After integrity_check, each row is compared with its seal.
  */
 #include "store/sqlite/check.h"
 
@@ -23,9 +23,9 @@ struct check {
     void *context;
 };
 
-/* The rows of a table, each with the name of its actor: name, key, number, other number, seal,
- * value. The query leaves out rows of destroyed actors, whose names are below x'01', because
- * these will be deleted. */
+/* The rows of a table, each with the name of its actor. The columns are: name, key, number, other
+ * number, seal, value. The query leaves out rows of destroyed actors, because they will be deleted.
+ * The names of destroyed actors are below x'01'. */
 struct check_table {
     const char *name;
     enum seal_kind kind;
@@ -68,7 +68,7 @@ static const char *text_of(tr_bytes name, char text[TR_NAME_MAX + 64])
     return text;
 }
 
-/* Frees a statement whose last step returned `result`. If that says that not all rows could be
+/* Frees a statement whose last step returned `result`. If `result` means that not all rows could be
  * read, reports damage. */
 static tr_status check_end(struct check *check, sqlite3_stmt *statement, int result,
                            const char *what)
@@ -173,7 +173,7 @@ static tr_status check_rows(struct check *check, const struct check_table *table
                    table->columns,
                    table->table);
     int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
-    if (result == SQLITE_ERROR) /* a store of an earlier format does not have all tables */
+    if (result == SQLITE_ERROR) /* a store of an earlier format lacks some tables */
         return TR_OK;
     if (result == SQLITE_OK)
         while ((result = sqlite3_step(statement)) == SQLITE_ROW)
@@ -181,8 +181,8 @@ static tr_status check_rows(struct check *check, const struct check_table *table
     return check_end(check, statement, result, table->table);
 }
 
-/* Finds actors whose events have gaps, or do not reach the number of the last event in the actor's
- * row. */
+/* Finds actors whose events have gaps, and actors whose last event does not have the number that is
+ * in the actor's row. */
 static tr_status check_events(struct check *check)
 {
     static const char sql[] = "SELECT a.name FROM event e JOIN actor a ON a.id = e.actor "
@@ -214,7 +214,7 @@ static tr_status check_all(struct check *check)
     return status ? status : check_events(check);
 }
 
-/* Opens the store for reading only. Its connection must be closed even after a failure. */
+/* Opens the store for reading only. Even after a failure, the caller must close its connection. */
 static tr_status check_open(struct check *check, const struct store_options *options,
                             tr_error *error)
 {

@@ -12,8 +12,8 @@ TR_MUST_CHECK tr_status tr__session_check(const struct store_options *options,
                                           struct store_check *report, store_check_damage *on_damage,
                                           void *context, tr_error *error);
 /**
- * Checks that a store exists, so that the caller does not make a new one. Sets *bytes to the size
- * of its files. Fails with TR_NOT_FOUND, ...
+ * Checks that a store exists, because opening a path without a store would make a new store. Sets
+ * *bytes to the size of the store's files. Fails with TR_NOT_FOUND, ...
  */
 TR_MUST_CHECK tr_status tr__check_place(const struct store_options *options, uint64_t *bytes,
                                         tr_error *error);

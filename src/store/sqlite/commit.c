@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Group commit: many batches in one transaction, each of them completely or not at all.
+ * Group commit. One transaction has many batches, and stores each of them completely or not at all.
  *
- * A batch is checked before it changes anything: whether its generation is the latest of the row,
- * and whether its events follow the stored ones. So no savepoints are needed: an ordinary refusal
- * changes nothing. A later failure (a page that cannot be trusted, too many alarms) rolls the whole
- * transaction back. It is then repeated without that batch.
+ * Two things are checked before a batch changes anything: whether its generation is the latest of
+ * the row, and whether its events follow the stored ones. So an ordinary refusal changes nothing,
+ * and no savepoints are needed. If a batch fails later (a page cannot be trusted, or there are too
+ * many alarms), the whole transaction is rolled back. It is then repeated without that batch.
  *
- * What is known about the row of an actor is kept with the entry (struct store_known). Every change
- * of the row names the seal that it expects; if the row has another seal, nothing changes and the
- * batch is stale. When a transaction is rolled back, the knowledge about all rows of the group is
- * dropped.
+ * An entry keeps what is known about the row of its actor (struct store_known). Every change of the
+ * row names the seal that it expects. If the row has another seal, nothing changes and the batch is
+ * stale. When a transaction is rolled back, the entries of the group drop what they know about
+ * their rows.
  */
 #include "store/sqlite/commit.h"
 
@@ -28,16 +28,18 @@ struct work {
     struct store_entry *entry;
     struct store_known *known;
     tr_bytes name;
-    /* the batch has changed something, so if it fails, the transaction must be rolled back */
+    /* The batch has changed something. If it fails now, the transaction must be rolled back. */
     bool has_changed;
 };
 
 /* What a batch changes in the row of its actor. */
 struct plan {
-    /* the first write after the last destroy of the batch; earlier writes have no effect */
+    /* The first write after the last destroy of the batch. Writes before that destroy have no
+     * effect. */
     const struct store_op *first;
-    const struct store_op *state; /* the last write of a state; NULL: none */
-    uint64_t sequence;            /* number of the last event after the batch */
+    /* the last write of a state; NULL: the batch does not write the state */
+    const struct store_op *state;
+    uint64_t sequence; /* highest number of an event after the batch */
     size_t alarms_set;
     bool dooms;
     bool destroys;
@@ -95,8 +97,8 @@ static tr_status find_row(struct work *work)
     return status;
 }
 
-/* Plans what the batch changes, without changing anything. Fails with TR_STALE if its events do not
- * follow the stored ones. */
+/* Plans what the batch changes, but changes nothing yet. Fails with TR_STALE if the events of the
+ * batch do not follow the stored events. */
 static tr_status make_plan(const struct work *work, const struct store_batch *batch,
                            struct plan *plan)
 {
@@ -139,7 +141,7 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
     return TR_OK;
 }
 
-/* Runs a statement whose first argument is the actor, and whose other arguments are bound. */
+/* Runs a statement. Its first argument is the actor. The caller has bound the other arguments. */
 static tr_status commit_run(struct work *work, sqlite3_stmt *statement)
 {
     work->has_changed = true;
@@ -147,7 +149,8 @@ static tr_status commit_run(struct work *work, sqlite3_stmt *statement)
     return tr__link_run(statement);
 }
 
-/* Runs a statement that changes the row of the actor. It must find the row with the known seal. */
+/* Runs a statement that changes the row of the actor. If the statement does not find the row with
+ * the known seal, fails with TR_STALE. */
 static tr_status run_on_row(struct work *work, sqlite3_stmt *statement)
 {
     work->has_changed = true;
@@ -169,8 +172,8 @@ static tr_status commit_destroy(struct work *work)
 }
 
 /*
- * Checks that the row of the actor still has the known seal, so that no other entry has changed it. For a batch that
- * does not change that row.
+ * For a batch that does not change the row of the actor: checks that the row still has the known seal. Then no other
+ * entry has changed the actor.
  */
 static tr_status check_row(struct work *work)
 {
@@ -229,7 +232,8 @@ static tr_status update_row(struct work *work, const struct store_known *row,
 }
 
 /*
- * Updates the row of the actor to its contents after the batch, with this generation in its seal.
+ * Updates the row of the actor to its contents after the batch. Its seal has the generation of the
+ * entry.
  */
 static tr_status write_row(struct work *work, const struct plan *plan)
 {
@@ -375,7 +379,7 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
         if (op->value.size > 0) {
             tr__link_bind_bytes(statement, 3, op->value);
         } else {
-            /* the end of the range: longer than every key, and so after all of them */
+            /* The end of the range. It is longer than every key, and so comes after all keys. */
             memset(no_bound, UINT8_MAX, sizeof no_bound);
             tr__link_bind_bytes(statement, 3, (tr_bytes){no_bound, sizeof no_bound});
         }
@@ -415,7 +419,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_QUEUE_REMOVE:
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
-    case STORE_DOOM: /* the mark itself is written with the row of the actor */
+    case STORE_DOOM: /* the write of the actor's row sets the mark */
         return remove_rows(work, op);
     case STORE_REQUEST_PUT:
     case STORE_REQUEST_TRIM:
@@ -423,7 +427,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
         return tr__session_write_request(work->session, work->entry, work->known->id, op);
     case STORE_PUT_STATE:
     case STORE_DESTROY:
-        break; /* written with the row of the actor */
+        break; /* the write of the actor's row does this */
     }
     return TR_OK;
 }
@@ -460,7 +464,7 @@ static tr_status commit_apply(struct work *work, const struct store_batch *batch
     if (status != TR_OK)
         return status;
     if (!plan.first && (plan.destroys || !work->known->is_there))
-        return TR_OK; /* Nothing of the actor is left, or nothing ever existed. */
+        return TR_OK; /* Either nothing of the actor is left, or the actor never existed. */
     status = write_row(work, &plan);
     for (const struct store_op *op = plan.first; op && status == TR_OK; op = op->next)
         status = apply_op(work, op);
@@ -489,7 +493,7 @@ static void fail_all(struct store_batch *first, tr_status status)
     }
 }
 
-/* Rolls the transaction back, which SQLite may have done already. */
+/* Rolls the transaction back, unless SQLite has already done so. */
 static tr_status roll_back(struct link *link)
 {
     if (sqlite3_get_autocommit(link->database))
@@ -498,8 +502,9 @@ static tr_status roll_back(struct link *link)
 }
 
 /*
- * A reader that finds the head of the log's index half written takes the lock of writers, and reads the head again. It
- * waits for nothing meanwhile, so this is how long the system may stop its thread.
+ * How long the writer waits for a reader that has the lock of writers. A reader takes that lock when it finds the head
+ * of the log's index half written, and then reads the head again. The reader waits for nothing meanwhile. So it has the
+ * lock for long only if the system stops its thread.
  */
 #define BEGIN_READER_NS (10 * TR_SECOND)
 
@@ -519,9 +524,9 @@ tr_status tr__session_begin(struct store_session *session)
 
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
-/* Applies every batch that has not failed so far. Returns GROUP_AGAIN if one more batch has failed,
- * so that the transaction must be rolled back, and GROUP_FULL if no batch can be applied, for the
- * reason in *status. */
+/* Applies every batch that has not failed so far. If one more batch has failed, returns
+ * GROUP_AGAIN, and the caller must roll the transaction back. If no batch can be applied, returns
+ * GROUP_FULL and sets *status to the reason. */
 static enum outcome apply_all(struct store_session *session, struct store_batch *first,
                               tr_status *status)
 {
@@ -556,9 +561,9 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
     return GROUP_READY;
 }
 
-/* Makes one attempt to commit the group, and to delete rows of destroyed actors if *buries. Returns
- * false if the caller must try again: a batch failed and is left out now, or the deletion failed and
- * *buries is false now. */
+/* Makes one attempt to commit the group. If *buries, also deletes rows of destroyed actors. Returns false if the caller
+ * must try again. There are two reasons to try again. Either a batch has failed and is left out from now on, or the
+ * deletion has failed and *buries is false from now on. */
 static bool commit_once(struct store_session *session, struct store_batch *first, bool *buries,
                         struct store_why *why, tr_status *result)
 {
@@ -569,10 +574,11 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         outcome = apply_all(session, first, &status);
     if (outcome == GROUP_READY && status == TR_OK && session->has_buried && *buries &&
         tr__bury_slice(session) != TR_OK) {
-        /* a commit must not fail because rows of destroyed actors cannot be deleted: stop deleting
-         * them */
+        /* Stop deleting, because a commit must not fail only because rows of destroyed actors
+         * cannot be deleted. */
         session->has_buried = false;
-        /* stop deleting, even if a batch of this group destroys an actor with many rows */
+        /* Without this, a batch of this group that destroys an actor with many rows would start the
+         * deletion again. */
         *buries = false;
         outcome = GROUP_AGAIN;
     }

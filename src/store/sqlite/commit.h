@@ -8,7 +8,8 @@
 #include "store/sqlite/session.h"
 
 /**
- * Begins a transaction of the writer. Waits while a reader locks writers out, which takes a moment. Committing thread.
+ * Begins a transaction of the writer. If a reader has the lock of writers, waits until the reader gives it back, which
+ * it soon does. Committing thread.
  */
 TR_MUST_CHECK tr_status tr__session_begin(struct store_session *session);
 

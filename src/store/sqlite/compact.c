@@ -2,20 +2,21 @@
 /**
  * Compaction: SQLite copies the rows into a new file, which then takes the place of the database.
  *
- * 1. The log is cut, and nothing is committed meanwhile. So the whole store is in the database
- *    file.
+ * 1. The log is cut. Nothing is committed until the compaction ends. So the whole store is in the
+ *    database file.
  * 2. VACUUM INTO makes `troupe.db-new`, whose pages get sums and whose first page gets the mark, as
  *    all pages do.
  * 3. That file is synced, and locked as the database is.
- * 4. Readers are locked out for the moment in which the file gets the name of the database. The
- *    index of the log then says that the database has changed, so each connection drops its cache,
- *    and opens the file of the new name (vfs.c).
- * 5. The directory is synced. Only after that are batches committed. Before, a power cut could
- *    bring back the earlier file under the name, and a log of the new file would not fit it.
+ * 4. Readers are locked out for the moment in which the new file gets the name of the database.
+ *    After that the index of the log says that the database has changed. So each connection drops
+ *    its cache, and opens the file that has the name now (vfs.c).
+ * 5. The directory is synced. Batches are committed only after that. Before the sync, a power cut
+ *    could bring back the earlier file under the name, and the log of the new file would not fit
+ *    the earlier file.
  *
- * So after a crash the name leads to one of the two files, both of which have the same rows, and
- * the log is empty. The log does not grow, whereas SQLite's VACUUM in place would write the whole
- * store into the log.
+ * So after a crash the name belongs to one of the two files. Both files have the same rows, and the
+ * log is empty. The log does not grow during a compaction. SQLite's VACUUM in place would write the
+ * whole store into the log.
  */
 #include "store/sqlite/compact.h"
 
@@ -31,13 +32,14 @@
 
 #include <stdio.h>
 
-/* How long a compaction waits for readers. Most of them read a few rows; an operator's view may
- * take longer. */
+/* How long a compaction waits for readers. Most readers read only a few rows; a view of an operator
+ * may take longer. */
 #define COMPACT_READERS_NS (1 * TR_SECOND)
-/* While one of them reads for long, the others are locked out for this time and then admitted for the same time. */
+/* While one reader reads for a long time, the other readers are locked out for this time, then admitted for this time,
+ * and so on. */
 #define COMPACT_BAR_NS (10 * TR_MILLISECOND)
 
-/* Writes why the compaction has failed, and returns the status. */
+/* Writes the text of why the compaction has failed, and returns the status. */
 static tr_status compact_refuse(struct store_why *why, tr_status status, const char *text)
 {
     (void)snprintf(why->text, sizeof why->text, "compacting: %.300s", text);
@@ -53,7 +55,8 @@ static void admit_readers(struct store_session *session, tr_time until_ns)
 }
 
 /*
- * Locks readers out, and waits for those that read. The caller admits readers again, also after TR_STORE_BUSY.
+ * Locks readers out, and waits for readers that are reading. The caller must admit readers again, even after
+ * TR_STORE_BUSY.
  */
 static tr_status bar_readers(struct store_session *session, struct store_why *why)
 {
@@ -72,7 +75,8 @@ static tr_status bar_readers(struct store_session *session, struct store_why *wh
 }
 
 /*
- * Cuts the log while readers are locked out. One of them that tries to begin has a lock for a moment, also then.
+ * Cuts the log while readers are locked out. A reader that tries to begin still has a lock for a moment, so this tries
+ * again while the status is TR_STORE_BUSY.
  */
 static tr_status cut_barred(struct store_session *session, struct store_why *why)
 {
@@ -86,8 +90,8 @@ static tr_status cut_barred(struct store_session *session, struct store_why *why
     return status;
 }
 
-/* Step 1. Most of the log is written before readers are locked out, so that they do not wait
- * long. */
+/* Step 1. Writes most of the log before it locks readers out, so that readers wait only for a short
+ * time. */
 static tr_status cut_log(struct store_session *session, struct store_why *why)
 {
     tr_status status = tr__session_restart(session, true, why);
@@ -100,7 +104,7 @@ static tr_status cut_log(struct store_session *session, struct store_why *why)
     return status;
 }
 
-/* Makes the new file: steps 2 and 3. */
+/* Makes the new file (steps 2 and 3). */
 static tr_status make_new(struct store_session *session, const atom32 *is_cancelled, int fd,
                           struct store_why *why)
 {
@@ -125,7 +129,7 @@ static tr_status make_new(struct store_session *session, const atom32 *is_cancel
     return status ? compact_refuse(why, status, error.text) : TR_OK;
 }
 
-/* Gives the new file the name of the database: step 4. */
+/* Gives the new file the name of the database (step 4). */
 static tr_status replace(struct store_session *session, struct store_why *why)
 {
     tr_error error;
@@ -142,8 +146,8 @@ static tr_status replace(struct store_session *session, struct store_why *why)
     return status;
 }
 
-/* Steps 2 to 4. Sets *fd to the descriptor that locks the new file. Never returns TR_STORE_FAILED,
- * because a failure concerns only the new file. */
+/* Does steps 2 to 4. Sets *fd to the descriptor that locks the new file. Never returns
+ * TR_STORE_FAILED, because a failure concerns only the new file. */
 static tr_status compact(struct store_session *session, const atom32 *is_cancelled, int *fd,
                          struct store_why *why)
 {
@@ -164,9 +168,9 @@ static tr_status compact(struct store_session *session, const atom32 *is_cancell
     return status == TR_STORE_FAILED ? TR_FAILED : status;
 }
 
-/* Step 5. Also empties the file that has lost its name, to free its space: connections that have
- * not read since then still have it open. A file with another name, as a copy by hard links has it,
- * belongs to somebody else. */
+/* Does step 5. Also empties the old file, which has lost its name, to free its space. Connections
+ * that have not read since step 4 still have the old file open. If the old file has another name,
+ * as after a copy by hard links, it belongs to somebody else and is not emptied. */
 static tr_status settle(struct store_session *session, int *fd, struct store_why *why)
 {
     tr_error error;
@@ -174,7 +178,8 @@ static tr_status settle(struct store_session *session, int *fd, struct store_why
     session->database_fd = *fd;
     *fd = before;
     tr_status status = tr__place_sync(session, &error);
-    if (status == TR_OK) /* if the path is a symbolic link, the database is in another directory */
+    /* if the path of the database is a symbolic link, sync the directory of its target too */
+    if (status == TR_OK)
         status = tr__os_directory_sync_parent(session->vfs.path, &error);
     if (status != TR_OK) {
         atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
@@ -202,7 +207,7 @@ tr_status tr__session_shrink(struct store_session *session, const atom32 *is_can
     return status;
 }
 
-/* Finds out which program owns a store that is not open. */
+/* Finds the program to which a store belongs. The store must not be open. */
 static tr_status owner_find(const struct store_options *options, char *name, tr_error *error)
 {
     uint64_t epoch;

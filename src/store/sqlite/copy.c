@@ -5,16 +5,16 @@
  * Only checkpoints write the database file; commits append to the log. So:
  *
  * 1. Rounds copy the database while checkpoints may run. Pages that are written meanwhile are noted
- *    (vfs_changes.h), and the next round copies them again. Rounds end when one had little to do,
- *    or after COPY_ROUNDS of them.
- * 2. With checkpoints on hold, the last round copies what is left. Then the database file does not
- *    change. Together with the committed frames of the log it is the store at its last commit.
- *    These frames do not change either, because a log restarts only when all of it is in the
- *    database.
- * 3. The log is copied up to the last commit, and gets a tail that is no frame (log.c). During the
- *    hold the log can restart only if all of it was in the database before. A log that restarts
- *    gets a new header before its frames are overwritten. If the header has changed, the log is
- *    copied again.
+ *    (vfs_changes.h), and the next round copies them again. Rounds end when a round had little to
+ *    do, or after COPY_ROUNDS rounds.
+ * 2. With checkpoints on hold, the last round copies the pages that are left. During the hold the
+ *    database file does not change. Together with the committed frames of the log it is the store
+ *    at its last commit. These frames do not change either, because a log restarts only when the
+ *    whole log is in the database.
+ * 3. The log is copied up to the last commit. The copy gets a tail that is not a frame (log.c).
+ *    During the hold the log can restart only if the whole log was in the database before. A log
+ *    that restarts gets a new header before its frames are overwritten. So if the header has
+ *    changed, the log is copied again.
  */
 #include "store/sqlite/copy.h"
 
@@ -28,11 +28,12 @@
 #include <stdio.h>
 
 enum {
-    COPY_CHUNK = 64,        /* pages that are read together */
-    COPY_REST_PAGES = 1000, /* if a round had at most this many pages, the last round follows */
+    COPY_CHUNK = 64, /* pages that are read at once */
+    /* after a round with at most this many pages, the next round is the last */
+    COPY_REST_PAGES = 1000,
     COPY_ROUNDS = 16,
-    /* attempts to copy the log. Few are needed, because the log restarts at most once a second and
-     * copying takes less */
+    /* How often the log is copied at most. Few attempts are needed, because the log restarts at
+     * most once a second and one attempt takes less time. */
     COPY_LOG_TRIES = 8,
     FRAME = 24 + PAGE_SIZE,
 };
@@ -47,15 +48,15 @@ struct copy {
     uint64_t unsynced; /* bytes */
     uint64_t copied;   /* bytes */
     uint64_t total;    /* size of the database in bytes */
-    /* checkpoints are on hold, so from now on a page that does not match its sum is damaged */
+    /* Checkpoints are on hold. So a page that does not match its sum is damaged. */
     bool is_last;
     char directory[OS_PATH_SIZE]; /* path.part */
-    char name[OS_PATH_SIZE];      /* path of the file in the copy that is being written */
+    char name[OS_PATH_SIZE];      /* path of the file that is being written */
     unsigned char chunk[COPY_CHUNK * PAGE_SIZE];
 };
 
-/* Counts bytes that were written. From time to time calls on_step, and syncs the new file, so that
- * each sync has little to do. */
+/* Counts bytes that were written. After each STORE_BACKUP_STEP bytes syncs the new file, so that
+ * each sync has little to do, and calls on_step. */
 static tr_status copy_count(struct copy *copy, size_t size)
 {
     copy->copied += size;
@@ -63,7 +64,8 @@ static tr_status copy_count(struct copy *copy, size_t size)
     if (copy->unsynced < STORE_BACKUP_STEP)
         return TR_OK;
     copy->unsynced = 0;
-    /* Skip the sync during the hold, which should be short. Little is left to sync. */
+    /* Do not sync during the hold, because the hold should be short. Little is left to sync
+     * then. */
     tr_status status = copy->is_last ? TR_OK : tr__plain_file_sync(&copy->to, copy->error);
     const struct store_backup_progress progress = {copy->copied, copy->total};
     if (status == TR_OK && copy->call->on_step &&
@@ -74,8 +76,8 @@ static tr_status copy_count(struct copy *copy, size_t size)
     return status;
 }
 
-/* Checks the sums of pages that were read. A page that does not match may have been read while it
- * was written. */
+/* Checks the sums of pages that were read. Before the hold, a page that does not match may only
+ * have been read while it was being written. */
 static tr_status check_pages(struct copy *copy, uint64_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +95,7 @@ static tr_status check_pages(struct copy *copy, uint64_t first, size_t count)
     return TR_OK;
 }
 
-/* Copies pages [first, end), counted from 0. */
+/* Copies the pages from `first` to before `end`, which are counted from 0. */
 static tr_status copy_pages(struct copy *copy, uint64_t first, uint64_t end)
 {
     tr_status status = TR_OK;
@@ -123,7 +125,7 @@ static bool has_bit(const uint64_t *bits, uint64_t page)
     return bits[page / 64] >> page % 64 & 1;
 }
 
-/* Copies the pages whose bits are set. */
+/* Copies the pages whose bits are set. Sets *count to their number. */
 static tr_status copy_noted(struct copy *copy, const uint64_t *bits, uint64_t *count)
 {
     tr_status status = TR_OK;
@@ -136,8 +138,8 @@ static tr_status copy_noted(struct copy *copy, const uint64_t *bits, uint64_t *c
     return status;
 }
 
-/* Copies the pages that were written since the previous round; in the first round, all pages. Sets
- * *count to their number. */
+/* Copies the pages that were written since the previous round. The first round copies all pages.
+ * Sets *count to the number of copied pages. */
 static tr_status copy_round(struct copy *copy, uint64_t *count)
 {
     struct memory_source *source = &copy->session->source;
@@ -172,11 +174,11 @@ static tr_status copy_rounds(struct copy *copy)
         if (count <= COPY_REST_PAGES)
             break;
     }
-    /* Sync now, so that the last sync, after the hold, has little to do. */
+    /* Sync now, so that little is left for the last sync after the hold. */
     return status ? status : tr__plain_file_sync(&copy->to, copy->error);
 }
 
-/* Opens a file of the store, and makes the one with the same name in the copy. */
+/* Opens a file of the store, and makes the file with the same name in the copy. */
 static tr_status copy_open(struct copy *copy, const char *from, const char *name)
 {
     (void)snprintf(
@@ -220,17 +222,17 @@ static tr_status read_header(struct copy *copy, unsigned char header[VFS_LOG_HEA
     return tr__plain_file_read(&copy->from, 0, header, VFS_LOG_HEADER, &got, copy->error);
 }
 
-/* Copies the committed frames of the log, by rule 3. */
+/* Copies the committed frames of the log (rule 3). */
 static tr_status copy_log(struct copy *copy)
 {
     for (int i = 0; i < COPY_LOG_TRIES; i++) {
         unsigned char before[VFS_LOG_HEADER];
         unsigned char after[VFS_LOG_HEADER];
         tr_status status = read_header(copy, before);
-        /* Read the number of frames after the header, so that it belongs to the log with this
-         * header or to a later one. */
+        /* Read the number of frames after the header. Then it belongs to the log with this header,
+         * or to a later log. */
         uint64_t frames =
-            atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* pairs with tidy.c */
+            atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* pairs with sqlite/tidy.c */
         uint64_t end = VFS_LOG_HEADER + frames * FRAME;
         if (status == TR_OK)
             status = copy_frames(copy, end);
@@ -248,7 +250,7 @@ static tr_status copy_log(struct copy *copy)
         copy->error, TR_STORE_BUSY, "%s restarts too often to be copied", copy->from.path);
 }
 
-/* Copies the database, and begins the hold of checkpoints unless the copy fails. */
+/* Copies the database. Unless the copy fails, also begins the hold of checkpoints. */
 static tr_status copy_database(struct copy *copy, struct plain_file *database)
 {
     uint64_t count;
@@ -261,7 +263,7 @@ static tr_status copy_database(struct copy *copy, struct plain_file *database)
     copy->call->hold(copy->call->store);
     copy->is_last = true;
     status = copy_round(copy, &count);
-    if (status == TR_OK) /* the file may have become shorter since the first round */
+    if (status == TR_OK) /* the file may be shorter now than in the first round */
         status = tr__plain_file_resize(&copy->to, copy->pages * PAGE_SIZE, copy->error);
     *database = copy->to;
     copy->to.fd = -1;
@@ -301,7 +303,7 @@ static tr_status copy_sign(struct copy *copy)
     return status ? status : tr__plain_file_sync(&copy->to, copy->error);
 }
 
-/* Removes what an unfinished backup has left, and nothing else. */
+/* Removes the files that an unfinished backup has left, and no other files. */
 static tr_status copy_remove(struct copy *copy, tr_error *error)
 {
     static const char *const names[] = {"lock", "troupe.db", "troupe.db-log"};
@@ -314,7 +316,7 @@ static tr_status copy_remove(struct copy *copy, tr_error *error)
     return status ? status : tr__plain_file_remove(copy->directory, true, error);
 }
 
-/* Makes path.part, fills it, and gives it its name. */
+/* Makes `path`.part, copies the store into it, and gives it the name `path`. */
 static tr_status copy_all(struct copy *copy)
 {
     tr_error *error = copy->error;

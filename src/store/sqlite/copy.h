@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copies the files of an open store while it is in use: see store/backup.h and docs/design/store.md. */
+/** Copies the files of an open store while the store is in use: see store/backup.h and docs/design/store.md. */
 #ifndef STORE_SQLITE_COPY_H
 #define STORE_SQLITE_COPY_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Statements in an actor's own database: see engine.h.
- */
+/** Runs statements in an actor's own database: see engine.h. */
 #include "store/sqlite/engine.h"
 
 #include "store/sqlite/engine_rules.h"
@@ -24,7 +22,7 @@ __attribute__((__format__(__printf__, 3, 4))) static tr_status engine_refuse(
     return status;
 }
 
-/* Uses the message of SQLite, unless the runtime has a better one. */
+/* Fails the call. Takes the error text of SQLite, unless the runtime has a better one. */
 static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_call *call,
                                   int result)
 {
@@ -61,7 +59,7 @@ static tr_time engine_now(const struct sql_engine *engine)
     return platform->mono_now(platform);
 }
 
-/* Returns the number of steps between two looks at the limits. */
+/* Returns after how many steps the limits are checked again. */
 static int steps_at(const struct sql_engine *engine)
 {
     return engine->sql->options.time_max_ns ? ENGINE_STEPS_TIMED : ENGINE_STEPS_AT;
@@ -130,8 +128,8 @@ static int engine_execute(struct sql_engine *engine, const char *text)
     return result;
 }
 
-/* Applies the settings of the connection. It locks the database exclusively, because no other
- * connection exists. For the same reason it need not count its changes in page 1. */
+/* Applies the settings of the connection. No other connection to this database exists. So this one
+ * locks the database exclusively, and does not count its changes in page 1. */
 static int engine_settle(struct sql_engine *engine)
 {
     enum { KIB = 1024 };
@@ -252,7 +250,7 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
 
 /* ---- Statements. ---- */
 
-/* Moves a statement to the front of the prepared ones. */
+/* Moves a statement to the front of the prepared statements. */
 static void put_first(struct sql_engine *engine, size_t at, sqlite3_stmt *statement)
 {
     memmove(&engine->prepared[1], &engine->prepared[0], at * sizeof engine->prepared[0]);
@@ -265,7 +263,7 @@ static bool is_blank(const char *text)
     return !text[strspn(text, " \t\r\n\f;")];
 }
 
-/* Whether a statement was prepared from this text. */
+/* Whether a statement was prepared from this SQL text. */
 static bool is_of(sqlite3_stmt *statement, const char *text)
 {
     const char *sql = sqlite3_sql(statement);
@@ -345,8 +343,8 @@ static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *c
     return TR_OK;
 }
 
-/* Returns the value of a column. A NULL pointer stands for SQL's NULL, or for a value that is not
- * empty but for which memory was short. */
+/* Returns the value of a column. The data of the value are NULL if the column is SQL's NULL. They
+ * are also NULL if there was no memory for a value that is not empty. */
 static tr_sql_value take_value(sqlite3_stmt *statement, int column)
 {
     tr_sql_value value = TR_SQL_NULL;
@@ -382,7 +380,7 @@ static void tell_columns(struct store_sql_call *call, sqlite3_stmt *statement)
     for (size_t i = 0; i < call->columns; i++) {
         names[i] = sqlite3_column_name(statement, (int)i);
         if (!names[i])
-            names[i] = "?"; /* memory was short */
+            names[i] = "?"; /* there was no memory for the name */
     }
     call->on_columns(call->context, names, call->columns);
 }
@@ -393,10 +391,7 @@ static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *c
     tr_sql_value values[TR_SQL_COLUMNS_MAX];
     for (bool is_first = true;; is_first = false) {
         int result = sqlite3_step(statement);
-        /*
-         * Count the columns after the first step, because that step prepares the statement again if the tables have
-         * changed.
-         */
+        /* Count the columns only now. If the tables have changed, the first step has prepared the statement again. */
         int columns = sqlite3_column_count(statement);
         TR_ASSERT(columns <= TR_SQL_COLUMNS_MAX);
         call->columns = (size_t)columns;
@@ -440,7 +435,7 @@ static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *ca
 }
 
 /* Returns how much memory the engine uses: the page cache of the connection, and an estimate for
- * the rest. */
+ * everything else. */
 static size_t bytes_of(const struct sql_engine *engine)
 {
     int used = 0;
@@ -481,7 +476,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     if (status == TR_OK)
         tr__pages_keep(&sql->pages);
     else if (is_doubtful || pages_are_staged(&sql->pages))
-        /* close, because its cache may have changes of the failed statement */
+        /* Close the connection, because its cache may have changes of the failed statement. */
         tr__engine_close(sql);
     if (sql->engine)
         sql->bytes = bytes_of(engine);

@@ -2,7 +2,7 @@
 /** What an actor may do with its own database, and which status it gets for a result of SQLite. */
 #include "store/sqlite/engine_rules.h"
 
-/* Whether a PRAGMA only describes tables. All others are refused. */
+/* Whether a PRAGMA only describes tables. All other PRAGMAs are refused. */
 static bool is_harmless(const char *pragma)
 {
     static const char *const names[] = {

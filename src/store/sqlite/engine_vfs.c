@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of an actor's own database: its pages, read from memory if they are not on disk yet,
- * else from the store.
+ * The file of an actor's own database. It consists of the actor's pages. Pages that are not on disk
+ * yet are read from memory, all others from the store.
  *
  * There is one file, one connection and one thread at a time, so nothing is locked. Nothing is
- * synced here: the batch that has the pages makes them durable. Journals are in memory (engine.c),
- * so no other file is ever opened.
+ * synced here, because the batch that has the pages makes them durable. Journals are in memory
+ * (engine.c), so no other file is ever opened.
  */
 #include "store/sqlite/engine_vfs.h"
 
@@ -30,7 +30,7 @@ static int file_close(sqlite3_file *file)
     return SQLITE_OK;
 }
 
-/* Reads the newest version of a page. A page that was never written is zeros. */
+/* Reads the newest version of a page. If the page was never written, sets the bytes to zero. */
 static tr_status page_read(struct sql_engine *engine, uint32_t number, unsigned char *bytes)
 {
     struct store_sql *sql = engine->sql;
@@ -57,7 +57,7 @@ static int file_read(sqlite3_file *file, void *memory, int size, sqlite3_int64 o
     sqlite3_int64 number = offset / STORE_PAGE_SIZE + 1;
     int within = (int)(offset % STORE_PAGE_SIZE);
     if (within + size > STORE_PAGE_SIZE)
-        /* the database has another page size, so it was not made by the runtime */
+        /* The database has another page size, so the runtime has not made it. */
         return SQLITE_IOERR_READ;
     if (number > engine->sql->pages.count) {
         memset(memory, 0, (size_t)size);
@@ -166,10 +166,11 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *opene
 {
     (void)vfs;
     struct engine_file *file = (struct engine_file *)(void *)opened;
-    opened->pMethods = NULL; /* A file without methods is not closed by SQLite. */
+    opened->pMethods = NULL; /* SQLite does not close a file without methods. */
     if (!path || !(flags & SQLITE_OPEN_MAIN_DB))
         return SQLITE_CANTOPEN;
-    /* The name contains the address of the engine. No statement can give a name, because ATTACH is refused. */
+    /* The name of the file contains the address of the engine. No statement can open a file by a name of its own,
+     * because ATTACH is refused. */
     file->engine = (struct sql_engine *)(uintptr_t)sqlite3_uri_int64(path, "engine", 0);
     if (!file->engine)
         return SQLITE_CANTOPEN;
@@ -203,7 +204,7 @@ static int vfs_full_pathname(sqlite3_vfs *vfs, const char *path, int size, char 
     return length < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* Time and randomness come from the platform, as for the store's own files. */
+/* Time and randomness come from the platform, as they do for the store's own files. */
 static int vfs_randomness(sqlite3_vfs *vfs, int size, char *result)
 {
     sqlite3_vfs *base = &session_of(vfs)->vfs.base;
@@ -213,7 +214,7 @@ static int vfs_randomness(sqlite3_vfs *vfs, int size, char *result)
 static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
 {
     (void)vfs;
-    return microseconds; /* No thread waits for a lock here. */
+    return microseconds; /* no thread waits for a lock in this VFS, so there is no need to sleep */
 }
 
 static int vfs_time(sqlite3_vfs *vfs, double *days)

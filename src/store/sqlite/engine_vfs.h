@@ -5,7 +5,7 @@
 
 #include "store/sqlite/session.h"
 
-/** Registers the VFS, one for the whole session. Fails with TR_NO_MEMORY. */
+/** Registers the VFS. There is one for the whole session. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__engine_vfs_init(struct store_session *session);
 void tr__engine_vfs_deinit(struct store_session *session);
 

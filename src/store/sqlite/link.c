@@ -22,8 +22,8 @@ tr_status tr__link_status(int result)
     case SQLITE_NOMEM:
     case SQLITE_IOERR_NOMEM:
         return TR_NO_MEMORY;
-    case SQLITE_IOERR_READ:       /* A page that cannot be read counts as corrupt, */
-    case SQLITE_IOERR_SHORT_READ: /* because other data may be intact. */
+    case SQLITE_IOERR_READ:       /* a page that cannot be read counts as corrupt, */
+    case SQLITE_IOERR_SHORT_READ: /* because other data may be intact */
     case SQLITE_IOERR_CORRUPTFS:
     case SQLITE_IOERR_DATA:
         return TR_STORE_CORRUPT;
@@ -37,8 +37,8 @@ tr_status tr__link_status(int result)
         return TR_STORE_FULL;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR:      /* The statements are correct, so the schema is not that of a store. */
-    case SQLITE_CONSTRAINT: /* The statements never insert a row that exists. */
+    case SQLITE_ERROR:      /* the statements are correct, so the schema is not that of a store */
+    case SQLITE_CONSTRAINT: /* the statements never insert a row that exists */
     case SQLITE_MISMATCH:
         return TR_STORE_CORRUPT;
     case SQLITE_BUSY:
@@ -78,7 +78,7 @@ tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *pa
     int result = sqlite3_open_v2(path, &link->database, flags, vfs->name);
     if (result != SQLITE_OK)
         return tr__link_status(result);
-    int reserved = PAGE_SUM; /* a setting that only matters for a database that is made later */
+    int reserved = PAGE_SUM; /* matters only for a database that is made later */
     (void)sqlite3_file_control(link->database, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

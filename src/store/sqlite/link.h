@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A connection to the database, with statements that are prepared once and then reused. */
+/**
+ * A connection to the database, with statements that are prepared once and then used many times.
+ */
 #ifndef STORE_SQLITE_LINK_H
 #define STORE_SQLITE_LINK_H
 
@@ -7,8 +9,8 @@
 
 #include <troupe/message.h>
 
-/* All statements, each with name and text. They refer to actors by the number of the row in
- * `actor`. */
+/* All statements, each with name and text. In a statement, an actor is the number of its row in the
+ * table `actor`. */
 #define LINK_STATEMENTS(X)                                                                         \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
@@ -21,20 +23,20 @@
     X(ACTOR_STATE,                                                                                 \
       "UPDATE actor SET seal = ?1, sequence = ?2, state = ?3 WHERE id = ?4 AND seal = ?5")         \
     X(ACTOR_SEAL, "UPDATE actor SET seal = ?1, sequence = ?2 WHERE id = ?3 AND seal = ?4")         \
-    X(ACTOR_VERSION, /* a statement of its own: the version is in an index, and seldom changes */  \
+    X(ACTOR_VERSION, /* separate, because the version is in an index and seldom changes */         \
       "UPDATE actor SET version = ?2 WHERE id = ?1")                                               \
     X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
-    X(ACTOR_ROWS, /* counts rows in each table, at most ?2 + 1 */                                  \
+    X(ACTOR_ROWS, /* counts rows of all tables, at most ?2 + 1 of each */                          \
       "SELECT (SELECT count(*) FROM (SELECT 1 FROM kv WHERE actor = ?1 LIMIT ?2 + 1)) + "          \
       "(SELECT count(*) FROM (SELECT 1 FROM queue WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM event WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM snapshot WHERE actor = ?1 LIMIT ?2 + 1)) + "           \
       "(SELECT count(*) FROM (SELECT 1 FROM page WHERE actor = ?1 LIMIT ?2 + 1)) + "               \
       "(SELECT count(*) FROM (SELECT 1 FROM request WHERE actor = ?1 LIMIT ?2 + 1))")              \
-    X(ACTOR_DOOMED, /* the same condition as in the index */                                       \
+    X(ACTOR_DOOMED, /* the condition is that of the index actor_doomed */                          \
       "SELECT id, seal, version, sequence, state, name FROM actor "                                \
       "WHERE version >= 4294967296 ORDER BY version LIMIT 1 OFFSET ?1")                            \
-    X(ACTOR_NAMES, /* reads indexes only; the last condition is that of actor_half */              \
+    X(ACTOR_NAMES, /* reads indexes only; the last condition is that of the index actor_half */    \
       "SELECT name FROM actor WHERE name >= ?1 AND name < ?2 AND id NOT IN "                       \
       "(SELECT id FROM actor WHERE version >= 2147483648) ORDER BY name LIMIT ?3")                 \
     X(ACTOR_BURY,                                                                                  \
@@ -78,7 +80,7 @@
       "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
     X(ALARM_CLEAR, "DELETE FROM alarm WHERE actor = ?1 AND name = ?2")                             \
     X(ALARM_CLEAR_ALL, "DELETE FROM alarm WHERE actor = ?1")                                       \
-    X(ALARM_COUNT, /* counts alarms of the application; see tr__store_alarm_set */                 \
+    X(ALARM_COUNT, /* counts only alarms of the application; see tr__store_alarm_set */            \
       "SELECT count(*) FROM alarm WHERE actor = ?1 AND name >= x'02'")                             \
     X(ALARM_LIST,                                                                                  \
       "SELECT m.name, m.due, m.seal, m.bytes FROM actor a CROSS JOIN alarm m "                     \
@@ -101,7 +103,7 @@
       "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
       "ON q.actor = a.id WHERE a.name = ?1 AND q.id >= ?3 "                                        \
       "ORDER BY q.name, q.id LIMIT ?4")                                                            \
-    /* One step of the recursion is one lookup in the index, however many items an actor has. */   \
+    /* Each step of the recursion is one lookup in the index, however many items an actor has. */  \
     X(QUEUE_ACTORS,                                                                                \
       "WITH RECURSIVE next(actor) AS (SELECT min(actor) FROM queue WHERE actor > ?1 UNION ALL "    \
       "SELECT (SELECT min(actor) FROM queue WHERE actor > next.actor) FROM next "                  \
@@ -159,8 +161,8 @@ struct link {
 };
 
 /**
- * Opens a connection and does nothing else, because the caller must check what the file is before
- * it is used.
+ * Opens a connection and does nothing else. The caller must check what the file is before SQLite
+ * uses it.
  */
 TR_MUST_CHECK tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path);
 /** Applies the settings that all connections have. */
@@ -172,11 +174,11 @@ void tr__link_close(struct link *link);
 tr_status tr__link_status(int result);
 
 /**
- * Returns a statement that is reset and ready for binding. NULL: it could not be prepared; *status
- * says why.
+ * Returns a statement that is reset and ready for binding. If the statement could not be prepared,
+ * returns NULL and sets *status to the reason.
  */
 sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, tr_status *status);
-/** Prepares the statements that must not fail for lack of memory. */
+/** Prepares all statements that must later not fail for lack of memory. */
 TR_MUST_CHECK tr_status tr__link_ready(struct link *link);
 /** Runs a statement that returns no rows, and resets it. */
 TR_MUST_CHECK tr_status tr__link_run(sqlite3_stmt *statement);
@@ -187,13 +189,13 @@ TR_MUST_CHECK tr_status tr__link_execute(struct link *link, const char *text);
 /** Returns the number in the first row of an SQL text. */
 TR_MUST_CHECK tr_status tr__link_number(struct link *link, const char *text, int64_t *number);
 
-/* Bind an argument of a statement. Bytes are borrowed until the statement has run. Only a mistake
- * of the runtime can make these calls fail. */
+/* The next functions bind an argument of a statement. Bytes are borrowed until the statement has
+ * run. Only a mistake of the runtime can make these calls fail. */
 void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes);
 void tr__link_bind_number(sqlite3_stmt *statement, int index, int64_t number);
 /**
- * Returns a column as bytes, borrowed until the next step. If memory was short, sqlite3_errcode
- * returns SQLITE_NOMEM.
+ * Returns a column as bytes, which are borrowed until the next step. If there was no memory,
+ * sqlite3_errcode returns SQLITE_NOMEM after this call.
  */
 tr_bytes tr__link_bytes(sqlite3_stmt *statement, int column);
 

@@ -8,7 +8,7 @@
 
 static const tr_bytes no_bytes = {NULL, 0};
 
-/* Reads a row from a statement. Returns false if it cannot be trusted. */
+/* Reads a row from a statement. Returns false if the row cannot be trusted. */
 typedef bool take_row(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
                       struct store_row *row);
 
@@ -74,7 +74,7 @@ tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct 
         return status;
     tr_bytes to = range->to;
     if (to.size == 0) {
-        /* the end of the range: longer than every key, and so after all of them */
+        /* The end of the range. It is longer than every key, and so comes after all keys. */
         memset(no_bound, UINT8_MAX, sizeof no_bound);
         to = (tr_bytes){no_bound, sizeof no_bound};
     }
@@ -98,7 +98,7 @@ static bool visit_named(void *context, const struct store_row *row)
     struct store_row shown = *row;
     static_assert(TR_ALARM_NAME_MAX < sizeof text, "fits");
     if (!text_of(row->key, text, sizeof text))
-        return true; /* skip the row: no store writes a name like this, so its seal would not match */
+        return true; /* Skip the row. No store writes such a name, so its seal would not match. */
     shown.key = no_bytes;
     shown.name = text;
     return named->visit(named->context, &shown);
@@ -183,7 +183,7 @@ tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t 
 }
 
 /* Splits a name into the kind and the key of an actor. Returns false if the name has no NUL between
- * them, or one of them is too long. */
+ * kind and key, or if kind or key is too long. */
 static bool name_split(tr_bytes name, char kind[TR_NAME_MAX + 1], tr_bytes *key)
 {
     const char *kind_end = name.size > 0 ? memchr(name.data, '\0', name.size) : NULL;
@@ -196,7 +196,7 @@ static bool name_split(tr_bytes name, char kind[TR_NAME_MAX + 1], tr_bytes *key)
     return true;
 }
 
-/* Reads the alarm at which the statement stands. It may be of any actor. */
+/* Reads the alarm at which the statement stands. The alarm may belong to any actor. */
 static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
                      char kind[TR_NAME_MAX + 1], struct store_due *due)
 {
@@ -207,7 +207,7 @@ static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
     due->bytes = tr__link_bytes(statement, 4);
     tr_bytes name = tr__link_bytes(statement, 5);
     if (!text_of(alarm, due->place.name, sizeof due->place.name))
-        return false; /* stop, because the list could not continue after this row */
+        return false; /* end the list, because it could not continue after this row */
     if (!name_split(name, kind, &due->key))
         return true;
     due->kind = kind;
@@ -276,7 +276,7 @@ tr_status tr__view_list_queued(struct store_view *view, int64_t after, const cha
         if (name_split(tr__link_bytes(statement, 1), kind, &queued.key))
             queued.kind = kind;
         uint64_t version = (uint64_t)sqlite3_column_int64(statement, 3);
-        /* actors with SEAL_DOOMED do not count, because they will be deleted */
+        /* Actors with SEAL_DOOMED have no items here, because they will be deleted. */
         queued.has_items = sqlite3_column_int64(statement, 2) != 0 && !(version & SEAL_DOOMED);
         queued.version = (uint32_t)version;
         goes_on = visit(context, &queued);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Lists: the rows of an actor, and the alarms and queues of all actors. */
+/** Lists the rows of an actor, and the alarms and queues of all actors. */
 #ifndef STORE_SQLITE_LISTS_H
 #define STORE_SQLITE_LISTS_H
 
 #include "store/sqlite/view.h"
 
-/* Implement the functions of store_driver with the same names. */
+/* These functions implement the functions of store_driver with the same names. */
 tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct store_range *range,
                            store_visit *visit, void *context);
 tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_visit *visit,

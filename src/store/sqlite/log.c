@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The log of SQLite, see https://www.sqlite.org/walformat.html: a header of 32 bytes and frames,
- * each with a header of 24 bytes and a page. The sum of a frame continues the sum of the frame
- * before it. So if the sum of a frame fits the frame before it, the two were written one after the
- * other, even if earlier frames are damaged.
+ * Checks the log of SQLite (https://www.sqlite.org/walformat.html). The log has a header of 32 bytes and then frames.
+ * Each frame has a header of 24 bytes and a page. The sum of a frame continues the sum of the frame before it. So if
+ * the sum of a frame fits the frame before it, the two were written one after the other, even if earlier frames are
+ * damaged.
  *
- * A transaction is written after the previous one was synced. So if a frame ends a transaction and
- * the frame after it fits, the transaction and all before it were durable. If a frame that does not
- * fit is followed by such a pair of frames, the log was damaged. If not, a power cut may have torn
- * the last transaction.
+ * A transaction is written after the previous transaction was synced. So if a frame ends a transaction and the next
+ * frame fits, that transaction and all transactions before it were durable. If such a pair of frames comes after a
+ * frame that does not fit, the log was damaged. Otherwise a power cut may have torn the last transaction.
  *
- * The header of a frame may lie in two sectors of the disk, and a power cut may have kept the new
- * content of the second only. Then the salts and the sum are those of the new frame, and the fields
- * before them are older bytes, perhaps of the header of an older frame. The field that says that a frame ends a transaction is the size of the database. In such a
- * header this field is trusted only if its value is possible and the frame fits the one before it.
- * A header in one sector is complete if the next frame fits its sum.
+ * The header of a frame may lie in two sectors of the disk. After a power cut, perhaps only the second sector has its
+ * new content. Then the salts and the sum are those of the new frame, and the fields before them are older bytes,
+ * perhaps of an older header. One of these fields is the size of the database, which also says that the frame ends a
+ * transaction. In a header in two sectors, this field is trusted only if its value is possible and the frame fits the
+ * frame before it. A header in one sector is complete if the next frame fits its sum.
  *
- * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes after its
- * last frame, and makes them durable before the frame is written (vfs.c).
+ * A store leaves VFS_LOG_TAIL bytes after the last frame, and makes them durable before it writes that frame (vfs.c).
+ * So a log that ends in the middle of its frames was cut.
  *
- * If the header of the log is damaged, no frame can be trusted. If a power cut came while the log was restarting,
- * all of the old log is in the database. To find out, the frames are compared with the database.
+ * If the header of the log is damaged, no frame can be trusted. The reason may be a power cut while the log was
+ * restarting; then the whole old log is in the database. To find out whether it is, the frames are compared with the
+ * database.
  */
 #include "store/sqlite/log.h"
 
@@ -39,10 +39,12 @@ struct sum {
 
 struct log {
     sqlite3_file *file;
-    /* byte order of the words that are summed; the numbers of the format are always big endian */
+    /* The byte order of the words that are summed. The numbers of the format are big-endian in
+     * every log. */
     bool is_big_endian;
     uint64_t frame_count;
-    /* pages that the database can have at most: those in its file, and one for each frame */
+    /* How many pages the database can have at most: the pages in its file, and one for each
+     * frame. */
     uint64_t pages_max;
     unsigned char salts[8];
     unsigned char frame[FRAME]; /* the last frame that was read */
@@ -71,7 +73,7 @@ static struct sum sum_at(const unsigned char *bytes)
     return (struct sum){big_endian(bytes), big_endian(bytes + 4)};
 }
 
-/* Reads a frame, counted from 0. */
+/* Reads frame `number`, counted from 0. */
 static bool read_frame(struct log *log, uint64_t number)
 {
     sqlite3_int64 offset = LOG_HEADER + (sqlite3_int64)number * FRAME;
@@ -79,8 +81,8 @@ static bool read_frame(struct log *log, uint64_t number)
            log->file->pMethods->xRead(log->file, log->frame, FRAME, offset) == SQLITE_OK;
 }
 
-/* Whether the frame that was read has these salts and continues this sum. Sets *own to the frame's
- * own sum. */
+/* Whether the frame that was read has the salts of the log, and its sum continues `before`. Sets
+ * *own to the frame's own sum. */
 static bool frame_fits(const struct log *log, struct sum before, struct sum *own)
 {
     struct sum sum = before;
@@ -113,8 +115,8 @@ static bool read_header(struct log *log, struct sum *sum)
            sum->first == written.first && sum->second == written.second;
 }
 
-/* Whether the header of this frame lies in two sectors, the field that ends a transaction in one
- * and the sum in the other. */
+/* Whether the header of this frame lies in two sectors. The field that ends a transaction is then
+ * in the first, and the sum in the second. */
 static bool header_is_split(uint64_t number)
 {
     enum { SECTOR = 512 };
@@ -122,10 +124,12 @@ static bool header_is_split(uint64_t number)
     return offset / SECTOR != (offset + FRAME_HEADER - 1) / SECTOR;
 }
 
-/* Whether a frame after frame `from`, at which the log breaks, was durable. */
+/* Frame `from` is the first that does not fit. Returns whether the frames after it show that a
+ * transaction there was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    /* the previous frame ends a transaction; counts only if this frame continues its sum */
+    /* The previous frame ends a transaction. This counts only if the current frame continues the
+     * sum of the previous one. */
     bool ends = false;
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
@@ -140,8 +144,8 @@ static bool was_more_durable(struct log *log, uint64_t from)
     return false;
 }
 
-/* Whether the page in the frame that was read is in the database too. The page of the database is
- * read in two halves, because the VFS would check the sum of a whole page. */
+/* Whether the database has the page of the frame that was read. Reads the page of the database in
+ * two halves, because the VFS would check the sum of a whole page. */
 static bool is_in_database(const struct log *log, sqlite3_file *database)
 {
     enum { HALF = PAGE_SIZE / 2 };
@@ -153,8 +157,8 @@ static bool is_in_database(const struct log *log, sqlite3_file *database)
            memcmp(page, log->frame + FRAME_HEADER, PAGE_SIZE - PAGE_SUM) == 0;
 }
 
-/* Finds the first frame whose sum the next frame continues. Sets *count to the number of frames
- * that continue each other from there. */
+/* Finds the first frame whose sum is continued by the next frame. Sets *count to how many frames
+ * after it continue the sum of the frame before them. */
 static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
 {
     *count = 0;
@@ -170,12 +174,14 @@ static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
     }
 }
 
-/* Checks a log with a damaged header: whether it has a page that the database does not have. */
+/* Checks a log whose header is damaged. Returns TR_STORE_CORRUPT if the log has a durable page that
+ * the database does not have. */
 static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *database)
 {
     uint64_t first = 0;
     uint64_t count = 0;
-    /* The byte order of the machine that wrote the log is not known either, so both are tried. */
+    /* Try both byte orders, because the byte order of the machine that wrote the log is in the
+     * damaged header. */
     for (int i = 0; i < 2 && count == 0; i++) {
         log->is_big_endian = i != 0;
         find_chain(log, &first, &count);
@@ -198,8 +204,8 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
             is_newest = seen[j] != page;
         if (is_newest)
             seen[seen_count++] = page;
-        /* Only the newest durable version of a page is compared. If a later, unsynced transaction
-         * has the page too, the page in the database proves nothing. */
+        /* Compare only the newest durable version of a page. If a later transaction that was not
+         * synced has the page too, the page in the database proves nothing. */
         is_missing = is_durable && is_newest && !is_in_database(log, database);
         if (i == first)
             break;
@@ -227,7 +233,7 @@ static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *datab
     return TR_OK;
 }
 
-/* Checks the files when the log and the database are open. */
+/* Checks the files. The log and the database are open. */
 static tr_status check_files(struct vfs *vfs, sqlite3_file *file, sqlite3_file *database,
                              const char **why)
 {

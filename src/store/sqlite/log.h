@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checks the log that a crash has left, before SQLite reads it. A log that is torn at its end, as
- * after a power cut, is good; one that is damaged in the middle is not.
+ * Checks the log that a crash has left, before SQLite reads that log. A log may be torn at its end,
+ * as after a power cut. A log that is damaged in the middle is refused.
  *
  * SQLite reads the log up to the first frame that does not fit, and ignores the rest without an
  * error. So if the log is damaged in the middle, acknowledged transactions would be lost unnoticed.
@@ -13,17 +13,19 @@
 
 /**
  * Checks the log. TR_OK: SQLite will read everything that was ever acknowledged, except perhaps the
- * last transaction. If the last frame is damaged, it is not known whether it was synced. TR_OK also
- * if there is no log and the database is not marked as having one. TR_STORE_CORRUPT: acknowledged
- * data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED `*why` is the rest of a sentence that
- * begins with the path of the log. TR_NO_MEMORY.
+ * last transaction. That exception exists because it is not known whether a damaged last frame was
+ * synced. The status is also TR_OK if there is no log and the database has no mark that there is
+ * one. TR_STORE_CORRUPT: acknowledged data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED
+ * `*why` is the rest of a sentence that begins with the path of the log. TR_NO_MEMORY.
  *
- * Call it after tr__vfs_look. `database` is the file of a connection. The log is closed again; the
- * database is not opened a second time.
+ * Call it after tr__vfs_look. `database` is the file of a connection, which is used here and not
+ * opened again. The log is opened here and closed again.
  */
 TR_MUST_CHECK tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **why);
 
-/** Makes the header of an empty log, with new random salts, so that no frame that was ever written matches it. */
+/**
+ * Makes the header of an empty log. The header has new random salts, so that no frame that was ever written matches it.
+ */
 void tr__log_make_header(const struct memory_source *source, unsigned char header[VFS_LOG_HEADER]);
 
 #endif

@@ -2,10 +2,10 @@
 /**
  * Makes the tables, and checks which program may open them.
  *
- * A database is made in steps, and a power cut may come after each of them. First the file gets the
- * application id of a store, outside of any log. Then it gets its tables in one transaction. So a
- * database that has tables and another id was never a store. A database with the id of a store and
- * without tables was interrupted in between, and is completed.
+ * A database is made in two steps, and a power cut may come after each of them. First the file gets
+ * the application id of a store, without a log. Then it gets its tables in one transaction. So a
+ * database that has tables and another id was never a store. If a database has the id of a store
+ * and no tables, a power cut came between the two steps; such a database is completed.
  */
 #include "store/sqlite/make.h"
 
@@ -20,49 +20,51 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The numbers of session.h as texts of SQL. */
+/* Numbers of session.h as SQL texts. */
 #define FORMAT_TEXT "4"
 #define APPLICATION_TEXT "1416778613"
 static_assert(SESSION_FORMAT == 4, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
-/* Table of the pages of actors' own databases; since format 2. */
+/* The table of the pages of actors' own databases. It exists since format 2. */
 #define PAGE_TABLE                                                                                 \
     "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
     "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
 
-/* Table of the texts for the numbers in front of states, snapshots and events; since format 3. */
+/* The table of shapes. A shape is the text for the number in the front of states, snapshots and
+ * events. The table exists since format 3. */
 #define SHAPE_TABLE                                                                                \
     "CREATE TABLE IF NOT EXISTS shape (id INTEGER PRIMARY KEY, seal BLOB NOT NULL, text BLOB NOT " \
     "NULL);"
 
-/* Index of the actors that are to be destroyed (SEAL_DOOMED in their version); since format 3. */
+/* The index of the actors that are to be destroyed (SEAL_DOOMED in their version). It exists since
+ * format 3. */
 #define DOOMED_INDEX                                                                               \
     "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
 static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
 
-/* Table of the answers to requests that have an id. An answer is found by that id, and an index
- * lists answers in the order of their numbers. Since format 4. */
+/* The table of the answers to requests that have an id. It finds an answer by that id. An index
+ * lists answers in the order of their numbers. The table exists since format 4. */
 #define REQUEST_TABLE                                                                              \
     "CREATE TABLE IF NOT EXISTS request (actor INTEGER NOT NULL, id BLOB NOT NULL,"                \
     " number INTEGER NOT NULL, seal BLOB NOT NULL, bytes BLOB NOT NULL,"                           \
     " PRIMARY KEY (actor, id)) WITHOUT ROWID;"                                                     \
     "CREATE INDEX IF NOT EXISTS request_number ON request (actor, number);"
 
-/* Index of the actors that lists of keys leave out (STORE_VERSION_HALF or SEAL_DOOMED in their
- * version); since format 4. */
+/* The index of the actors that lists of keys leave out (STORE_VERSION_HALF or SEAL_DOOMED in their
+ * version). It exists since format 4. */
 #define HALF_INDEX                                                                                 \
     "CREATE INDEX IF NOT EXISTS actor_half ON actor (version) WHERE version >= 2147483648;"
 static_assert(STORE_VERSION_HALF == 2147483648, "HALF_INDEX and ACTOR_NAMES have the same");
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
-    /* This table has one row, number 1. */
+    /* This table has only one row, whose id is 1. */
     "CREATE TABLE store (id INTEGER PRIMARY KEY, program BLOB NOT NULL, epoch INTEGER NOT NULL,"
     " key BLOB NOT NULL, seal BLOB NOT NULL);"
-    /* `name` is kind, NUL, key. The column with the seal comes before the data, so that it can be
-     * read without the data. */
+    /* `name` is kind, NUL, key. The seal comes before the state, so that SQLite can read the seal
+     * without reading the state. */
     "CREATE TABLE actor (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seal BLOB NOT NULL,"
     " version INTEGER NOT NULL, sequence INTEGER NOT NULL, state BLOB);"
     "CREATE TABLE kv (actor INTEGER NOT NULL, key BLOB NOT NULL, seal BLOB NOT NULL,"
@@ -79,7 +81,7 @@ static const char tables[] =
     " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX
         REQUEST_TABLE HALF_INDEX;
 
-/* Brings a database of an earlier format to this one. */
+/* Brings a database of an earlier format to the current format. */
 static const char more_tables[] =
     "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX REQUEST_TABLE HALF_INDEX
     "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
@@ -145,9 +147,9 @@ static enum look look_at(sqlite3_file *file)
     static const char magic[] = "SQLite format 3";
     unsigned char header[HEADER];
     if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
-        return LOOK_NOTHING; /* The file is empty or too short; SQLite reports which. */
+        return LOOK_NOTHING; /* the file is empty or too short; SQLite finds out which */
     if (memcmp(header, magic, sizeof magic) != 0)
-        /* This may also be a first page that was torn while the database was made. */
+        /* A first page that was torn while the database was made may look like this too. */
         return LOOK_GARBAGE;
     bool is_ours = header[RESERVED_AT] == PAGE_SUM &&
                    big_endian(header + APPLICATION_AT) == SESSION_APPLICATION;
@@ -165,13 +167,13 @@ static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t ep
         (struct store_generation){0},
         (tr_bytes){NULL, 0},
         epoch,
-        /* the seal of this row uses the number of the first format in all formats, because the row
-         * has not changed */
+        /* The seal of this row has the number of the first format in every format, because the row
+         * never changed. */
         1,
         (tr_bytes){NULL, 0});
 }
 
-/* Writes the row that names the owner of the store and counts its openings. */
+/* Writes the row that names the program of the store and counts how often the store was opened. */
 static tr_status write_row(struct store_session *session, const char *text, tr_bytes program,
                            uint64_t epoch)
 {
@@ -236,7 +238,7 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, cha
                 "%s is corrupt: the row with the name of its program does not match its checksum",
                 session->path);
         else if (!name)
-            (void)0; /* the store may belong to any program: nothing to check */
+            (void)0; /* nothing to check, because the store may belong to any program */
         else if (owner.size != program.size || memcmp(owner.data, program.data, owner.size) != 0)
             status = tr__make_refuse(error,
                                      TR_STORE_FOREIGN,
@@ -257,8 +259,8 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, cha
     return status;
 }
 
-/* Checks the files before SQLite reads them: to which program they belong, and whether the log is
- * complete. */
+/* Checks the files before SQLite reads them. Finds out whether they belong to the program and
+ * whether the log is complete. */
 static tr_status check_files(struct store_session *session, sqlite3_file *file, tr_error *error)
 {
     struct vfs *vfs = &session->vfs;
@@ -283,7 +285,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
     return TR_OK;
 }
 
-/* Checks that the database belongs to a store, with a known format. */
+/* Checks that the database is a store, and that its format is known. */
 static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
 {
     struct link *link = &session->writer;
@@ -391,8 +393,8 @@ tr_status tr__make_mark(struct store_session *session, tr_error *error)
     struct vfs *vfs = &session->vfs;
     if (vfs->is_marked)
         return TR_OK;
-    /* The mark is on the first page. That page is changed here, because the mark gets to the file
-     * in the way of all pages: through the log. */
+    /* The mark is on the first page. This statement changes that page, and the mark then gets to
+     * the file as every page does, through the log. */
     tr_status status = tr__link_execute(link, "PRAGMA user_version = " FORMAT_TEXT);
     vfs->is_marked = status == TR_OK;
     if (status == TR_OK)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Makes a database, or checks that a database is a store, and increments its epoch. */
+/**
+ * Makes the database of a store, or checks that a database is a store. Increments the epoch of the
+ * store.
+ */
 #ifndef STORE_SQLITE_MAKE_H
 #define STORE_SQLITE_MAKE_H
 
@@ -13,45 +16,45 @@ TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
 
 /**
- * Checks the database as tr__make_database does, and writes nothing. If `program` is NULL, the store may belong to any
- * program. Sets the session's key and epoch. TR_NOT_SUPPORTED: the store has an earlier format.
+ * Checks the database as tr__make_database does, but writes nothing. If `program` is NULL, the store may belong to any
+ * program. Sets the session's key and epoch. Returns TR_NOT_SUPPORTED if the store has an earlier format.
  */
 TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char *program,
                                       tr_error *error);
 
 /**
- * Reads the row that names the owner of the store, and sets the session's key and epoch. If
- * `program` is NULL, the store may belong to any program. `owner`, if not NULL, gets the name of
- * the owner and has space for TR_NAME_MAX + 1 bytes. Fails with TR_STORE_FOREIGN, TR_STORE_CORRUPT,
- * ...
+ * Reads the row that names the program of the store, and sets the session's key and epoch. If
+ * `program` is NULL, the store may belong to any program. If `owner` is not NULL, it has space for
+ * TR_NAME_MAX + 1 bytes and gets the name of the program. Fails with TR_STORE_FOREIGN,
+ * TR_STORE_CORRUPT, ...
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           char *owner, tr_error *error);
 /**
- * Gives the store the key of another store, because rows of that store are copied into this one.
+ * Gives the store the key of another store, because rows of the other store are copied into it.
  * Also gives it an epoch that is not below the epochs of these rows.
  */
 TR_MUST_CHECK tr_status tr__make_adopt(struct store_session *session, struct hash_key key,
                                        uint64_t epoch, const char *program);
-/** Returns the file of a connection's database; NULL: it has none yet. */
+/** Returns the file of a connection's database. Returns NULL if the connection has no file yet. */
 sqlite3_file *tr__make_file_of(const struct link *link);
 
-/** Fills in `error`, if not NULL, and returns the status. */
+/** Fills in `error` if it is not NULL, and returns the status. */
 __attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
                                                                         tr_status status,
                                                                         const char *format, ...);
-/** As tr__make_refuse, with the messages of the system and of SQLite. */
+/** As tr__make_refuse. The text is made from the messages of the system and of SQLite. */
 tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
                              const struct link *link, tr_status status);
 /**
- * Writes SQLite's message of a connection's last failure, and the system's if it was a failure of
- * the system.
+ * Writes SQLite's message of a connection's last failure. If the system has failed, also writes the
+ * message of the system.
  */
 void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size);
 
 /**
  * Marks the database file as the file of a store, unless it is already marked. SQLite's tools do
- * not open a marked file. The log is made durable before the mark, because a marked store without a
+ * not open a marked file. Makes the log durable before the mark, because a marked store without a
  * log is refused. Fails with TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);

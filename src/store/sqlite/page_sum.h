@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The sum at the end of each page of the database. It detects a flipped, torn or misplaced page
- * when it is read, including inner pages that have no rows.
+ * The sum at the end of each page of the database. When a page is read, the sum shows whether the
+ * page was flipped, torn or misplaced. This also protects inner pages, which have no rows.
  */
 #ifndef STORE_SQLITE_PAGE_SUM_H
 #define STORE_SQLITE_PAGE_SUM_H
@@ -10,13 +10,14 @@
 
 #include <stdbool.h>
 
-/* The size of a page, and of the sum at its end, which SQLite does not use. */
+/* The size of a page, and the size of the sum at its end. SQLite does not use the bytes of the
+ * sum. */
 enum { PAGE_SIZE = 4096, PAGE_SUM = 8 };
 
 /**
- * Returns the sum of a page: four running sums of 64 bits, computed in parallel, and the sums of
- * these (as Fletcher's checksum). The result is mixed with the number of the page. A change of any
- * single word changes the sum.
+ * Returns the sum of a page. It is made of four running sums of 64 bits, which are computed in
+ * parallel, and of the sums of these sums (as in Fletcher's checksum). The number of the page is
+ * mixed in. If any single word of the page changes, the sum changes.
  */
 static inline uint64_t page_sum(const void *page, uint64_t number)
 {
@@ -55,8 +56,9 @@ static inline void page_seal(unsigned char *page, uint64_t number)
 }
 
 /**
- * Whether a page is as it was written. A page of zeros is sound too: it was never written. SQLite
- * reads such a page only where it expects no contents, and refuses it as part of a tree.
+ * Whether a page is as it was written. A page of zeros is sound too, because it was never written.
+ * SQLite reads such a page only where it expects no contents. It refuses such a page as a part of a
+ * tree.
  */
 static inline bool page_is_sound(const unsigned char *page, uint64_t number)
 {

@@ -2,11 +2,12 @@
 /**
  * Locks and names of the files of a store: see place.h.
  *
- * The directory is locked, because a second process that finds the store at the same path finds the
- * same directory. The lock file is locked too, because there are file systems that cannot lock
- * directories, and earlier versions of Troupe that lock only this file. In the database file, the
- * bytes that SQLite uses for its own locks are locked. So SQLite's tools report a locked database.
- * None of these locks is lost when the process opens the same file again and closes it.
+ * Three things are locked. The directory is locked, because a second process that finds the store
+ * at the same path finds the same directory. The lock file is locked too, because some file systems
+ * cannot lock directories, and because earlier versions of Troupe lock only this file. In the
+ * database file, the bytes that SQLite uses for its own locks are locked, so that SQLite's tools
+ * report a locked database. None of these locks is lost when the process opens the same file again
+ * and closes it.
  */
 #include "store/sqlite/place.h"
 
@@ -16,11 +17,11 @@
 
 #include <stdio.h>
 
-/* Where SQLite's locks are in a database: the pending byte, the reserved byte, and 510 bytes for
- * readers. */
+/* Where SQLite has its locks in a database. They are the pending byte, the reserved byte, and 510
+ * bytes for readers. */
 enum { SQLITE_LOCKS_AT = 0x40000000, SQLITE_LOCKS = 512 };
 
-/* Joins two texts in memory of the source. Returns NULL if out of memory. */
+/* Joins two texts in memory of the source. Returns NULL if there is no memory. */
 static char *place_join(const struct memory_source *source, const char *a, const char *b)
 {
     size_t size = strlen(a) + strlen(b) + 1;
@@ -35,7 +36,8 @@ static tr_status refuse_memory(tr_error *error)
     return tr__make_refuse(error, TR_NO_MEMORY, "no memory for a store");
 }
 
-/* Sets *is_there if a file of the store exists. An empty file counts, except for the database. */
+/* Sets *is_there to whether a file of the store exists. An empty database does not count as one;
+ * any other empty file does. */
 static tr_status has_file(struct store_session *session, const char *suffix, bool *is_there,
                           tr_error *error)
 {
@@ -55,10 +57,10 @@ static tr_status has_file(struct store_session *session, const char *suffix, boo
     return status == TR_NOT_FOUND ? TR_OK : status;
 }
 
-/* If there is no database, a new one is made. But if other files of an old store are left, refuses:
- * the actors of that store would lose their data. The log is made after the database is durable,
- * and the lock file is signed after that. So a power cut cannot leave a log or a signed lock file
- * without a database. */
+/* If there is no database, a new one will be made. But if other files of an old store are left,
+ * refuses that, because the actors of the old store would lose their data. A store makes its log
+ * when its database is durable, and signs its lock file after that. So a power cut cannot leave a
+ * log or a signed lock file without a database. */
 static tr_status check_remains(struct store_session *session, tr_error *error)
 {
     static const char *const suffixes[] = {"", "-log", "-wal"};
@@ -122,7 +124,7 @@ tr_status tr__place_lock_database(const char *path, int *fd, tr_error *error)
     return tr__os_file_lock_range(path, SQLITE_LOCKS_AT, SQLITE_LOCKS, fd, error);
 }
 
-/* Finds the database, or makes an empty file, and locks it. The directory must be locked. */
+/* Locks the database. If there is none, makes an empty file first. The directory must be locked. */
 static tr_status take_database(struct store_session *session, tr_error *error)
 {
     session->path = place_join(&session->source, session->directory, "/troupe.db");
@@ -146,8 +148,8 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
         status = take_database(session, error);
     if (status == TR_STORE_BUSY)
         return tr__make_refuse(error, status, "the store %s is open in another process", directory);
-    /* Sync even if the directory existed, because the process that made it may have died before its
-     * own sync. */
+    /* Sync the directory above, even if the directory of the store existed. The process that made
+     * it may have died before its own sync. */
     if (status == TR_OK && !session->is_signed)
         status = tr__os_directory_sync_parent(session->directory, error);
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The place of a store, a directory or a disk in memory: taking the place, so that no other process and no other store
- * can use it, and giving it back.
+ * The place of a store, which is a directory or a disk in memory. A store takes its place, so that no other process and
+ * no other store can use it, and gives it back at the end.
  *
  *     lock             locked while the store is open; has a text once the store was made
  *     troupe.db        the database; a range of it is locked too, as SQLite's tools would do
@@ -18,14 +18,15 @@
 #define PLACE_SIGN "A store of Troupe is in this directory. Leave its files alone.\n"
 
 /**
- * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY:
- * another process has locked the directory. TR_STORE_CORRUPT: the database is missing from a place
- * where a store was. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. tr__place_give undoes all of
- * this; call it after a failure too.
+ * Makes the directory if it does not exist, locks it, and sets the session's paths. Returns
+ * TR_STORE_BUSY if another process has locked the directory. Returns TR_STORE_CORRUPT if a store
+ * was at this place and its database is missing. Other statuses: TR_STORE_FULL, TR_STORE_FAILED,
+ * TR_NO_MEMORY. The caller must call tr__place_give afterwards, even after a failure. It undoes all
+ * of this.
  */
 TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
                                                  const char *directory, tr_error *error);
-/** As tr__place_take_directory, for a disk in memory. If `disk` is NULL, makes one. */
+/** As tr__place_take_directory, for a disk in memory. If `disk` is NULL, makes a new disk. */
 TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                                             tr_error *error);
 void tr__place_give(struct store_session *session);
