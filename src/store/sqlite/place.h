@@ -32,21 +32,27 @@ TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struc
 void tr__place_give(struct store_session *session);
 
 /**
- * Opens a database, or makes an empty file, and locks in it what SQLite's tools would lock. Fails
- * with TR_STORE_BUSY, ...
+ * Opens a database, or makes an empty file. Locks the range of that file that SQLite's tools would
+ * lock. Fails with TR_STORE_BUSY, ...
  */
 TR_MUST_CHECK tr_status tr__place_lock_database(const char *path, int *fd, tr_error *error);
 /** Whether a directory has the database of a store. */
 bool tr__place_has_store(const char *directory);
 
-/** Renames the log of an older format. TR_STORE_CORRUPT: both names exist. TR_STORE_FAILED. */
+/**
+ * Renames the log of an older format to the current name. Returns TR_STORE_CORRUPT if logs of both
+ * names exist. Can also fail with TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__place_adopt_log(struct store_session *session, tr_error *error);
 
-/** Makes durable which files exist. Fails with TR_STORE_FAILED. */
+/**
+ * Syncs the directory, so that a crash changes nothing about which files exist. Fails with
+ * TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__place_sync(struct store_session *session, tr_error *error);
 
 /**
- * Writes a text to the lock file that says that a store is here. Fails with TR_STORE_FULL,
+ * Writes a text to the lock file. The text says that a store is here. Fails with TR_STORE_FULL,
  * TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__place_sign(struct store_session *session, tr_error *error);

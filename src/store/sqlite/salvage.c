@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Saves what is intact in a damaged store: copies each actor whose rows all match their seals into
- * a new store.
+ * Saves the intact actors of a damaged store. It copies each actor whose rows all match their seals
+ * into a new store.
  *
- * The damaged store is only read. Rows are copied unchanged, with their seals, because the new
- * store gets the key of the old one. Seals contain the actor's name, not the number of its row, so
- * the copy may have other numbers.
+ * The damaged store is only read. The new store gets the key of the damaged store, so rows are
+ * copied unchanged, with their seals. A seal contains the name of the actor, but not the number of
+ * its row. So the numbers in the copy may be others.
  *
- * First the database is read with the valid part of its log. If something is missing, the database
- * is read again without the log, because a page that is damaged in the log may be intact in the
- * database file.
+ * The first run reads the database with the valid part of its log. If something was missing, a
+ * second run reads the database without the log, because a page that is damaged in the log may be
+ * intact in the database file.
  *
- * Of an actor that is marked to be destroyed, only its row with the mark is copied; the next
- * opening destroys it. Because this row is in the new store, the second run does not copy an
- * earlier state of the actor. Rows that are left of destroyed actors are not copied.
+ * If an actor is marked to be destroyed, only its row with the mark is copied. The next opening of
+ * the new store destroys the actor. Because this row is in the new store, the second run does not
+ * copy an earlier state of the actor. Rows that are left of destroyed actors are not copied.
  */
 #include "store/sqlite/salvage.h"
 
@@ -24,8 +24,8 @@
 
 #include <stdio.h>
 
-/* Steps to the first actor whose number is not below `id`. Returns SQLITE_ROW, SQLITE_DONE if there
- * is none, or an error. */
+/* Moves `next` to the first actor whose number is `id` or above. Returns SQLITE_ROW, SQLITE_DONE if
+ * there is no such actor, or an error. */
 static int step_from(struct salvage *salvage, int64_t id)
 {
     (void)sqlite3_reset(salvage->next);
@@ -38,10 +38,10 @@ static bool is_readable(int result)
     return result == SQLITE_ROW || result == SQLITE_DONE;
 }
 
-/* Returns the first number after `id` from which the table can be read again; 0 if there is no such
- * number. At `id` itself the table cannot be read. An unreadable page has rows with neighbouring
- * numbers. So this tries the next numbers one by one, then in growing steps, and bisects the last
- * step. */
+/* Returns the first number after `id` from which the table can be read again, or 0 if there is no
+ * such number. The caller has found that the table cannot be read at `id`. An unreadable page has
+ * rows with neighbouring numbers. So this tries the next numbers one by one, then in growing steps,
+ * and then searches the last step by halves. */
 static int64_t find_after_gap(struct salvage *salvage, int64_t id)
 {
     enum { TRIES = 10000 };
@@ -49,7 +49,7 @@ static int64_t find_after_gap(struct salvage *salvage, int64_t id)
         if (is_readable(step_from(salvage, ++id)))
             return id;
     }
-    int64_t low = id; /* from this number on, the table cannot be read */
+    int64_t low = id; /* the highest number so far at which the table cannot be read */
     int64_t high = 0;
     for (int64_t step = 1; high == 0 && low <= INT64_MAX - step; step *= 2) {
         if (is_readable(step_from(salvage, low + step)))
@@ -94,8 +94,8 @@ static tr_status copy_actors(struct salvage *salvage)
     }
 }
 
-/* Notes the names in the index of the table: forwards until one cannot be read, then backwards from
- * the end. */
+/* Notes the names of all actors. Reads them from the index of the table, first forwards until a
+ * name cannot be read, then backwards from the end. */
 static tr_status note_names(struct salvage *salvage)
 {
     static const char *const texts[] = {
@@ -120,8 +120,8 @@ static tr_status note_names(struct salvage *salvage)
 }
 
 /*
- * Opens the damaged store for reading only, with or without its log. Its connection must be closed
- * even after a failure.
+ * Opens the damaged store for reading only, with or without its log. Even after a failure, the
+ * caller must close its connection.
  */
 static tr_status source_open(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
@@ -136,7 +136,7 @@ static tr_status source_open(struct salvage *salvage, const struct store_options
     if (!file)
         return tr__make_refuse_by(error, from, &from->writer, status ? status : TR_STORE_FAILED);
     if (tr__vfs_look(vfs, file) ==
-        VFS_LOOK_PLAIN) /* If there are two logs, the newer one is used. */
+        VFS_LOOK_PLAIN) /* if there are two logs, the newer one is used */
         status = tr__place_adopt_log(from, error);
     if (status != TR_OK && status != TR_STORE_CORRUPT)
         return status;
@@ -153,7 +153,7 @@ static tr_status source_open(struct salvage *salvage, const struct store_options
     return tr__make_read_row(from, options->program, salvage->program, error);
 }
 
-/* Copies everything from the opened source, in one transaction. */
+/* Copies everything from the opened damaged store, in one transaction. */
 static tr_status copy_source(struct salvage *salvage, tr_error *error)
 {
     struct store_session *into = salvage->into;
@@ -180,7 +180,7 @@ static tr_status copy_source(struct salvage *salvage, tr_error *error)
     return status;
 }
 
-/* Makes one run: with the log, or without it. */
+/* Makes one run. The first run uses the log, the second does not. */
 static tr_status salvage_run(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
 {
@@ -198,7 +198,7 @@ static tr_status salvage_run(struct salvage *salvage, const struct store_options
     return status;
 }
 
-/* Reports the names that were noted and are not in the new store. */
+/* Reports each name that was noted and that the new store does not have. */
 static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_lost, void *context)
 {
     sqlite3_stmt *read = NULL;
@@ -220,7 +220,7 @@ static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_los
     return status ? status : tr__link_status(result);
 }
 
-/* Copies the damaged store in one or two runs. Both places must be taken. */
+/* Copies the damaged store in one or two runs. The places of both stores must be taken. */
 static tr_status salvage_all(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
 {
@@ -246,14 +246,16 @@ static tr_status salvage_all(struct salvage *salvage, const struct store_options
         return tr__make_refuse_by(error, salvage->into, into, counted);
     if (status == TR_OK && missing == 0 && salvage->report->gaps == 0 && !salvage->misses_shapes)
         return TR_OK;
-    /* A run that could not start has noted no names, so the second run copies everything. */
+    /* The second run copies everything if the first run could not start, because that run has noted
+     * no names then. The same holds if the first run has found gaps. */
     salvage->takes_all = status != TR_OK || salvage->report->gaps > 0;
     salvage->is_second = true;
     tr_status second = salvage_run(salvage, options, error);
     return second == TR_OK || status == TR_OK ? TR_OK : second;
 }
 
-/* Checks that a store exists, so that the caller does not make a new one in its place. */
+/* Checks that a store exists. Without this check, the caller would make a new store in its
+ * place. */
 static tr_status check_source(const struct store_options *options, tr_error *error)
 {
     struct os_file_id id;

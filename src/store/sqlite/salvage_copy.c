@@ -9,9 +9,10 @@
 /* How the rows of one table are sealed and copied. */
 struct salvage_table {
     enum seal_kind kind;
-    /* SQL that reads the rows of the actor ?1: key, number, other number, seal, value */
+    /* SQL that reads the rows of the actor ?1. The columns are: key, number, other number, seal,
+     * value. */
     const char *read;
-    /* SQL that writes a row: ?1 is the actor, ?2 to ?6 are the five columns of `read` */
+    /* SQL that writes a row. ?1 is the actor, and ?2 to ?6 are the five columns of `read`. */
     const char *write;
 };
 
@@ -47,7 +48,7 @@ tr_status tr__salvage_statement(struct store_session *session, const char *text,
     return tr__link_status(sqlite3_prepare_v2(session->writer.database, text, -1, statement, NULL));
 }
 
-/* Prepares a statement. If the table does not exist, because the store has an earlier format, sets
+/* Prepares a statement. If its table does not exist, because the store has an earlier format, sets
  * *statement to NULL. */
 static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3_stmt **statement)
 {
@@ -76,7 +77,7 @@ tr_status tr__salvage_prepare(struct salvage *salvage)
             salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
     for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
         /* If a table cannot be read, it is not known which actors have rows in it. So each actor
-         * that may have some counts as damaged. */
+         * that may have such rows counts as damaged. */
         status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
         if (status == TR_OK)
             status =
@@ -146,7 +147,8 @@ tr_status tr__salvage_copy_shapes(struct salvage *salvage)
     return tr__link_status(result) == TR_NO_MEMORY ? TR_NO_MEMORY : status;
 }
 
-/* Copies the row at which `read` stands. TR_STORE_CORRUPT: it does not match its seal. */
+/* Copies the row at which `read` stands. Returns TR_STORE_CORRUPT if the row does not match its
+ * seal. */
 static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, int64_t actor,
                           sqlite3_stmt *read)
 {
@@ -179,8 +181,8 @@ static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, 
     return tr__link_run(write);
 }
 
-/* Copies the rows of one table. Events must have no gaps, and must reach the last event that the
- * actor's row names. */
+/* Copies the rows of one table. If the table is that of events, they must have no gaps, and the
+ * last one must have the number in the actor's row. */
 static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name, int64_t from_id,
                            int64_t into_id, int64_t sequence)
 {
@@ -206,8 +208,8 @@ static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name,
     return status == TR_OK && is_event && last != 0 && last != sequence ? TR_STORE_CORRUPT : status;
 }
 
-/* Copies the row of the actor at which `next` stands. Sets *into_id to its number in the new
- * store. */
+/* Copies the row of the actor at which `next` stands. Sets *into_id to the number of the actor in
+ * the new store. */
 static tr_status copy_state(struct salvage *salvage, tr_bytes name, int64_t *into_id)
 {
     sqlite3_stmt *next = salvage->next;
@@ -264,11 +266,11 @@ tr_status tr__salvage_copy_actor(struct salvage *salvage)
     bool is_copied = false;
     bool is_wanted = true;
     if (name.size > 0 && *(const char *)name.data == '\0')
-        return TR_OK; /* skip what is left of a destroyed actor; see bury.h */
+        return TR_OK; /* skip a remaining row of a destroyed actor; see bury.h */
     tr_status status = is_there(salvage->has, name, &is_copied);
     if (status == TR_OK && salvage->is_second && !salvage->takes_all)
-        /* Copy only actors whose names the first run has noted. Any other was destroyed in the log,
-         * later than this state. */
+        /* Copy only actors whose names the first run has noted. If a name was not noted, the log
+         * says that the actor was destroyed after this state. */
         status = is_there(salvage->miss, name, &is_wanted);
     if (status != TR_OK || is_copied || !is_wanted)
         return status;

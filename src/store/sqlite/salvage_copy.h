@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copies shapes and actors of a damaged store into a new one, if they match their seals: store/sqlite/salvage.c. */
+/**
+ * Copies shapes and actors of a damaged store into a new store. Copies only what matches its seals.
+ * store/sqlite/salvage.c uses it.
+ */
 #ifndef STORE_SQLITE_SALVAGE_COPY_H
 #define STORE_SQLITE_SALVAGE_COPY_H
 
@@ -9,28 +12,28 @@
 
 struct store_session;
 
-enum { SALVAGE_TABLES = 7 }; /* tables with rows of actors */
+enum { SALVAGE_TABLES = 7 }; /* number of tables that have rows of actors */
 
 /** One run over the damaged store. */
 struct salvage {
     struct store_session *from;
     struct store_session *into;
     struct store_salvage *report;
-    sqlite3_stmt *next; /* statement: finds the first actor from a number on */
+    sqlite3_stmt *next; /* finds the first actor whose number is not below a given one */
     sqlite3_stmt *reads[SALVAGE_TABLES];
     sqlite3_stmt *writes[SALVAGE_TABLES];
-    sqlite3_stmt *add;  /* statement: adds an actor to the new store */
-    sqlite3_stmt *has;  /* finds out whether the actor is in the new store */
-    sqlite3_stmt *miss; /* finds out whether the name of the actor was noted */
+    sqlite3_stmt *add;  /* adds an actor to the new store */
+    sqlite3_stmt *has;  /* finds out whether the new store has an actor */
+    sqlite3_stmt *miss; /* finds out whether the name of an actor was noted */
     sqlite3_stmt *shapes;
     sqlite3_stmt *add_shape;
     bool is_open;   /* the damaged store could be opened */
     bool is_second; /* this run does not use the log */
-    /* in the second run: copy all actors, not only those that the first run has missed */
+    /* The second run copies all actors, even those whose names the first run has not noted. */
     bool takes_all;
-    bool misses_shapes; /* Not all shapes could be read. */
-    uint64_t epoch_max; /* greatest epoch of all rows */
-    /* program that owns the damaged store, and will own the new one */
+    bool misses_shapes; /* not all shapes could be read */
+    uint64_t epoch_max; /* highest epoch in all rows so far */
+    /* The program that owns the damaged store, and will own the new store. */
     char program[TR_NAME_MAX + 1];
 };
 
@@ -42,13 +45,13 @@ TR_MUST_CHECK tr_status tr__salvage_prepare(struct salvage *salvage);
 void tr__salvage_finish(struct salvage *salvage);
 
 /**
- * Copies the shapes that can be read. It does not matter whether a shape comes from the database or
- * from its log, because a number always has the same text.
+ * Copies the shapes that can be read. A shape with the same number always has the same text. So it
+ * does not matter whether a shape comes from the database or from its log.
  */
 TR_MUST_CHECK tr_status tr__salvage_copy_shapes(struct salvage *salvage);
 /**
- * Copies the actor that `next` is at, completely or not at all. TR_STORE_CORRUPT: it is not intact.
- * Any other failure concerns the new store, or memory.
+ * Copies the actor at which `next` stands, completely or not at all. Returns TR_STORE_CORRUPT if
+ * the actor is not intact. Any other failure concerns the new store, or memory.
  */
 TR_MUST_CHECK tr_status tr__salvage_copy_actor(struct salvage *salvage);
 

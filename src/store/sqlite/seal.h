@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The seal of a row: the generation that wrote the row, and a sum over this generation, the actor,
- * and the contents of the row. A row that is torn, has a flipped bit or belongs to another actor
- * does not match its seal.
+ * The seal of a row. It has the generation that wrote the row, and a sum over this generation, the
+ * name of the actor, and the contents of the row. A row that is torn, has a flipped bit or belongs
+ * to another actor does not match its seal.
  *
- * The sum is SipHash with a key of the store, part by part: the sum of the parts so far becomes
- * half of the key for the next part. It does not protect against people who can read the key, which
- * is in the store.
+ * The sum is SipHash with a key of the store. It is computed part by part: the sum of the parts so
+ * far is half of the key for the next part. A seal does not protect against people who can read the
+ * store, because the store contains the key.
  */
 #ifndef STORE_SQLITE_SEAL_H
 #define STORE_SQLITE_SEAL_H
@@ -15,9 +15,13 @@
 
 #include "base/hash.h"
 
-enum { SEAL_SIZE = 24 }; /* epoch, counter, sum: 8 bytes each, in the byte order of this machine */
+/* epoch, counter and sum have 8 bytes each, in the byte order of this machine */
+enum { SEAL_SIZE = 24 };
 
-/** The kind of a row is part of its seal, so that the same bytes in another table do not match. */
+/**
+ * The kinds of rows. The kind is part of the sum, so that the same bytes in another table do not
+ * match.
+ */
 enum seal_kind {
     SEAL_STORE = 1,
     SEAL_ACTOR,
@@ -65,7 +69,7 @@ static inline void seal_end(const struct seal *seal, struct store_generation gen
     memcpy(out + 16, &seal->key.low, 8);
 }
 
-/** Reads the generation in a seal. Returns false if the bytes do not have the size of a seal. */
+/** Reads the generation from a seal. Returns false if the bytes do not have the size of a seal. */
 static inline bool seal_generation(tr_bytes bytes, struct store_generation *generation)
 {
     if (bytes.size != SEAL_SIZE)
@@ -82,8 +86,8 @@ static inline bool seal_fits(const struct seal *seal, tr_bytes bytes)
 }
 
 /**
- * A bit of the column `version` of an actor, above the 32 bits of the version: the actor is to be destroyed. make.c has
- * an index on this bit.
+ * A bit of the column `version` of an actor, above the 32 bits of the version. It says that the actor is to be
+ * destroyed. make.c has an index on this bit.
  */
 #define SEAL_DOOMED (UINT64_C(1) << 32)
 
@@ -92,8 +96,8 @@ static inline uint64_t seal_version(uint32_t version, bool is_doomed)
     return version | (is_doomed ? SEAL_DOOMED : 0);
 }
 
-/* Returns the sum of a state. A state is summed separately, so that a change of other columns of
- * the row need not read the state. */
+/* Returns the sum of a state. A state has a sum of its own. So when other columns of the row
+ * change, the writer need not read the state. */
 static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
 {
     struct seal seal = {key};
@@ -113,7 +117,10 @@ static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
     return seal;
 }
 
-/** Computes the sum of a row of any other kind: a key, two numbers, which may be 0, and a value. */
+/**
+ * Computes the sum of a row that is not an actor's. The row has a key, two numbers, which may be 0,
+ * and a value.
+ */
 static inline struct seal seal_row(struct hash_key key, enum seal_kind kind, tr_bytes name,
                                    struct store_generation generation, tr_bytes row_key,
                                    uint64_t number, uint64_t other_number, tr_bytes value)

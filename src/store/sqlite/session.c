@@ -36,7 +36,7 @@ tr_status tr__session_link(struct store_session *session, struct link *link)
 static tr_status open_links(struct store_session *session, const struct store_options *options,
                             tr_error *error)
 {
-    /* A crash during a compaction may have left the new file. */
+    /* A crash during a compaction may have left the new file. Remove that file. */
     tr_status status =
         session->disk ? TR_OK : tr__plain_file_remove(session->vfs.new_path, false, error);
     if (status)
@@ -60,7 +60,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     status = tr__session_limit_log(session);
     if (status)
         return tr__make_refuse_by(error, session, &session->writer, status);
-    /* The files exist now. Make their names durable before anything depends on them. */
+    /* Make the names of the files durable before anything depends on them. */
     status = tr__place_sync(session, error);
     if (status == TR_OK)
         status = tr__make_mark(session, error);
@@ -69,7 +69,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     return status ? status : tr__vfs_watch(&session->vfs, error);
 }
 
-/* As open_links, for a store that is only read. */
+/* Does what open_links does, for a store that is only read. */
 static tr_status open_reading(struct store_session *session, const struct store_options *options,
                               tr_error *error)
 {
@@ -80,14 +80,14 @@ static tr_status open_reading(struct store_session *session, const struct store_
     return status ? status : tr__vfs_watch(&session->vfs, error);
 }
 
-/* Closes the connections. The writer is the last one, because as long as it is open, no other
- * process can open the database. */
+/* Closes the connections, the writer last. As long as the writer is open, no other process can open
+ * the database. */
 static void close_links(struct store_session *session)
 {
     if (session->has_tidier)
         tr__link_close(&session->tidier);
-    /* Make no checkpoint on close: after a failed sync, a later sync that succeeds would prove
-     * nothing. */
+    /* Make no checkpoint on close, because after a failed sync a later sync that succeeds would
+     * prove nothing. */
     if (atom32_load(&session->is_failed, ATOM_ACQUIRE) || /* pairs with tr__session_fail */
         session->is_read_only)
         (void)sqlite3_db_config(
@@ -110,8 +110,8 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
     const char *path = tr__vfs_missing(vfs);
     if (!path)
         return TR_OK;
-    /* If the log was deleted or replaced, the open file is still complete. Write what was
-     * acknowledged into the database. */
+    /* If the log was deleted or replaced, the log that is open is still complete. Write its
+     * acknowledged batches into the database. */
     if (path == vfs->log_path && tr__vfs_is_strange(vfs, path))
         (void)sqlite3_wal_checkpoint_v2(
             session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The table of shapes: texts by their number, which belong to the store and to no actor.
+ * The table of shapes. It has a text for each number. The texts belong to the store, not to an
+ * actor.
  */
 #include "store/sqlite/shape.h"
 

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Locks and shared memory of SQLite's connections, within one process.
- */
+/** The locks and the memory that the connections of one store share within a process. */
 #include "store/sqlite/shm.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-/* The first of the slots that readers lock: WAL_READ_LOCK(0) of SQLite. */
+/* The first of the slots that readers lock. SQLite calls it WAL_READ_LOCK(0). */
 enum { READERS_AT = 3 };
 
-/* The head of the index of a log. The index has two copies of it; see walformat.html of SQLite. */
+/* The head of the index of the log. The index has two copies of its head; see walformat.html of
+ * SQLite. */
 struct index_head {
     uint32_t version;
     uint32_t unused;
-    uint32_t changes; /* a count that is incremented by each transaction */
+    uint32_t changes; /* each transaction increments this count */
     uint8_t is_made;
     uint8_t is_big_endian;
     uint16_t page_size;
     uint32_t frames;
-    uint32_t pages; /* pages of the database */
+    uint32_t pages; /* number of pages of the database */
     uint32_t frame_sum[2];
     uint32_t salt[2];
-    uint32_t sum[2]; /* sum of all members before it */
+    uint32_t sum[2]; /* sum of all members above */
 };
 _Static_assert(sizeof(struct index_head) == 48, "the size that SQLite's format says");
 enum { INDEX_VERSION = 3007000 };
@@ -50,7 +49,7 @@ void tr__shm_deinit(struct shm *shm)
     free_regions(shm);
 }
 
-/* Call with the lock. */
+/* Raises the lock of a connection on the database file to `level`. Call with the lock of `shm`. */
 static int raise_level(struct shm *shm, struct shm_user *user, int level)
 {
     if (user->level == SQLITE_LOCK_NONE) {
@@ -66,9 +65,9 @@ static int raise_level(struct shm *shm, struct shm_user *user, int level)
         user->level = SQLITE_LOCK_RESERVED;
     }
     if (level == SQLITE_LOCK_EXCLUSIVE && user->level < SQLITE_LOCK_EXCLUSIVE) {
-        /* A connection that is closed tries this lock to find out whether it is the last one, and
-         * does not wait for the lock. For this reason a failed attempt must not keep other
-         * connections out, as SQLite's pending lock does. */
+        /* When a connection closes, it tries this lock to find out whether it is the last
+         * connection. It does not wait for the lock. So a failed attempt must not keep other
+         * connections out, as SQLite's pending lock would. */
         if (shm->shared > 1)
             return SQLITE_BUSY;
         shm->exclusive = user;
@@ -114,7 +113,7 @@ bool tr__shm_is_reserved(struct shm *shm)
     return is_reserved;
 }
 
-/* Adds regions until there is one with this index. Call with the lock. */
+/* Adds regions until there is a region with this index. Call with the lock. */
 static bool shm_extend(struct shm *shm, size_t index, size_t size)
 {
     void **regions = source_resize(&shm->source, shm->regions, (index + 1) * sizeof *shm->regions);
@@ -150,7 +149,7 @@ int tr__shm_map(struct shm *shm, struct shm_user *user, int index, int size, boo
     return result;
 }
 
-/* Call with the lock. */
+/* Locks or unlocks `count` slots of the log, as `flags` say. Call with the lock of `shm`. */
 static int change_slots(struct shm *shm, struct shm_user *user, int first, int count, int flags)
 {
     for (int i = first; i < first + count; i++) {
@@ -192,8 +191,8 @@ int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, i
 
 void tr__shm_barrier(struct shm *shm)
 {
-    /* Taking the lock is the memory barrier: a thread that takes the lock later sees what was
-     * written before. */
+    /* Taking the lock is the memory barrier. A thread that takes the lock later sees what this
+     * thread wrote before. */
     lock_take(&shm->lock);
     lock_give(&shm->lock);
 }
@@ -204,7 +203,7 @@ void tr__shm_unmap(struct shm *shm, struct shm_user *user)
     if (user->is_mapped) {
         (void)change_slots(shm, user, 0, SQLITE_SHM_NLOCK, SQLITE_SHM_UNLOCK);
         user->is_mapped = false;
-        /* The last connection frees the index of the log. The next connection builds it again from the log. */
+        /* The last connection frees the index. The next connection builds the index again from the log. */
         if (--shm->users == 0)
             free_regions(shm);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the connections of one store share: the index of the log, the locks of the log, and the
- * locks of the database file.
+ * What the connections of one store share. This is the index of the log, the locks of the log, and
+ * the locks of the database file.
  *
- * SQLite keeps these in a mapped file and in locks of the kernel, because other processes might use
- * the database. A store is locked, so no other process uses it. Therefore the index is memory of
- * this process and the locks are counters, and a read needs no system call for them.
+ * SQLite would keep the index in a mapped file and use locks of the kernel, because other processes
+ * might use the database. A store is locked, so no other process uses it. Therefore the index is
+ * memory of this process, and the locks are counters. So a read needs no system call for them.
  * docs/design/store.md says what keeps foreign tools out.
  */
 #ifndef STORE_SQLITE_SHM_H
@@ -21,38 +21,37 @@
 
 struct shm {
     struct memory_source source;
-    struct lock lock; /* protects all members; no other lock is taken under it */
+    struct lock lock; /* protects all members; a thread that has it takes no other lock */
 
-    /* The index of the log, in regions of equal size, which are never moved. */
+    /* The index of the log. Its regions have equal size and are never moved. */
     void **regions;
     size_t region_count;
     size_t users;
     bool is_barred; /* no reader may begin */
-    /* locks of the log; above 0: shared by this many connections; -1: one connection has it
-     * alone */
+    /* The locks of the log. Above 0: this many connections share the lock. -1: one connection has
+     * it alone. */
     int slots[SQLITE_SHM_NLOCK];
 
-    /* Connections that have SQLite's locks of the database file: the number of those with the
-     * shared lock, then those with the other locks. */
+    /* How many connections have SQLite's shared lock of the database file. */
     unsigned shared;
-    /* the connection with the reserved lock or a higher one; NULL: none */
+    /* The connection with the reserved lock or a higher one. NULL: there is none. */
     const struct shm_user *reserved;
-    /* the connection that has the exclusive lock; NULL: none */
+    /* The connection with the exclusive lock. NULL: there is none. */
     const struct shm_user *exclusive;
 };
 
 /** The locks of one connection. */
 struct shm_user {
-    int level; /* lock of this connection on the database file: SQLITE_LOCK_NONE and higher */
+    int level; /* lock of the connection on the database file: SQLITE_LOCK_NONE or higher */
     bool is_mapped;
-    uint32_t shared; /* bits of the slots that the connection shares */
+    uint32_t shared; /* bits of the slots that the connection shares with others */
     uint32_t exclusive;
 };
 
 void tr__shm_init(struct shm *shm, const struct memory_source *source);
 void tr__shm_deinit(struct shm *shm);
 
-/* See sqlite3_io_methods for the functions of the same names. */
+/* The next functions do what the functions of sqlite3_io_methods with the same names do. */
 int tr__shm_lock_file(struct shm *shm, struct shm_user *user, int level);
 int tr__shm_unlock_file(struct shm *shm, struct shm_user *user, int level);
 bool tr__shm_is_reserved(struct shm *shm);
@@ -62,13 +61,13 @@ int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, i
 void tr__shm_barrier(struct shm *shm);
 void tr__shm_unmap(struct shm *shm, struct shm_user *user);
 
-/** Lets no reader begin until tr__shm_admit. Returns whether nobody reads now. */
+/** Lets no reader begin until tr__shm_admit. Returns true if no reader is reading now. */
 bool tr__shm_bar(struct shm *shm);
 void tr__shm_admit(struct shm *shm);
 /**
- * Writes to the index of an empty log that the database has changed, and has as many pages as its
- * file. So each connection drops its cache before it reads again. Returns false if the log is not
- * empty. Call when tr__shm_bar has returned true.
+ * Writes to the index of an empty log that the database has changed, and how many pages its file
+ * has. So each connection drops its cache before it reads again. Returns false if the log is not
+ * empty. The caller has got true from tr__shm_bar.
  */
 bool tr__shm_renew(struct shm *shm);
 

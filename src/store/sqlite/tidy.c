@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The log of SQLite: how long it is, and how it is written into the database. store/tidy.h says
- * when.
+ * Finds the length of SQLite's log, and writes the log into the database. store/tidy.h says when.
  *
- * A checkpoint of SQLite that runs beside commits syncs the database only if it has reached the end
- * of the log. Otherwise the written pages stay in the cache of the kernel until the last
- * checkpoint. The sync of that checkpoint would then write all of them, and delay the committing
- * thread for a long time. Therefore each pass syncs what it has written.
+ * While commits run, a checkpoint of SQLite syncs the database only if it has reached the end of
+ * the log. Otherwise its pages stay in the cache of the kernel until a later checkpoint that does
+ * reach the end. The sync of that checkpoint would write all of these pages, and delay the
+ * committing thread for a long time. Therefore each pass syncs the pages that it has written.
  */
 #include "store/sqlite/tidy.h"
 
 #include <stdio.h>
 
-enum { LOG_FRAME = 24 + STORE_PAGE_SIZE }; /* size of a page in the log, with its header */
+enum { LOG_FRAME = 24 + STORE_PAGE_SIZE }; /* size of a page in the log, including its header */
 
 static int on_commit(void *context, sqlite3 *database, const char *name, int log_pages)
 {
@@ -44,7 +43,8 @@ tr_status tr__session_limit_log(struct store_session *session)
         result = file->pMethods->xFileSize(file, &size);
     if (result != SQLITE_OK)
         return tr__link_status(result);
-    session->file_pages = (int)(size / LOG_FRAME); /* a crash may have left a long file */
+    /* after a crash, the file of the log may be long */
+    session->file_pages = (int)(size / LOG_FRAME);
     (void)snprintf(text,
                    sizeof text,
                    "PRAGMA journal_size_limit = %d",
@@ -56,7 +56,8 @@ void tr__session_look(struct store_session *session, struct store_log *log)
 {
     size_t done = atom32_load(&session->done_pages, ATOM_RELAXED);
     if (done > (size_t)session->log_pages) {
-        /* The log has already restarted, before the pass that completed it returned. */
+        /* The log has restarted after the pass that completed it, but before that pass has stored
+         * done_pages. */
         done = 0;
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     }
@@ -88,8 +89,8 @@ tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
     }
     tr_status status = tr__link_status(result);
     if (status != TR_STORE_FAILED)
-        /* This is no failure: the disk is full, memory is short, or a reader prevents it.
-         * Everything stays in the log meanwhile. */
+        /* Not a failure: the disk is full, memory is short, or a reader prevents the checkpoint.
+         * The pages stay in the log meanwhile. */
         return TR_OK;
     return tr__session_fail(session, &session->tidier, "cleaning up the log", why);
 }

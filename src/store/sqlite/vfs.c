@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * SQLite's files: see vfs.h.
- */
+/** The file layer of SQLite: see vfs.h. */
 #include "store/sqlite/vfs.h"
 
 #include "store/sqlite/log.h"
@@ -14,30 +12,30 @@
 #include <stdio.h>
 
 struct vfs_file {
-    sqlite3_file base; /* must be the first member; used by SQLite */
+    sqlite3_file base; /* SQLite uses it; must be the first member */
     struct vfs *vfs;
-    const char *path; /* path in memory of the VFS or of SQLite; "" for a file without a name */
+    const char *path; /* in memory of the VFS or of SQLite; "": the file has no name */
     bool is_database;
     bool is_log;
-    bool is_new;    /* the database that a compaction makes, which one connection uses */
-    bool is_closed; /* the real file is closed, because it could not be opened again */
-    bool is_dirty;  /* this opener has written to the file since its last sync */
-    int pages_written; /* pages of a database that were written since the disk was last told to take them */
-    int flags;         /* flags for opening the file again */
-    uint32_t replaced; /* value of vfs.replaced when the file was opened */
+    bool is_new;       /* the new database of a compaction, which only one connection uses */
+    bool is_closed;    /* the real file was closed and could not be opened again */
+    bool is_dirty;     /* this connection has written to the file since its last sync */
+    int pages_written; /* pages written since write_out last gave pages to the disk */
+    int flags;         /* flags with which the file is opened again */
+    uint32_t replaced; /* value of vfs.replaced when this file was opened */
     struct shm_user user;
     struct disk_file *virtual;
-    /* The file of the real VFS, with as many bytes as the real VFS requires. SQLite aligns files to
-     * 8. */
+    /* The file of the real VFS. Its size is what the real VFS requires. SQLite aligns files to 8
+     * bytes. */
     _Alignas(8) unsigned char real[];
 };
 
-/* How much a log grows at once: on disk, and in memory. In memory there is no need to grow in
- * steps; the small step lets tests reach this code. */
+/* How many bytes a log grows at once, on disk and in memory. A log in memory need not grow in
+ * steps; the small step is for tests, which reach this code by it. */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
 
 /* Two bytes in the first page of a database say whether it uses a log. VACUUM INTO makes a database
- * that uses none, so the VFS replaces these bytes when it writes and reads that page. */
+ * that uses no log, so the VFS replaces these bytes when it writes or reads that page. */
 enum { HEAD_VERSIONS = 18, HEAD_UNDO = 1, HEAD_LOG = 2 };
 
 static const char sqlite_magic[VFS_MAGIC_SIZE] = "SQLite format 3";
@@ -66,8 +64,9 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
     return vfs->hook.on_io(vfs->hook.context, io, path, (uint64_t)offset, (size_t)size);
 }
 
-/* Notes what failed, for the error text that is made from SQLite's result. `code` is the system's
- * error number, or 0. If two threads fail at the same time, the last failure is kept. */
+/* Keeps which operation has failed, for the error text that is made from SQLite's result. `code`
+ * is the system's error number, or 0. If two threads fail at the same time, the later failure is
+ * kept. */
 static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
 {
     lock_take(&vfs->shm.lock);
@@ -76,7 +75,7 @@ static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int cod
     return result;
 }
 
-/* As vfs_fail, but only if `result` says that the operation has failed. Returns `result`. */
+/* If `result` says that the operation has failed, does what vfs_fail does. Returns `result`. */
 static int vfs_note(struct vfs *vfs, const char *what, const char *path, int result)
 {
     bool is_well = result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ;
@@ -85,8 +84,8 @@ static int vfs_note(struct vfs *vfs, const char *what, const char *path, int res
                : vfs_fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
 }
 
-/* Returns the result of SQLite for a status. `io_error` is SQLite's result for an IO error of this
- * operation. */
+/* Returns SQLite's result for a status. For a status that is not listed here, returns `io_error`,
+ * which is the result for an IO error of the operation. */
 static int result_of(tr_status status, int io_error)
 {
     switch (status) {
@@ -103,16 +102,17 @@ static int result_of(tr_status status, int io_error)
 
 static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags);
 
-/* Whether the path of an open database now belongs to another file. */
+/* Whether the path of this open database now names another file. */
 static bool is_replaced(const struct vfs_file *file)
 {
     return file->is_database && !file->is_new && !file->virtual &&
            file->replaced != atom32_load(&file->vfs->replaced, ATOM_ACQUIRE);
 }
 
-/* Opens the database again if its path was given to another file. A connection calls this before
- * each use of the real file. In the middle of a transaction there is nothing to do, because
- * tr__vfs_replace runs only when no connection is in one. */
+/* If the path of the database now names another file, opens that file in place of the old one. A
+ * connection calls this before each use of the real file. It never finds such a change in the
+ * middle of a transaction, because tr__vfs_replace runs only when no connection is in a
+ * transaction. */
 static int file_renew(struct vfs_file *file)
 {
     struct vfs *vfs = file->vfs;
@@ -157,7 +157,7 @@ static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int
     if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK)
         return SQLITE_IOERR_READ;
     int result;
-    do { /* loop as in file_size */
+    do { /* loop as file_size does */
         if (file_renew(file) != SQLITE_OK)
             return SQLITE_IOERR_READ;
         result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
@@ -169,7 +169,7 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
 {
     struct vfs_file *file = file_of(base);
     int result = read_bytes(file, memory, size, offset);
-    /* Compute the sum of the page as SQLite sees it, with SQLite's magic. */
+    /* Put SQLite's magic into the page, because the sum was computed with it. */
     if (file->is_database && offset == 0 && size >= VFS_MAGIC_SIZE &&
         memcmp(memory, store_magic, VFS_MAGIC_SIZE) == 0)
         memcpy(memory, sqlite_magic, VFS_MAGIC_SIZE);
@@ -207,7 +207,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     struct vfs_file *file = file_of(base);
     if (!file->virtual) {
         int result;
-        do { /* read again if another file has taken the place of this one, which is then emptied */
+        do { /* if the path names another file now, this one may have been emptied, so read again */
             result = file_renew(file);
             if (result == SQLITE_OK)
                 result = real_of(file)->pMethods->xFileSize(real_of(file), size);
@@ -230,8 +230,8 @@ static int sync_bytes(struct vfs_file *file, int flags)
     return vfs_note(file->vfs, "sync", file->path, result);
 }
 
-/* Fills the end of the log with bytes that cannot be taken for a frame, nor for the end of one: the
- * last bytes of a frame are zeros or the sum of a page. */
+/* Fills the end of the log. The bytes cannot be taken for a frame, nor for the end of a frame,
+ * because the last bytes of a frame are zeros or the sum of a page. */
 static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 {
     unsigned char *filler = source_resize(&file->vfs->source, NULL, (size_t)size);
@@ -244,12 +244,12 @@ static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 }
 
 /* Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes the
- * new length durable before the write. So if a log has no such tail after its last frame, it was
- * truncated by somebody else, and not torn by a power cut (log.c).
+ * new length durable before that write. So if a log has no such tail after its last frame, the
+ * reason is not a power cut; somebody has truncated the log (log.c).
  *
- * The log grows by many frames at once, because syncing a file that has become longer takes several
- * times as long: the file system must store the new length too. If the disk has no space for that
- * many, tries again with only the frames that are written now. */
+ * The log grows by many frames at once. Syncing a file that has become longer takes several times
+ * as long, because the file system must store the new length too. If the disk has no space for many
+ * frames, tries again with only the bytes that this write needs. */
 static int log_grow(struct vfs_file *file, sqlite3_int64 end)
 {
     struct vfs *vfs = file->vfs;
@@ -258,7 +258,7 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     int result = file_size(&file->base, &size);
     if (result == SQLITE_OK && (uint64_t)size < atom64_load(&vfs->log_end, ATOM_RELAXED))
         return vfs_fail(
-            /* The file was truncated by somebody else. */
+            /* Something outside of the store has truncated the file. */
             vfs,
             "find the end of",
             file->path,
@@ -279,7 +279,7 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     return result;
 }
 
-/* Called only by a connection that has SQLite's lock for writing the log, or that shortens the log. */
+/* Writes to the log. The calling connection has SQLite's lock for writing the log, or is shortening the log. */
 static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
     int result = SQLITE_OK;
@@ -290,8 +290,9 @@ static int log_write(struct vfs_file *file, const void *memory, int size, sqlite
 }
 
 /*
- * Lets the disk write what a checkpoint has written so far, a few pages at a time. Otherwise the sync at its end would
- * give the disk a thousand pages at once, and the sync of a commit, which needs one write, would wait behind them.
+ * Lets the disk write the pages of a checkpoint, a few pages at a time. Otherwise the sync at the end of the checkpoint
+ * would give the disk a thousand pages at once. The sync of a commit, which needs only one write, would then wait
+ * behind them.
  */
 static void write_out(struct vfs_file *file)
 {
@@ -349,17 +350,17 @@ static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
     return vfs_note(file->vfs, "truncate", file->path, result);
 }
 
-/* Shortens the log to `size`, and leaves the tail after it. Everything after `size` is in the
- * database. If no frame is left, first writes and syncs a new header that no old frame matches.
- * Without that, a power cut during the truncation could leave the first frames, and they would be
- * taken for the whole log. */
+/* Shortens the log to `size` bytes and the tail. Everything after `size` is in the database. If no
+ * frame is left, first writes and syncs a new header that no old frame matches. Without the new
+ * header, a power cut during the truncation could leave the first frames, and these would be taken
+ * for the whole log. */
 static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 {
     struct vfs *vfs = file->vfs;
     unsigned char header[VFS_LOG_HEADER];
     sqlite3_int64 now = 0;
     int result = file_size(&file->base, &now);
-    /* pairs with log_is_cut. The next write finds the end again */
+    /* Pairs with log_is_cut. The next write finds the end of the log again. */
     atom64_store(&vfs->log_end, 0, ATOM_RELEASE);
     if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
         size = VFS_LOG_HEADER;
@@ -383,12 +384,12 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
     if (file->is_log)
         return log_truncate(file, size);
     /*
-     * When a log is complete, SQLite truncates the database, usually to the length that it has already. Skip that: it
-     * would wait for the journal of the file system, and a commit would wait meanwhile.
+     * When the whole log is in the database, SQLite truncates the database, usually to the length that the file has
+     * already. Skip that, because it would wait for the journal of the file system, and a commit would wait for it.
      */
     if (file->is_database && file_size(base, &now) == SQLITE_OK && now == size)
         return SQLITE_OK;
-    /* Lower the limit before the file is truncated, so that a check at that moment does not report damage. */
+    /* Lower the limit before the file becomes shorter. Otherwise a check at that moment would report damage. */
     if (file->is_database && !file->is_new &&
         (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
         atom64_store(&file->vfs->database_least,
@@ -403,7 +404,8 @@ static int file_sync(sqlite3_file *base, int flags)
     return sync_bytes(file_of(base), flags);
 }
 
-/* A new database is used by one connection only, and has no part in the locks of the store. */
+/* Locks the database file. The new database of a compaction is not locked, because only one
+ * connection uses it. */
 static int file_lock(sqlite3_file *base, int level)
 {
     if (file_of(base)->is_new)
@@ -443,8 +445,8 @@ static int file_sector_size(sqlite3_file *base)
 static int file_device(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
-    /* Virtual files behave as files of Linux do: a torn write does not damage the bytes beside
-     * it. */
+    /* Virtual files behave as files of Linux do. A torn write does not damage the bytes beside the
+     * written range. */
     return file->virtual || file_renew(file) != SQLITE_OK
                ? SQLITE_IOCAP_POWERSAFE_OVERWRITE
                : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
@@ -474,7 +476,8 @@ static int file_shm_unmap(sqlite3_file *base, int is_deleted)
 }
 
 static const sqlite3_io_methods file_methods = {
-    /* version 2 has no mapped files; in a mapped file an error of the disk would be a signal */
+    /* Version 2 has no mapped files. In a mapped file, an error of the disk would become a
+     * signal. */
     .iVersion = 2,
     .xClose = file_close,
     .xRead = file_read,
@@ -505,7 +508,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
         return vfs_note(vfs, "open", file->path, result);
     if (out_flags)
         *out_flags = given_flags;
-    /* SQLite opens a file for reading only if it cannot open it for writing. Refuse that. */
+    /* If SQLite cannot open a file for writing, it opens the file for reading only. Refuse that. */
     bool is_bare = (flags & SQLITE_OPEN_READWRITE) && (given_flags & SQLITE_OPEN_READONLY);
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;
@@ -534,8 +537,8 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
         .flags = flags,
-        /* read this before the file is opened: if the path is given to another file meanwhile, the
-         * file is opened again */
+        /* Read this before the file is opened. If the path gets another file after that, the file
+         * is opened again. */
         .replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE), /* pairs with tr__vfs_replace */
     };
     path = path ? tr__vfs_name_of(vfs, path) : NULL;
@@ -548,12 +551,12 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     file->path = file->is_database && !file->is_new ? vfs->path : path ? path : "";
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
-    /* A file without methods is not closed by SQLite. */
+    /* SQLite does not close a file without methods. */
     opened->pMethods = result == SQLITE_OK ? &file_methods : NULL;
     return result;
 }
 
-/* The log exists as long as the store, so it is emptied instead of deleted. */
+/* Empties the log. SQLite wants to delete it, but the log exists as long as the store. */
 static int log_empty(struct vfs *vfs)
 {
     sqlite3_file *log;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pages that were written while a copy is made. */
+/** Which pages were written while a copy is made: see vfs_changes.h. */
 #include "store/sqlite/vfs_changes.h"
 
 #include <stddef.h>

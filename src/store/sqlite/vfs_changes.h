@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which pages of the database file were written while a copy of it is made.
+ * Which pages of the database file were written while a copy of that file is made.
  *
- * The copy reads the file beside the thread that writes it. A page is noted after it was written.
- * So if the copy has read the page before or during that write, it finds the page here later, and
- * copies it again.
+ * One thread copies the file while another thread writes to it. The writer notes a page after it
+ * has written the page. If the copying thread has read the page before or during that write, it
+ * finds the page here later and copies it again.
  */
 #ifndef STORE_SQLITE_VFS_CHANGES_H
 #define STORE_SQLITE_VFS_CHANGES_H
@@ -18,23 +18,23 @@
 struct vfs_changes {
     atom32 is_on;
     struct lock lock; /* protects the members below */
-    /* one bit for each of the first `pages` pages; later pages were not copied yet */
+    /* One bit for each of the first `pages` pages. Pages after these were not copied yet. */
     uint64_t *bits;
     uint64_t pages;
 };
 
 void tr__vfs_changes_init(struct vfs_changes *changes);
 /**
- * Replaces the bits with `bits`, which it borrows, and returns the previous ones, or NULL if there
- * were none. If `bits` is NULL, pages are no longer noted. Any thread.
+ * Replaces the bits with `bits`, which are borrowed. Returns the previous bits, or NULL if there
+ * were none. If `bits` is NULL, no pages are noted from now on. Any thread.
  */
 uint64_t *tr__vfs_changes_swap(struct vfs_changes *changes, uint64_t *bits, uint64_t pages);
-/** Notes a page, counted from 0. Any thread. */
+/** Notes a page. Pages are counted from 0. Any thread. */
 void tr__vfs_changes_add(struct vfs_changes *changes, uint64_t page);
 
 /**
- * Notes a page after a write to the database, if a copy is made. If the write ended before is_on
- * was set, the copy reads the new contents.
+ * If a copy is being made, notes a page after a write to the database. A write that ended before
+ * is_on was set need not be noted, because the copy reads the new contents.
  */
 static inline void vfs_changed(struct vfs_changes *changes, uint64_t page)
 {

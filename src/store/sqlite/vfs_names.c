@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Names of the files of a store. */
+/** The names of the files of a store: see vfs_names.h. */
 #include "store/sqlite/vfs_names.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checks on the files of a store, independent of SQLite: whether they still exist unchanged, and
- * which operation has failed.
+ * Checks on the files of a store without the help of SQLite. Finds out whether the files still
+ * exist unchanged, and which operation has failed.
  */
 #include "store/sqlite/vfs_watch.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Whether the path still names the file that it named when the store was opened. Sets *size to the
- * size of that file. */
+ * size of the file that the path names. */
 static bool is_in_place(const char *path, const struct os_file_id *opened, uint64_t *size)
 {
     struct os_file_id id;
@@ -88,8 +88,8 @@ tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error)
     return status;
 }
 
-/* Whether the log is missing, or shorter than its durable part. A connection of the store sets
- * log_end when it shortens the log, so that this is not reported. */
+/* Whether the log is missing, or shorter than its durable part. When a connection of the store
+ * shortens the log, it first sets log_end to 0, so that this does not count. */
 static bool log_is_cut(const struct vfs *vfs)
 {
     uint64_t size = 0;

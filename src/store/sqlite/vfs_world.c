@@ -23,14 +23,14 @@ static int vfs_randomness(sqlite3_vfs *base, int size, char *result)
 
 static int vfs_sleep(sqlite3_vfs *base, int microseconds)
 {
-    /* SQLite sleeps only when threads wait for each other, which does not happen here: without a
-     * real VFS there is one thread. */
+    /* SQLite sleeps only when threads wait for each other. Without a real VFS there is one thread,
+     * so it never sleeps. */
     struct vfs *vfs = vfs_of(base);
     return vfs->real ? vfs->real->xSleep(vfs->real, microseconds) : microseconds;
 }
 
-/* Returns the time in milliseconds since the beginning of Julian day 0, as SQLite counts: 1970
- * began in the middle of day 2440587. */
+/* Returns the time in milliseconds since the beginning of Julian day 0, which SQLite uses. The year
+ * 1970 began in the middle of day 2440587. */
 static int vfs_time_ms(sqlite3_vfs *base, sqlite3_int64 *ms)
 {
     const tr_platform *platform = vfs_of(base)->source.platform;

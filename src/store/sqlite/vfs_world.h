@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-/** Sets the time, randomness and sleep functions of a VFS. Part of tr__vfs_init. */
+/** Sets the functions of a VFS for time, randomness and sleep. tr__vfs_init calls it. */
 void tr__vfs_set_world(sqlite3_vfs *base);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reads single rows. Results are copies, so that no transaction stays open after the call. An open
+ * Reads single rows. The results are copies, so no transaction stays open after a call. An open
  * transaction would keep the log from restarting.
  */
 #include "store/sqlite/view.h"
@@ -38,7 +38,7 @@ tr_status tr__view_hold(struct store_view *view, bool is_held)
     if (!is_held)
         return tr__link_execute(&view->link, "ROLLBACK");
     tr_status status = tr__link_execute(&view->link, "BEGIN");
-    /* Read something now, because a transaction sees the state at the time of its first read. */
+    /* Read something now, because the transaction gets its state of the store at its first read. */
     if (status == TR_OK)
         status = tr__link_number(&view->link, "PRAGMA user_version", &ignored);
     if (status != TR_OK)

@@ -9,12 +9,13 @@
 struct store_view {
     struct store_session *session;
     struct link link;
-    /* the last result; the buffer grows as needed, and is freed after a large result */
+    /* The last result. The buffer grows when a result needs it, and is freed after a large
+     * result. */
     void *buffer;
     size_t buffer_size;
 };
 
-/* Implement the functions of store_driver with the same names. */
+/* The next functions implement the functions of store_driver with the same names. */
 tr_status tr__view_new(struct store_session *session, struct store_view **view);
 void tr__view_free(struct store_view *view);
 tr_status tr__view_hold(struct store_view *view, bool is_held);
@@ -24,7 +25,7 @@ tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_
                                  struct store_snapshot *snapshot);
 
 /**
- * Copies bytes to the buffer of the view, where they stay until the next call. Fails with
+ * Copies bytes to the buffer of the view. They stay there until the next call. Fails with
  * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__view_keep(struct store_view *view, tr_bytes bytes, tr_bytes *kept);

@@ -7,10 +7,13 @@
 
 #include "store/sqlite/view.h"
 
-/** Reads a page of an actor's own database, STORE_PAGE_SIZE bytes. Fails with TR_NOT_FOUND. */
+/**
+ * Reads a page of an actor's own database, which has STORE_PAGE_SIZE bytes. Fails with
+ * TR_NOT_FOUND.
+ */
 TR_MUST_CHECK tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number,
                                            void *bytes);
-/** Returns the number of the last page; 0: the actor has none. */
+/** Sets *number to the number of the last page. Sets it to 0 if the actor has no pages. */
 TR_MUST_CHECK tr_status tr__view_last_page(struct store_view *view, tr_bytes name,
                                            uint32_t *number);
 
