@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A durable actor: the record of one generation, from its set-up to its end.
+ * The record of a durable actor. It exists for one generation, from its set-up to its end.
  *
- * Which file does what. A file calls files below it in this list. It calls upward in these cases
- * only: to drive, when a change may be the reason for the next step of the sleep machine; to turn,
- * when it begins a turn itself; and where "->" names the file.
+ * The list says which file does what. A file calls files below it in this list. It calls a file above it only in these
+ * cases: it calls drive, when a change may be the reason for the next step of the sleep machine; it calls turn, when it
+ * begins a turn itself; and it calls a file that "->" names.
  *
  *     drive           performs the steps of the sleep machine (sleep/sleep.h); ends a generation
  *     host            has the store and the kinds of a system; wakes the actor of a key
@@ -40,15 +40,13 @@
  *     state           how a state is packed, read and migrated
  *     shapes          the shapes of what is stored
  *
- * While a turn of the actor runs, worker->outbox_turn is that turn, so that what it sends goes into
- * the outbox of the open commit. The changes of the turn go into the batch of the same commit
- * (durable/commit.h).
+ * While a turn of the actor runs, worker->outbox_turn is that turn. So messages that the turn sends go into the outbox
+ * of the open commit. The changes of the turn go into the batch of that commit (durable/commit.h).
  *
- * The actor reports everything that happens to its sleep machine (sleep/sleep.h), and
- * durable/drive.c performs the steps that the machine returns. A turn that runs or waits is a wake
- * lock of the machine.
+ * The actor reports everything that happens to its sleep machine (sleep/sleep.h), and durable/drive.c performs the
+ * steps that the machine returns. A turn that runs or waits is a wake lock of the machine.
  *
- * Owner only, except for what the store's thread does with a submitted commit.
+ * Only the owner of the actor uses this record. The store's thread uses only a submitted commit.
  */
 #ifndef DURABLE_ACTOR_H
 #define DURABLE_ACTOR_H
@@ -69,119 +67,127 @@ struct overlay_table;
 struct requests;
 struct store_sql;
 
-/** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
+/** Kinds of work that belong to no turn of the actor. The sleep machine counts them; see durable/work.c. */
 enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_ITEMS, WORK_COUNT };
 
-/** Where a message of a gateway came from. All members are zero if an actor has sent it. */
+/**
+ * Where a message from a gateway came from. All members are zero if an actor has sent the message.
+ */
 struct durable_call {
     uint64_t connection; /* 0: none */
-    /* the caller that the gateway's guard has named; lives as long as the turn; NULL: none */
+    /* The caller that the gateway's guard has named. The text lives as long as the turn. NULL:
+     * none. */
     const char *caller;
     bool is_socket; /* the turn handles a message of a connection */
     bool is_end;    /* the turn handles tr_disconnected */
-    /* the turn runs a tr_connected again that the end of an earlier process has interrupted */
+    /* An earlier process has ended while it handled tr_connected, and this turn runs that handler
+     * again. */
     bool is_again;
-    bool is_refused; /* with is_again: the handler has refused the connection */
+    bool is_refused; /* with is_again: the handler refuses the connection */
 };
 
 struct durable_actor {
     struct durable durable; /* must be the first member */
     struct durable_kind *kind;
-    /* entry in the store; NULL: the actor has none, or has none any more */
+    /* The actor's entry in the store. NULL: it has no entry yet, or has left it. */
     struct store_entry *entry;
     struct sleep_machine machine;
-    /* the actor's end of its exchange with the authority; see sleep/authority.h */
+    /* The actor's end of its exchange with the authority; see sleep/authority.h. */
     struct note_end end;
-    struct authority authority; /* the host's end of the exchange with this actor */
+    struct authority authority; /* the other end of that exchange, for this actor */
     struct list awake;          /* link in worker_context.awake */
     struct list leaving;        /* link in durable_host.leaving */
-    /* cell of the next generation, which waits for this one to end; under the host's lock */
+    /* The cell of the next generation, which waits until this generation ends. Under the host's
+     * lock. */
     struct cell *successor;
     bool is_leaving;    /* the actor is in durable_host.leaving; under the host's lock */
     bool is_destroying; /* with is_leaving: the actor is being destroyed; under the host's lock */
 
-    /* Commits of the actor, and its data in the store; see durable/commit.h. */
+    /* The next members are the commits of the actor and its data in the store; see
+     * durable/commit.h. */
     struct outbox outbox;
-    /* batch of the open commit; NULL: the open commit has changed nothing yet */
+    /* The batch of the open commit. NULL: the open commit has changed nothing yet. */
     struct store_batch *batch;
     struct list commits;
     struct list overlays; /* keys that are not on disk yet; see durable/overlay.h */
-    /* hash table of `overlays`; NULL: there are only a few overlays */
+    /* Hash table of `overlays`. NULL: there are only a few overlays. */
     struct overlay_table *overlay_table;
     size_t overlay_count;
-    struct requests *requests; /* requests with an id; NULL: none has come. See durable/request.h */
-    /* NULL: the actor has had no connection and no event for connections. See
-     * durable/connections.h */
+    struct requests *requests; /* requests with an id; NULL: none has come; see durable/request.h */
+    /* See durable/connections.h. NULL: the actor has had no connection and no event for
+     * connections. */
     struct connections *connections;
-    struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
+    struct store_sql *sql; /* the actor's own tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
     struct queues queues;
     struct list takers; /* list of struct durable_frame: turns that wait on a queue */
     tr_time alarm_ns;   /* the earliest alarm that the open commit has set, or TR_NEVER */
-    /* When the actor was used, for durable/ttl.h, which destroys unused actors. All times are of
-     * the wall clock. */
+    /* When the actor was used. durable/ttl.h destroys unused actors. All times are of the wall
+     * clock. */
     struct durable_ttl {
         tr_time used_ns;   /* when this generation was used last; 0: not yet */
         tr_time stored_ns; /* as stored */
-        tr_time due_ns;    /* when the stored alarm is due; 0: there is none */
+        tr_time due_ns;    /* when the stored alarm of durable/ttl.h is due; 0: there is none */
     } ttl;
     uint64_t alarm_last;  /* id of the last alarm that was set */
     uint64_t commit_last; /* number of the last commit that was submitted */
-    tr_status broken;     /* not TR_OK: something could not be stored, so the actor must restart */
-    bool is_new;          /* the store has nothing of this actor */
-    bool is_creating;     /* the first start of this key has not finished */
-    bool is_half;         /* the stored state has the mark STATE_HALF */
-    bool is_evicted;      /* the actor was asked to sleep because of memory pressure */
-    bool has_served;      /* this generation has had a turn after its first hooks */
+    /* if not TR_OK, a part of the actor could not be stored, so it must restart */
+    tr_status broken;
+    bool is_new;            /* the store has nothing of this actor */
+    bool is_creating;       /* the first start of this key has not finished */
+    bool is_half;           /* the stored state has the mark STATE_HALF */
+    bool is_evicted;        /* the actor was asked to sleep because of memory pressure */
+    bool has_served;        /* this generation has had a turn after its first hooks */
     bool is_destroy_wanted; /* the open commit has called tr_destroy */
     bool is_doomed;         /* a commit with the mark of tr_destroy was submitted */
     bool has_remains;       /* the store still has rows of a generation that was destroyed */
-    /* the removal of all rows of the actor was submitted, or could not be submitted */
+    /* The removal of all rows of the actor was submitted, or an attempt to submit it has failed. */
     bool is_erased;
-    tr_status erased;       /* with is_erased: TR_OK, or why the removal could not be submitted */
+    tr_status erased;       /* with is_erased: TR_OK, or why the removal was not submitted */
     bool is_drive_posted;   /* a tr_durable_driven message is on its way */
-    bool is_aborted;        /* the sleep machine has performed FIRE_ABORT: the soft signal */
-    bool is_deadline_over;  /* the sleep machine has performed FIRE_DEADLINE: the hard signal */
-    bool is_settling;       /* the connections must be closed once no commit is on its way */
-    bool is_stored_awaited; /* the sleep machine waits for the last submitted commit */
-    /* finished commits are not submitted yet (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND); see `finished` */
+    bool is_aborted;        /* the sleep machine has performed FIRE_ABORT, the soft signal */
+    bool is_deadline_over;  /* the sleep machine has performed FIRE_DEADLINE, the hard signal */
+    bool is_settling;       /* close the connections as soon as no commit is on its way */
+    bool is_stored_awaited; /* the sleep machine waits until the last submitted commit is stored */
+    /* There are finished commits that were not submitted (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND); see
+     * `finished`. */
     bool is_dirty;
-    /* number of turns, running or waiting, that must end before a hook begins */
+    /* How many running or waiting turns must end before a hook begins. */
     uint32_t barriers;
     struct durable_call call; /* where the message of the next turn came from */
-    /* the turn of on_sleep or on_destroy while the hook waits for `barriers` to become 0 */
+    /* The turn of on_sleep or on_destroy, while that hook waits until `barriers` is 0. */
     struct tr_self *hook;
     struct wake_lock work[WORK_COUNT];
-    tr_time start_ns; /* when the set-up began */
+    tr_time start_ns; /* when the set-up of this generation began */
     tr_time save_ns;
-    tr_time due_ns;  /* when the sleep machine must look again */
-    tr_time look_ns; /* when tr__work_look must look again; see durable/work.c */
+    tr_time due_ns;  /* when the sleep machine must be called again */
+    tr_time look_ns; /* when tr__work_look must be called again; see durable/work.c */
     uint64_t hold_last;
     unsigned char *stored; /* the packed state that was submitted last */
     size_t stored_size;
     size_t stored_capacity;
     /* While is_dirty: the actor as its finished commits have left it. If the open commit fails, the
-     * actor returns to this. */
+     * actor gets back to this. */
     struct finished {
         unsigned char *state;
         size_t size;
         size_t capacity;
-        /* position in `batch` at which the changes of finished commits end */
+        /* The position in `batch` at which the changes of the finished commits end. */
         struct store_batch_mark batch;
         tr_time alarm_ns; /* the earliest alarm that a finished commit has set, or TR_NEVER */
         uint64_t event;   /* sequence number of the last event of a finished commit */
     } finished;
-    /* packed state at the last call of the handler of tr_state_changed; NULL: the kind has no such
-     * handler */
+    /* The packed state at the last call of the handler of tr_state_changed. NULL: the kind has no
+     * such handler. */
     unsigned char *shown;
     size_t shown_size;
     size_t shown_capacity;
     struct state_block block;
     struct event_log *events; /* NULL: the kind has no events; see durable/events.h */
     size_t weight;            /* bytes of this actor that worker_context.awake_bytes counts */
-    char *warning; /* for the log: text that names the wake locks that outlasted the grace */
+    char *warning; /* text for the log: the wake locks that were raised when the grace ended */
     size_t key_size;
-    char key[]; /* the key; a NUL follows it, which key_size does not count */
+    char key[]; /* the key, and a NUL that key_size does not count */
 };
 
 /** Returns the durable actor of a turn, or NULL if the turn belongs to another actor. */
@@ -190,7 +196,7 @@ static inline struct durable_actor *durable_of(const struct tr_self *self)
     return (struct durable_actor *)(void *)cell_durable(self->cell);
 }
 
-/** Whether the calling thread acts for the worker that owns the actor: the condition of "Owner only". */
+/** Whether the calling thread acts for the worker that owns the actor. Comments call this condition "Owner only". */
 static inline bool durable_is_mine(const struct durable_actor *actor)
 {
     const struct tr_system *system = actor->kind->host->system;

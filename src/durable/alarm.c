@@ -66,7 +66,7 @@ static struct alarm *alarm_find(const struct durable_actor *actor, const char *n
     return NULL;
 }
 
-/* Returns the application's handler for a message with this name, or NULL. */
+/* Returns the application's handler for a message with this name. Returns NULL if there is none. */
 static const tr_handler *handler_of(const struct durable_actor *actor, const char *type)
 {
     const tr_behavior *behavior = actor->kind->declared->behavior;
@@ -83,11 +83,11 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
     return tr__alarm_zone(actor->kind->host, plan);
 }
 
-/* Puts the present form of an alarm into the batch of the open commit. */
+/* Puts the row of an alarm, as the alarm is now, into the batch of the open commit. */
 static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
 {
     if (actor->is_doomed)
-        return TR_OK; /* after tr_destroy an alarm would wake the key again */
+        return TR_OK; /* after tr_destroy, a stored alarm would wake the key again */
     struct store_batch *batch = tr__commit_batch(actor);
     const char *type = alarm->handler->type->name;
     size_t type_size = strlen(type) + 1;
@@ -145,7 +145,8 @@ struct loading {
     tr_status status;
 };
 
-/* Logs an alarm that this program cannot read. It stays in the store for a program that can. */
+/* Logs an alarm that this program cannot read. The alarm stays in the store, for a program that can
+ * read it. */
 static void alarm_leave_unread(const struct loading *loading, const struct store_row *row,
                                const char *what, const char *why)
 {
@@ -239,8 +240,8 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         struct alarm_plan moved = alarm->plan;
         bool is_moved = tr__alarm_move(kind->host, &moved, now);
-        /* Send the actor a message for this alarm, because the alarm is due or has moved. The turn
-         * that handles the message also stores a moved alarm. */
+        /* The alarm is due or has moved, so send the actor a message about it. The turn that
+         * handles the message also stores a moved alarm. */
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
     }
@@ -251,8 +252,8 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
 
 /* ---- Firing. ---- */
 
-/* Stores the end of an alarm, or its next time. If the handler has set the alarm again, does
- * nothing, because the alarm has another plan then. */
+/* Stores that an alarm has ended, or when it is due next. If the handler has set the alarm again,
+ * the alarm has another plan, and this does nothing. */
 static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor, const char *name,
                               struct alarm_mark mark)
 {
@@ -306,8 +307,8 @@ static tr_retry alarm_policy(const struct alarm_plan *plan)
 }
 
 /*
- * Stores in the open commit that an occurrence of an alarm has failed. Sets *has_ended if the alarm will not fire
- * again. `alarm` may be a copy that is not in the list of the actor.
+ * Stores in the open commit that an occurrence of an alarm has failed. Sets *has_ended if the alarm will never fire
+ * again. `alarm` may be a copy that is not in the actor's list of alarms.
  */
 static tr_status alarm_fail(struct worker *worker, struct durable_actor *actor, struct alarm *alarm,
                             struct alarm_mark mark, bool *has_ended)
@@ -343,7 +344,8 @@ static tr_status alarm_fail(struct worker *worker, struct durable_actor *actor, 
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame)
 {
-    /* the commit failed, so the changes of the handler to the alarm do not count */
+    /* The commit of the turn has failed, so changes that the handler made to the alarm do not
+     * count. */
     struct alarm *alarm = frame->kept;
     bool has_ended;
     if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
@@ -356,7 +358,7 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
-        /* the alarm fires again at once, as after a crash */
+        /* The failure is not stored, so the alarm fires again at once, as after a crash. */
         tr__commit_drop(worker, actor, status);
 }
 
@@ -377,8 +379,8 @@ tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor, const ch
     return status;
 }
 
-/* Runs the turn of an alarm that is due. Call after tr__frame_begin. Any failure here counts as a
- * failure of the alarm. */
+/* Runs the turn of an alarm that is due. The caller has called tr__frame_begin. If anything fails
+ * here, that counts as a failure of the alarm. */
 static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
                           struct durable_actor *actor, struct alarm *alarm)
 {
@@ -409,7 +411,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
     tr__running_enter(self);
-    /* Unpack the copy, because the alarm itself may be gone by now. */
+    /* Unpack the copy, because the alarm itself may have been freed. */
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
     status = tr_unpack(handler->type, bytes, &message, &error);
     if (status != TR_OK)
@@ -425,7 +427,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
 }
 
-/* Stores an alarm that has moved, because the clock of the host looks only at stored alarms. */
+/* Stores an alarm that has moved. The clock of the host only sees stored alarms. */
 static tr_next keep_moved(tr_self *self, struct durable_actor *actor, struct alarm *alarm)
 {
     tr_status status = alarm_store(actor, alarm);
@@ -442,9 +444,9 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     bool is_queue = due->name && strcmp(due->name, QUEUE_ALARM) == 0;
     struct alarm *alarm = due->name && !is_queue ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
-    /* No alarm fires in a grace: the clock of the host learns when the next alarm is due, and wakes
-     * the next generation for it. No alarm fires while the system stops: the next start of the
-     * system fires it. */
+    /* In a grace no alarm fires. The clock of the host learns when the next alarm is due, and wakes
+     * the next generation then. While the system stops no alarm fires either. It fires after the
+     * next start of the system. */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (may_fire && actor->broken == TR_OK && due->name && strcmp(due->name, TTL_ALARM) == 0)
@@ -463,7 +465,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     }
     if (!tr__frame_begin(self, actor, alarm->name, false))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
-    /* Copy the name, because the handler may free the alarm that has it. */
+    /* Copy the name, because the handler may free the alarm. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
     /* Count the turn of an alarm as work of the runtime, not as a request. */
@@ -497,7 +499,7 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
             return TR_INVALID_ARGUMENT;
         status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
         if (status == TR_BAD_DATA)
-            /* TR_BAD_DATA is the status for stored bytes; these bytes are arguments */
+            /* These bytes are an argument. TR_BAD_DATA would be the status for stored bytes. */
             status = TR_INVALID_ARGUMENT;
         if (status == TR_OK)
             status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);
@@ -582,7 +584,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     tr_status status = tr_self_try_alarm(self, alarm, type, message);
     if (status != TR_OK)
         tr_crash(self,
@@ -614,7 +616,7 @@ tr_time tr_alarm_due(tr_self *self, const char *name)
     if (!alarm)
         return 0;
     const struct durable_frame *frame = self->frame;
-    /* In its own handler an alarm counts as gone, unless the handler has set it again. */
+    /* While its own handler runs, an alarm counts as gone, unless the handler has set it again. */
     bool is_open = frame && frame->has_alarm && alarm->plan.mark.id == frame->mark.id &&
                    alarm->plan.mark.occurrence == frame->mark.occurrence;
     return is_open ? 0 : tr__alarm_plan_wake(&alarm->plan);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_state_changed: whether the state at the end of a turn differs from the one that the
- * application has seen last.
+ * tr_state_changed. At the end of a turn, compares the state with the state that the application
+ * has seen last.
  *
- * Only kinds with a handler for tr_state_changed pay for this: their state is packed once more at
- * the end of each turn. Changes and messages of the handler belong to the last commit of the turn,
- * so they are stored together with the change of the state.
+ * Only kinds with a handler for tr_state_changed pay for this. Their state is packed once more at
+ * the end of each turn. What the handler changes and sends belongs to the last commit of the turn.
+ * So it is stored together with the change of the state.
  */
 #include "durable/changed.h"
 
@@ -17,8 +17,8 @@
 #include "durable/turn.h"
 
 /*
- * Packs the state into the worker's context. Returns 0 if packing fails: the commit packs the state too, fails in the
- * same way, and reports the error.
+ * Packs the state into the worker's context. Returns 0 if packing fails. This error is reported later, because the
+ * commit packs the state too and fails in the same way.
  */
 static size_t shown_pack(struct worker *worker, struct durable_actor *actor)
 {
@@ -60,7 +60,7 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
         next = last;
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    /* Note the state again, so that changes by the handler of tr_state_changed itself are not reported. */
+    /* Note the state again, so that changes by the handler of tr_state_changed itself do not cause another call. */
     if (!tr__durable_show(self->worker, actor))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     return next;

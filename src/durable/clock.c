@@ -14,18 +14,18 @@
 #include "actor/mail/kind.h"
 
 enum {
-    CLOCK_PAGE = 256, /* alarms that one turn looks at */
-    CLOCK_PASSES = 5  /* walks of all alarms after the wall clock was set back */
+    CLOCK_PAGE = 256, /* alarms that one turn of the clock looks at, at most */
+    CLOCK_PASSES = 5  /* how often all alarms are walked after the wall clock was set back */
 };
 
 /*
- * Period of the walk of all due alarms, which repeats hints that got no answer. The wall clock is checked with the same
- * period.
+ * How often the clock walks all due alarms again, to repeat hints that got no answer. The clock also checks the wall
+ * clock that often.
  */
 #define CLOCK_LOOK_NS (10 * TR_SECOND)
-/* Delay after a failure of the store or of memory. */
+/* The delay after a failure of the store, or after there was no memory. */
 #define CLOCK_AGAIN_NS TR_SECOND
-/* Delay between two pages of a walk of all alarms, so that other actors of this worker run too. */
+/* The delay between two pages of a walk of all alarms. It lets other actors of this worker run. */
 #define CLOCK_BACK_NS (10 * TR_MILLISECOND)
 
 TR_MESSAGE(tr_clock_set, (u64, host));
@@ -42,18 +42,21 @@ TR_MESSAGE(tr_clock_begin_back);
 struct clock_state {
     struct durable_host *host;
     struct hints hints;
-    /* the hints of all alarms up to here were sent, except for kinds that are behind */
+    /* Hints of all alarms up to this place were sent, except for alarms of kinds that are
+     * behind. */
     struct store_alarm_place place;
-    tr_time next_ns; /* deadline of the timer on the wall clock; TR_NEVER: it is not armed */
-    /* From time to time all due alarms are walked again, to repeat hints that got no answer. */
+    tr_time next_ns; /* when the timer fires, by the wall clock; TR_NEVER: it is not armed */
+    /* While this is true, all due alarms are walked again, to repeat hints that got no answer. */
     bool is_sweeping;
     struct store_alarm_place sweep;
-    tr_time sweep_ns; /* when the walk of is_sweeping began */
-    /* The wall clock may have been set back: all alarms are walked, to find those that would fire too late now. */
+    tr_time sweep_ns; /* when that walk began */
+    /* While this is true, all alarms are walked, because the wall clock may have been set back. The walk finds alarms
+     * that would fire too late now. */
     bool is_back;
     tr_time offset_ns; /* wall clock minus monotonic clock at the last check */
     struct store_alarm_place back;
-    /* walks of is_back that remain; one walk may miss an actor that falls asleep during it */
+    /* How many walks of is_back remain. There are several, because a walk may miss an actor that
+     * falls asleep during the walk. */
     uint32_t back_again;
     bool has_moved; /* the current walk of is_back has sent a hint */
 };
@@ -61,12 +64,12 @@ struct clock_state {
 struct page {
     tr_self *self;
     struct clock_state *clock;
-    /* the kind for which this walk is; NULL: the common walk for all kinds */
+    /* The kind that this walk is for. NULL: it is the common walk for all kinds. */
     struct hint_kind *behind;
     uint32_t count;
-    tr_time next_ns; /* time of the first alarm that is not due yet */
+    tr_time next_ns; /* when the first alarm that is not due yet is due */
     tr_time now_ns;
-    bool is_full; /* the kind of the next alarm has no free place */
+    bool is_full; /* the walk ends here, because the next alarm's kind has no free place */
     bool has_failed;
 };
 
@@ -93,8 +96,8 @@ static void name_late(tr_self *self, const struct store_due *due)
                 (const char *)due->key.data);
 }
 
-/* Sends the hint of an alarm to its actor, unless it was sent before. Returns false if the actor
- * must be woken and its kind has no free place. */
+/* Sends the actor of an alarm a hint, unless the hint was sent before. Returns false if the actor
+ * would have to be woken and its kind has no free place. */
 static bool clock_tell_due(struct page *page, const struct store_due *due, int number,
                            bool is_again)
 {
@@ -126,7 +129,7 @@ static bool clock_tell_due(struct page *page, const struct store_due *due, int n
     return true;
 }
 
-/* Returns the number of the alarm's kind, or -1 if the alarm gets no hint. */
+/* Returns the number of the alarm's kind. Returns -1 if the alarm gets no hint. */
 static int kind_of(struct page *page, const struct store_due *due)
 {
     if (!due->is_corrupt && due->kind)
@@ -183,7 +186,7 @@ static void begin_pass(tr_self *self, struct clock_state *clock)
     clock->has_moved = false;
 }
 
-/* Called after the clock was set back: walks one page of all alarms. */
+/* Walks one page of all alarms, after the wall clock was set back. */
 static void clock_look_back(tr_self *self, struct clock_state *clock)
 {
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
@@ -238,8 +241,8 @@ static void look_at_clock(tr_self *self, struct clock_state *clock)
     begin_back(self, clock);
 }
 
-/* Arms the timer for this wall-clock time, or for the next walk of all alarms, whichever is
- * earlier. */
+/* Arms the timer for this time of the wall clock. If the next walk of all alarms begins earlier,
+ * arms the timer for that. */
 static void clock_arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 {
     tr_time now_ns = tr_wall_now(self);
@@ -294,7 +297,7 @@ static bool on_behind_due(void *context, const struct store_due *due)
     return true;
 }
 
-/* Sends the next hints of a kind that is behind. Returns true when the kind has caught up. */
+/* Sends the next hints of a kind that is behind. Returns true when the kind is no longer behind. */
 static bool clock_catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
 {
     struct page page = {.self = self, .clock = clock, .behind = kind, .now_ns = tr_wall_now(self)};
@@ -330,9 +333,9 @@ static bool on_sweep_due(void *context, const struct store_due *due)
     int number = kind_of(page, due);
     const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
     /*
-     * If a kind is behind, it has a walk of its own. That walk sends the hints of the kind's
-     * alarms, except for alarms before its place. An alarm that finds no free place waits for the
-     * next sweep.
+     * A kind that is behind has a walk of its own. That walk sends the hints of all the kind's
+     * alarms that come after the walk's place. So the sweep handles only the alarms up to that
+     * place. An alarm that finds no free place now waits for the next sweep.
      */
     if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
         (void)!clock_tell_due(page, due, number, true);
@@ -376,7 +379,7 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
     if (status != TR_OK)
         return tr_fail(self, status, "out of memory for the clock of alarms");
     tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
-    /* The clock may have been set back while no process ran. */
+    /* The wall clock may have been set back while no process was running. */
     tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_begin_back);
     tr_tell(self, tr_me(self), tr_clock_tick);
     return TR_SAME;
@@ -400,7 +403,7 @@ static tr_next on_backoff(tr_self *self, struct clock_state *clock)
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
-    /* also handles backoffs whose message to the clock was lost because there was no memory */
+    /* Also handle backoffs whose message to the clock was lost for lack of memory. */
     (void)on_backoff(self, clock);
     begin_sweep(self, clock);
     clock_look(self, clock);
@@ -411,7 +414,8 @@ static tr_next on_moved(tr_self *self, struct clock_state *clock,
                         const struct tr_clock_moved *message)
 {
     const struct store_alarm_place before = {.due_wall_ns = message->due - 1};
-    /* The alarm is before the clock's place or at it: go back and look there again. */
+    /* If the alarm is not after the clock's place, move the place back, so that the walk finds the
+     * alarm. */
     if (message->due <= clock->place.due_wall_ns)
         clock->place = before;
     for (size_t i = 0; i < clock->hints.kind_count; i++) {
@@ -429,7 +433,7 @@ static tr_next on_told(tr_self *self, struct clock_state *clock,
 {
     int number = tr__hints_answer(&clock->hints, self->worker, message->ticket);
     struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    /* Wait until a whole page of places is free, because reading a page for a single alarm would be a waste. */
+    /* Wait until a whole page of places is free. Reading a page for a single alarm would be a waste. */
     if (kind && kind->is_behind && kind->waking_count == HINTS_WAKING - CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_behind);
     return TR_SAME;
@@ -460,7 +464,8 @@ static void clock_post(struct worker *worker, struct durable_host *host, const t
     struct cell *cell = slots_find(worker->slots, host->clock);
     struct envelope *envelope;
     if (!cell || tr__mail_new(&worker->pool, address, type, message, &envelope) != TR_OK)
-        return; /* no memory for the message: the clock looks without it within CLOCK_LOOK_NS */
+        /* No memory for the message. The clock finds the alarm without it within CLOCK_LOOK_NS. */
+        return;
     if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Commits: how the changes of a part of a turn get to the disk. See durable/commit.h. */
+/** Commits. They bring the changes of a part of a turn to the disk. See durable/commit.h. */
 #include "durable/connections.h"
 #include "durable/commit.h"
 
@@ -26,9 +26,9 @@
 #include "actor/mail/outbox.h"
 #include "os/probe.h"
 
-/* Notes that the open commit has finished and is stored later. Its changes are kept apart from
- * those of the next commit, which may fail. The packed state is already in the worker's context,
- * because the caller has compared it. */
+/* Notes that the open commit has finished and is stored later. The next commit may fail, so its
+ * changes must not mix with these. The worker's context has the packed state already, because the
+ * caller has compared it. */
 static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
@@ -54,7 +54,8 @@ struct store_batch *tr__commit_batch(struct durable_actor *actor)
 
 /* ---- Submitting commits to the store. ---- */
 
-/* Called by the store's thread. */
+/* Takes the status of a submitted batch and sends the envelope of its commit. The store's thread
+ * calls it. */
 static void on_done(void *context, struct store_batch *batch, tr_status status)
 {
     struct commit *commit = context;
@@ -77,8 +78,8 @@ static tr_status state_put(struct durable_actor *actor, tr_bytes packed)
     return tr__store_put_state(batch, version, bytes);
 }
 
-/* Keeps the actor awake while a submitted commit has messages to the actor itself. Otherwise the
- * actor might sleep before these messages arrive, and they would be lost unnoticed. */
+/* Keeps the actor awake while the outbox of a submitted commit has messages to the actor itself.
+ * Otherwise the actor might fall asleep before these messages arrive, and they would be lost. */
 static void hold_own_mail(struct worker *worker, struct durable_actor *actor, struct commit *commit)
 {
     const struct outbox *outbox = &commit->outbox;
@@ -131,7 +132,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
         tr__stored_end(worker, cell, envelope);
         return status;
     }
-    if (commit->outbox.count) /* another actor may wait for a message of the commit */
+    if (commit->outbox.count) /* the receiver of a message of this commit may wait for it */
         worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, commit);
     actor->outbox = (struct outbox){.is_open = actor->outbox.is_open};
@@ -149,7 +150,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-/* Adds the state to the batch, if it has changed or if its mark STATE_HALF in the store must change. */
+/* Adds the state to the batch if it has changed, or if the mark STATE_HALF of the stored state must change. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
                              bool has_changed, bool is_forced)
 {
@@ -163,7 +164,7 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
     return status;
 }
 
-/* Appends the messages of the open commit to the outbox of a submitted one. */
+/* Moves the messages of the open commit to the end of the outbox of a submitted commit. */
 static tr_status outbox_join(struct worker *worker, struct outbox *to, struct outbox *from)
 {
     if (!from->count)
@@ -184,7 +185,7 @@ static tr_status outbox_join(struct worker *worker, struct outbox *to, struct ou
     return TR_OK;
 }
 
-/* Returns whether the durability of the kind demands that the changes are stored now. */
+/* Returns whether the kind's durability requires that the changes are stored now. */
 static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 {
     switch (actor->kind->declared->options.durability) {
@@ -203,10 +204,10 @@ static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
     return false;
 }
 
-/* If the open commit has called tr_destroy, stores the mark of that together with the commit's
- * other changes, and so before any of its messages leaves. The rows of the actor are removed later:
- * when the grace ends (durable/drive.c), by the next generation, or when the store is opened
- * next. */
+/* The open commit has called tr_destroy. Adds the mark of tr_destroy to its batch. So the mark is
+ * stored together with the commit's other changes, before any message of the commit leaves. The
+ * rows of the actor are removed later: when the grace ends (durable/drive.c), by the next
+ * generation, or when the store is opened next. */
 static tr_status commit_doom(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
@@ -220,8 +221,8 @@ static tr_status commit_submit_open(struct worker *worker, struct durable_actor 
         return status;
     actor->is_destroy_wanted = false;
     actor->is_doomed = true;
-    /* If the actor is already falling asleep, the machine refuses to destroy it now. The mark in
-     * the store still counts. */
+    /* If the actor is already falling asleep, the sleep machine refuses this. The mark in the store
+     * still counts. */
     (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
     return TR_OK;
 }
@@ -241,16 +242,16 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
         return status;
     size_t size = 0;
     bool has_changed = false;
-    if (!actor->events) { /* a kind with events stores its state as snapshots, not here */
+    if (!actor->events) { /* the state of a kind with events is stored as snapshots, not here */
         size = tr__durable_state_pack(worker, actor, &status);
         if (!size)
             return status;
         const void *bytes = host_context(actor->kind->host, worker)->bytes;
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
-    /* Store the state even if it has not changed, because the store says that the actor is half
-     * created, or because tr_created has run and must not run again. A new key without any change
-     * is not stored. */
+    /* Two cases need the state in the store even if it has not changed. The store may say that the
+     * actor is half created. Or tr_created has run, and must not run again. A new key without any
+     * change is not stored. */
     bool is_created = actor->is_new && actor->kind->created;
     bool is_forced = must && (is_created || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
@@ -264,7 +265,7 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
     if (status != TR_OK)
         return status;
     if (is_due && (must || commit_is_due(worker, actor))) {
-        is_forced |= actor->is_new; /* other rows of a key are found only if its state is stored */
+        is_forced |= actor->is_new; /* the rows of a key are found only if its state is stored */
         status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
@@ -272,12 +273,12 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
     }
     if (is_due) {
         status = commit_finish(worker, actor, size);
-    } else { /* Nothing has changed, or the state is equal to the stored one again. */
+    } else { /* Nothing has changed, or the state is as it was stored. */
         actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
     }
     if (status != TR_OK) {
-        actor->is_dirty = was_dirty; /* earlier finished commits still wait to be submitted */
+        actor->is_dirty = was_dirty; /* finished commits from before still wait to be submitted */
         return status;
     }
     struct list *last = list_last(&actor->commits);
@@ -295,7 +296,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
 {
     tr_status status = actor->broken;
     if (status != TR_OK)
-        /* an earlier commit could not be stored, and so the actor is about to restart */
+        /* An earlier commit could not be stored, so the actor is about to restart. */
         return status;
     bool has_queues = actor->queues.has_changed;
     if (has_queues)
@@ -307,7 +308,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     return status;
 }
 
-/* Undoes what the open commit has done. Unless `is_kept`, undoes the finished commits too. */
+/* Undoes what the open commit has done. If `is_kept` is false, also undoes the finished commits. */
 static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
                              bool is_kept)
 {
@@ -329,7 +330,7 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     const struct finished *finished = &actor->finished;
-    /* If the first start of the key fails, keep nothing of it. */
+    /* If the key's first start fails, nothing of it is kept. */
     if (!actor->is_dirty || actor->broken != TR_OK || actor->is_creating) {
         tr__commit_drop(worker, actor, reason);
         return;
@@ -372,7 +373,8 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     struct durable_actor *actor = commit->actor;
     TR_ASSERT(list_first(&actor->commits) == &commit->link);
     list_remove(&commit->link);
-    /* if the worker waits for another commit before it continues, that commit ends soon too */
+    /* The worker may poll for another commit before it continues. That commit will end soon too, so
+     * stop polling. */
     worker->loop.await_ns = 0;
     tr_status status = commit->status;
     PROBE2(commit, cell->identity, status);
@@ -385,12 +387,13 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
         if (commit->has_shapes)
             atom32_store(&actor->kind->are_shapes_stored, 1, ATOM_RELAXED);
         struct worker_context *context = host_context(actor->kind->host, worker);
-        if (commit->context == context) /* the actor has not moved to another worker */
+        if (commit->context == context) /* the actor has not moved to another worker since */
             tr__message_shapes_stored(context, commit->message_shapes);
         if (commit->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, commit->alarm_ns);
     } else {
-        /* After a commit has failed, all later ones fail too. Report the status of the first. */
+        /* When a commit fails, all later commits of the actor fail too. Report the status of the
+         * first. */
         tr__outbox_drop(worker, &commit->outbox, actor->broken != TR_OK ? actor->broken : status);
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);

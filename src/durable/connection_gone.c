@@ -12,7 +12,8 @@ static void send_gone(struct worker *worker, const tr_durable_kind *kind, tr_byt
 {
     enum { TRIES = 3 };
     if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
-        /* the connection's row stays; the next process finds it there and ends the connection */
+        /* The row of the connection stays in the store. The next process finds the row and ends the
+         * connection. */
         return;
     for (int i = 0; i < TRIES; i++) {
         uint64_t bits;

@@ -52,7 +52,7 @@ void tr__connection_row_write(const struct connection_row *row, unsigned char *b
     (void)put_bytes(bytes, row->kept);
 }
 
-/* Takes `size` bytes from the front. Returns false if there are fewer. */
+/* Takes `size` bytes from the beginning of `from`. Returns false if `from` has fewer. */
 static bool take(tr_bytes *from, size_t size, tr_bytes *taken)
 {
     if (from->size < size)
@@ -62,7 +62,8 @@ static bool take(tr_bytes *from, size_t size, tr_bytes *taken)
     return true;
 }
 
-/* Takes what a row has while tr_connected has not ended. Returns false if bytes are missing. */
+/* Takes what a row has only while tr_connected has not ended. Returns false if bytes are
+ * missing. */
 static bool take_begun(tr_bytes *bytes, struct connection_row *row)
 {
     tr_bytes front;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The stored rows of connections and their events. They are in the table of queues, under names
- * that no queue of an application has.
+ * The stored rows of connections and of their events. They are in the table of queues, under names that no queue of an
+ * application has.
  *
  *     name     id       bytes
  *     \001c    0        version (1), the highest number that a connection has had (8)
@@ -24,23 +24,26 @@
 #define CONNECTION_ROWS "\001c"
 #define EVENT_ROWS "\001e"
 
-/** The row of a connection, as it was read. Texts and bytes are borrowed. */
+/** The row of a connection, as it was read. All texts and bytes are borrowed. */
 struct connection_row {
-    uint64_t epoch;   /* number of the process that has the connection; 0: the connection is lost */
-    uint64_t session; /* ref of the actor that has the socket, in that process */
-    uint64_t channel; /* channel of that actor */
-    tr_bytes caller;  /* the caller; data NULL: there is none */
-    /* type of the message that is kept with the connection; no bytes: no message */
+    uint64_t epoch;   /* epoch of the process that has the connection; 0: the connection is lost */
+    uint64_t session; /* ref of the actor that has the socket, within that process */
+    uint64_t channel; /* the channel of that actor for the socket */
+    tr_bytes caller;  /* the caller; if its data is NULL, there is none */
+    /* The type of the message that is kept with the connection. No bytes: no message is kept. */
     tr_bytes type;
     tr_bytes kept;
-    /* number of the process in which tr_connected has begun last; 0: tr_connected has ended */
+    /* The epoch of the process in which tr_connected began last. 0: tr_connected has ended. */
     uint64_t begun;
-    tr_bytes query; /* of tr_connected, if `begun` is set; data NULL: there is none */
+    tr_bytes query; /* query of tr_connected, while `begun` is not 0; data NULL: there is none */
 };
 
 size_t tr__connection_row_size(const struct connection_row *row);
 void tr__connection_row_write(const struct connection_row *row, unsigned char *bytes);
-/** Reads a row. TR_STORE_CORRUPT; TR_NOT_SUPPORTED: a later version of the library has written the row. */
+/**
+ * Reads a row. Returns TR_STORE_CORRUPT if the row is damaged, or TR_NOT_SUPPORTED if a later version of the library
+ * has written the row.
+ */
 TR_MUST_CHECK tr_status tr__connection_row_read(tr_bytes bytes, struct connection_row *row);
 
 enum { CONNECTION_LAST_SIZE = 9 };

@@ -13,7 +13,7 @@
 
 static struct durable_actor *need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -66,7 +66,7 @@ size_t tr_connections(tr_self *self, tr_connection_id *connections, size_t max)
 
 /* ---- Events. ---- */
 
-/* Makes the text of an event, in a buffer that lives as long as the turn. */
+/* Makes the text of an event. The buffer of the text lives as long as the turn. */
 static tr_buffer *event_text(tr_self *self, uint64_t number, const tr_type *type,
                              const void *message)
 {
@@ -86,7 +86,7 @@ static tr_buffer *event_text(tr_self *self, uint64_t number, const tr_type *type
     tr_buffer *text = tr_buffer_of_turn(self, (size_t)length + size + 1);
     char *to = tr_buffer_data(text);
     memcpy(to, front, (size_t)length);
-    /* tr_json_write ends its text with a NUL, for which `text` has no space */
+    /* tr_json_write ends its text with a NUL, and `text` has no space for that. */
     char *all = tr_scratch(self, size + 1);
     (void)tr_json_write(type, message, all, size + 1, &error);
     memcpy(to + length, all, size);
@@ -94,7 +94,7 @@ static tr_buffer *event_text(tr_self *self, uint64_t number, const tr_type *type
     return text;
 }
 
-/* Stores an event of tr_broadcast, and removes the oldest events if too many are stored. */
+/* Stores an event of tr_broadcast. If too many events are stored, removes the oldest. */
 static tr_status event_put(struct durable_actor *actor, tr_buffer *text)
 {
     struct connections *connections = actor->connections;

@@ -64,8 +64,8 @@ tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *
     call->caller = memcpy(copy, caller, size + 1);
     if (!connection || !id->size)
         return TR_OK;
-    /* Put the caller before the id, so that no caller gets the answer to a request of another
-     * caller. gateway/serve.c does the same. */
+    /* Put the caller before the id, so that a caller cannot get the answer to another caller's
+     * request. gateway/serve.c does the same. */
     char *scoped = memcpy(copy + size + 1, caller, size + 1);
     scoped[size] = '\n';
     memcpy(scoped + size + 1, id->data, id->size);
@@ -73,7 +73,7 @@ tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *
     return id->size <= TR_REQUEST_ID_MAX ? TR_OK : TR_TOO_LARGE;
 }
 
-/* Copies bytes and a NUL. NULL: out of memory. */
+/* Returns a copy of some bytes with a NUL behind them. Returns NULL if there is no memory. */
 static char *copy_text(struct worker *worker, tr_bytes bytes)
 {
     char *copy = source_resize(&worker->source, NULL, bytes.size + 1);
@@ -99,7 +99,7 @@ static void connection_free(struct worker *worker, struct connection *connection
     source_resize(&worker->source, connection, 0);
 }
 
-/* Makes a record that is in no list yet. NULL: out of memory. */
+/* Makes a record that is in no list yet. Returns NULL if there is no memory. */
 static struct connection *connection_new(struct worker *worker, const struct connection_row *row)
 {
     struct connection *made = source_resize(&worker->source, NULL, sizeof *made);
@@ -167,7 +167,7 @@ tr_status tr__connection_put(struct durable_actor *actor, const struct connectio
 {
     TR_ASSERT_SLOW(durable_is_mine(actor));
     const struct connection_row row = {
-        /* a lost connection stays lost, also for the next generation in this process */
+        /* A lost connection stays lost, even for the next generation in this process. */
         .epoch = connection->is_lost ? 0 : actor->end.generation.epoch,
         .session = connection->session,
         .channel = connection->channel,
@@ -202,7 +202,7 @@ static tr_status row_remove(struct durable_actor *actor, uint64_t number)
     return batch ? tr__store_queue_remove(batch, CONNECTION_ROWS, number) : TR_NO_MEMORY;
 }
 
-/* Stores that tr_connected has ended, if the row says that it has begun. */
+/* If the row says that tr_connected has begun, stores that tr_connected has ended. */
 static tr_status begun_end(struct worker *worker, struct durable_actor *actor,
                            struct connection *connection)
 {
@@ -245,7 +245,7 @@ tr_status tr__connections_load(struct worker *worker, struct durable_actor *acto
         return row->id ? load_connection(worker, actor, row)
                        : tr__connection_last_read(row->bytes, &connections->last);
     if (!connections->event_first)
-        /* rows are read in the order of their ids, so this is the first */
+        /* Rows are read in the order of their ids, so this row has the first event. */
         connections->event_first = row->id;
     connections->event_last = row->id;
     return TR_OK;
@@ -264,7 +264,7 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
     tr_status status;
     if (slots_find(self->worker->slots, session.bits))
         status = tr_self_tell(self, session, &tr_type_tr_gateway_event_, &event);
-    else /* the session is gone: notify this actor, in case no other message does */
+    else /* the session is gone; notify this actor, because perhaps no other message does */
         status = tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     return status == TR_NO_MEMORY ? status : TR_OK;
 }
@@ -286,7 +286,7 @@ tr_status tr__connection_send(struct tr_self *self, struct connection *connectio
     return TR_OK;
 }
 
-/* Sends the events that were held back until the session had its reply. */
+/* Sends the events that waited until the session had its reply. */
 static tr_status send_early(struct tr_self *self, struct connection *connection)
 {
     struct list *link;
@@ -304,7 +304,8 @@ static tr_status send_early(struct tr_self *self, struct connection *connection)
 
 /* ---- Beginning. ---- */
 
-/* A walk over stored events that a connection has missed, to send them again. */
+/* A walk over the stored events that a connection has missed. It sends these events to the
+ * connection. */
 struct event_replay {
     struct tr_self *self;
     const struct connection *connection;
@@ -327,7 +328,7 @@ static bool on_event_row(void *context, const struct store_row *row)
     return replay->status == TR_OK;
 }
 
-/* Sends the events after `last` that were stored before this turn. */
+/* Sends the connection all events after `last` that were stored before this turn. */
 static tr_status replay(struct tr_self *self, struct durable_actor *actor,
                         const struct connection *connection, uint64_t last, uint64_t to)
 {
@@ -347,8 +348,8 @@ static tr_status replay(struct tr_self *self, struct durable_actor *actor,
     return status == TR_OK || status == TR_NOT_FOUND ? context.status : status;
 }
 
-/* Replies to the session, then sends it the events that were held back. `before` is the last event
- * before this turn. */
+/* Replies to the session, and then sends it the events that waited for the reply. `before` is the
+ * number of the last event before this turn. */
 static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
                          struct connection *connection, const struct tr_durable_connect *wish,
                          uint64_t before)
@@ -364,7 +365,8 @@ static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
     if (status == TR_OK && is_known)
         status = replay(self, actor, connection, wish->last, before);
     tr_status early = send_early(self, connection);
-    /* the session has ended and never got the number, so the actor ends the connection itself */
+    /* The session has ended before it got the number. So no message for this number will come, and
+     * the actor ends the connection itself. */
     if (connection->is_unwanted) {
         const struct tr_durable_disconnect gone = {.number = connection->number,
                                                    .code = CONNECTION_LOST};
@@ -392,7 +394,8 @@ static tr_status connect_begin(struct tr_self *self, struct durable_actor *actor
     struct connection *connection = connection_new(worker, &row);
     if (!connection)
         return TR_NO_MEMORY;
-    /* begin above the numbers of destroyed actors with this key, so that no number is used again */
+    /* Begin above the numbers of earlier actors with this key, which were destroyed. So no number
+     * is used twice. */
     if (!connections->last)
         connections->last = atom64_load(&actor->kind->host->destroyed, ATOM_RELAXED) << 32;
     connection->number = connections->last + 1;
@@ -418,7 +421,7 @@ static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct d
     struct connection *connection;
     tr_next next = TR_SAME;
     uint64_t before = actor->connections ? actor->connections->event_last : 0;
-    /* Save first, so that earlier events are on disk and can be read. */
+    /* Save first. Then earlier events are on disk and can be read. */
     tr_status status = wish->has_last ? tr_try_save(self) : TR_OK;
     if (status == TR_OK)
         status = connect_begin(self, actor, wish, &connection);
@@ -434,7 +437,7 @@ static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct d
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    /* the handler has refused the connection by its reply */
+    /* The reply of the handler has refused the connection. */
     if (self->envelope->kind != ENVELOPE_ASK) {
         status = row_remove(actor, connection->number);
         connection_remove(self->worker, actor, connection);
@@ -476,11 +479,11 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
 {
     tr_next next = TR_SAME;
     struct connection *connection = tr__connection_find(actor, number);
-    if (!connection->is_lost) { /* from now on nothing is sent to the connection */
+    if (!connection->is_lost) { /* so that nothing is sent to the connection from now on */
         connection->is_lost = true;
         actor->connections->lost_count++;
     }
-    /* After a crash from here on, tr_disconnected alone runs again. */
+    /* If a crash comes after this, only tr_disconnected runs again. */
     tr_status status = begun_end(self->worker, actor, connection);
     if (status == TR_OK && actor->kind->disconnected) {
         const struct tr_disconnected gone = {.connection = {number}, .code = code};
@@ -496,8 +499,8 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
     return next;
 }
 
-/* Finds the connection that has ended. NULL: the actor has handled the end before, or has never
- * accepted the connection. */
+/* Finds the connection that has ended. Returns NULL if the actor has handled the end before, or has
+ * never accepted the connection. */
 static struct connection *find_gone(const struct durable_actor *actor,
                                     const struct tr_durable_disconnect *gone)
 {
@@ -523,7 +526,7 @@ tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message)
     struct connection *connection = find_gone(actor, gone);
     if (!connection)
         return tr__durable_skip(self);
-    /* the turn of tr_connected still runs; it will handle is_unwanted */
+    /* The turn of tr_connected still runs. At its end it handles is_unwanted. */
     if (connection->is_opening) {
         connection->is_unwanted = true;
         return tr__durable_skip(self);
@@ -551,19 +554,19 @@ bool tr__connection_refused(struct tr_self *self)
     return true;
 }
 
-/* Calls the handler of tr_connected again, because the end of an earlier process has interrupted it. Sets *is_refused if the
- * handler has refused the connection, which is then gone. */
+/* Calls the handler of tr_connected again, because an earlier process has ended while that handler ran. Sets
+ * *is_refused if the handler has refused the connection. The record of the connection is then freed. */
 static tr_next connect_again(struct tr_self *self, struct tr_self *verb,
                              struct durable_actor *actor, void *state,
                              struct connection *connection, bool *is_refused)
 {
-    /* copies, because the record of the connection may be freed while the handler waits */
+    /* Copy the texts, because the record of the connection may be freed while the handler waits. */
     const struct tr_connected connected = {
         .connection = {connection->number},
         .caller = self->frame->call.caller,
         .query = connection->query ? tr_format(self, "%s", connection->query) : NULL};
-    /* Store first that this process has begun, so that a handler that fails now does not run again
-     * in the next generation. */
+    /* First store that the handler has begun in this process. If the handler fails now, the next
+     * generation then does not run it again. */
     connection->begun = actor->end.generation.epoch;
     tr_status status = tr__connection_put(actor, connection);
     if (status == TR_OK)
@@ -583,7 +586,7 @@ static tr_next connect_again(struct tr_self *self, struct tr_self *verb,
     return status == TR_OK ? next : tr_fail(self, status, "a refused connection cannot be removed");
 }
 
-/* Ends a connection of an earlier process. */
+/* Ends a connection that belonged to an earlier process. */
 static tr_next bury(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                     void *state, struct connection *connection)
 {
@@ -602,7 +605,7 @@ static tr_next bury(struct tr_self *self, struct tr_self *verb, struct durable_a
     return next;
 }
 
-/* Returns the first lost connection. There must be one. Those of earlier processes are first in the list. */
+/* Returns the first lost connection. There must be one. Connections of earlier processes are first in the list. */
 static struct connection *first_lost(const struct connections *connections)
 {
     LIST_EACH (link, &connections->all) {
@@ -645,7 +648,7 @@ void tr__connections_settle(struct worker *worker, struct durable_actor *actor)
         if (!cell ||
             tr__mail_new(&worker->pool, address, &tr_type_tr_gateway_close_, &close, &envelope) !=
                 TR_OK)
-            /* the connection is gone, or there is no memory: its client will close the socket */
+            /* The connection is gone, or there is no memory. Its client will close the socket. */
             continue;
         if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);

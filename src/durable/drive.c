@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The driver of the sleep machine: performs its steps.
+ * Performs the steps of the sleep machine.
  *
  * Most steps can be performed anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on, steps
  * cancel turns and end the actor. A turn of the actor cannot do that from its own stack. So these
- * steps wait until the actor handles a message of the runtime, which passes all barriers
- * (tr__durable_nudge).
+ * steps wait until the actor handles tr_durable_driven, a message of the runtime that passes all
+ * barriers (tr__durable_nudge).
  */
 #include "os/probe.h"
 #include "durable/drive.h"
@@ -37,7 +37,7 @@
 
 /* ---- The timer. ---- */
 
-/* Delay until the next attempt to save an actor whose handler is stuck. */
+/* How long after a failed attempt an actor whose handler is stuck is saved again. */
 #define SAVE_AGAIN_NS (10 * TR_MILLISECOND)
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
@@ -48,8 +48,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
     due_ns = due_ns < actor->end.resend_at ? due_ns : actor->end.resend_at;
     due_ns = due_ns < actor->authority.end.resend_at ? due_ns : actor->authority.end.resend_at;
-    /* A timer that is armed for an earlier time stays as it is: when it fires, it is armed
-     * again. */
+    /* Leave a timer that is armed for an earlier time. When it fires, it is armed again. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
     tr__wheel_cancel(&worker->timers.wake_timers, wake_timer);
@@ -64,9 +63,9 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
-    /* The handler is stuck: the worker has got another thread, and the old thread is still inside
-     * the handler. That handler may be changing the state, and its commit is still open. So the
-     * state cannot be saved now. */
+    /* The state cannot be saved now, because the handler is stuck. The worker has got another
+     * thread, and the old thread is still inside the handler. The handler may be changing the
+     * state, and its commit is open. */
     if (cell->extra->waits.stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
@@ -85,7 +84,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
         actor->due_ns = TR_NEVER;
     if (looks) {
         actor->look_ns = TR_NEVER;
-        /* the machine will ask whether the actor is idle: bring the answer up to date */
+        /* tr__sleep_timer asks whether the actor is idle, so update that first. */
         tr__work_look(worker, actor);
         if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);
@@ -122,8 +121,8 @@ void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
 }
 
 /*
- * Sends notes again that were not acknowledged in time. That is for the cluster, which is not built yet. Inside one process
- * a note and its receipt are passed by a call, which loses nothing, so the two loops run only in
+ * Sends notes again that were not acknowledged in time. This is for the cluster, which is not built yet. Inside one
+ * process a call passes each note and its receipt, and loses nothing. So the two loops run only in
  * tests/unit/durable_notes_test.c, which makes notes without passing them.
  */
 static void notes_resend(struct worker *worker, struct durable_actor *actor)
@@ -167,7 +166,7 @@ static void run_hook(struct worker *worker, struct durable_actor *actor, enum sl
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
     if (status == TR_OK)
         return;
-    /* Skip the hook: the actor sleeps without it. */
+    /* Skip the hook. The actor falls asleep without it. */
     (void)!tr__sleep_hook_begin(&actor->machine, reason);
     (void)!tr__sleep_hook_end(&actor->machine, reason, worker->loop.now_ns);
 }
@@ -216,7 +215,7 @@ static void drive_erase(struct worker *worker, struct durable_actor *actor)
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     atom64_fetch_add(&actor->kind->host->destroyed, 1, ATOM_RELAXED);
     if (status == TR_OK) {
-        /* Submit only the removal, because the state need not be stored any more. */
+        /* Submit only the removal, because the state is not needed any more. */
         actor->is_new = false;
         status = tr__commit_submit(worker, actor);
     }
@@ -251,7 +250,7 @@ static void drive_terminated(struct worker *worker, struct durable_actor *actor)
     mail_rouse(worker, cell);
 }
 
-/* Performs a step that is possible anywhere on the actor's worker. */
+/* Performs a step that can be performed anywhere on the actor's worker. */
 static void step_perform_early(struct worker *worker, struct durable_actor *actor,
                                const struct sleep_action *action)
 {
@@ -280,7 +279,7 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
         }
         break;
     case STEP_DRAIN_DISPATCH:
-        /* handle messages that were accepted before the actor got a refusal */
+        /* Handle messages that arrived before the actor got its refusal. */
         mail_look(worker, cell);
         break;
     case STEP_FIRE_ABORT:
@@ -290,7 +289,8 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
             tr__events_wake(worker, actor);
         break;
     case STEP_SETTLE_CONNECTIONS:
-        /* Close the connections only for a destroy. While the actor sleeps, its connections stay open. */
+        /* Close the connections only if the actor is being destroyed. Connections of a sleeping
+         * actor stay open. */
         actor->is_settling = actor->machine.state == SLEEP_DESTROY_GRACE;
         tr__connections_settle(worker, actor);
         break;
@@ -300,13 +300,13 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
-    /* nothing to do here, because alarms check the machine's state themselves */
+    /* Nothing to do, because alarms check the state of the machine themselves. */
     default:
         break;
     }
 }
 
-/* Performs a step that is not possible inside a turn of the actor. */
+/* Performs a step that cannot be performed inside a turn of the actor. */
 static void step_perform_late(struct worker *worker, struct durable_actor *actor,
                               const struct sleep_action *action)
 {
@@ -362,7 +362,8 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         if (actor->queues.row_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         break;
-    /* nothing to do: the state was submitted with SERIALIZE, and the run handler is an ordinary turn */
+    /* Nothing to do. The state was submitted in the step SERIALIZE, and the run handler is an
+     * ordinary turn. */
     default:
         break;
     }
@@ -387,19 +388,20 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) !=
         TR_OK) {
         actor->is_drive_posted = false;
-        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* no memory: retry a little later */
+        /* no memory for the message, so try again a little later */
+        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND;
         tr__durable_arm(worker, actor);
     }
 }
 
-/* Returns whether the next step or decision is impossible inside a turn, and so must wait for a
- * message. */
+/* Whether the next step or decision cannot be performed inside a turn, and so must wait for a
+ * message of the runtime. */
 static bool is_grave_next(const struct sleep_machine *machine)
 {
     static const uint32_t anywhere = (1u << STEP_NAME_WAKE_LOCKS) - 1;
     if (machine->agenda)
         return !(machine->agenda & anywhere);
-    /* During a grace the agenda is often empty, because the machine then only checks whether the actor is idle. */
+    /* During a grace the agenda is often empty. The machine then only checks whether the grace may end. */
     if (machine->state == SLEEP_GRACE)
         return machine->is_overdue || tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP);
     if (machine->state == SLEEP_DESTROY_GRACE)
@@ -413,7 +415,7 @@ static void drive_steps(struct worker *worker, struct durable_actor *actor, bool
     struct sleep_action action;
     for (;;) {
         if (!machine->agenda)
-            /* the machine will ask which work the actor has: bring the answer up to date */
+            /* The machine will look at the work of the actor, so update that first. */
             tr__work_look(worker, actor);
         if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
@@ -471,12 +473,13 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
-    /* Erase the rows here, because the steps of a destroy have not: the actor was killed or failed
-     * during the grace, or fell asleep before the machine accepted the destroy. */
+    /* The actor is to be destroyed, and the steps of a destroy have not erased its rows. It was
+     * killed or failed during the grace, or fell asleep before the machine accepted the destroy. So
+     * erase the rows here. */
     if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
         drive_erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
-    /* Begin the backoff before the name is removed, so that the next generation finds it. */
+    /* Begin the backoff before the name is removed. So the next generation finds the backoff. */
     if (has_failed && !atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__backoff_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How the state of an actor with events is recovered: from the newest snapshot that can be read,
- * and the events after it. durable/journal.h decides which ones; this file reads and applies them.
+ * Recovers the state of an actor with events. It reads the newest snapshot that can be read, and
+ * applies the events after it. durable/journal.h decides which snapshot and events these are.
  */
 #include "durable/event_load.h"
 
@@ -24,9 +24,9 @@ struct loading {
     tr_self *self;
     struct durable_actor *actor;
     void *state;
-    uint32_t version; /* version of the snapshot that is read */
-    bool is_damaged;  /* the checksum of the snapshot is wrong */
-    bool is_newer;    /* the snapshot has a later version than the code */
+    uint32_t version; /* version of the snapshot that is being read */
+    bool is_damaged;  /* the checksum of a snapshot was wrong */
+    bool is_newer;    /* a snapshot has a later version than the code */
     char text[EVENT_TEXT_SIZE];
 };
 
@@ -115,7 +115,8 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
                      kind->version);
     }
     if (status == TR_WRONG_SHAPE || status == TR_STORE_CORRUPT)
-        /* damaged: recovery continues with an older snapshot, or with the events alone */
+        /* The snapshot is damaged. Recovery continues with an older snapshot, or with the events
+         * alone. */
         status = TR_BAD_DATA;
     if (status != TR_BAD_DATA)
         return status;
@@ -164,8 +165,8 @@ static struct event_log *event_log_new(struct worker *worker, const struct durab
     return log;
 }
 
-/* If a state was stored before the kind had events, it is the base to which the first event is
- * applied. */
+/* Takes a state that was stored before the kind had events. The first event is applied to this
+ * state. */
 static tr_status events_load_base(struct loading *loading, const struct store_state *stored)
 {
     struct durable_actor *actor = loading->actor;
@@ -204,8 +205,8 @@ static tr_status events_recover(struct loading *loading, struct journal_result *
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
     if (status == TR_OK && result->snapshot)
         status = tr__journal_saved(&log->journal, result->snapshot);
-    /* If a snapshot was refused, do not look for older snapshots later, because they must not count
-     * as kept. */
+    /* If a snapshot was refused, do not look for older snapshots later. They must not count as kept
+     * snapshots. */
     log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;
@@ -226,10 +227,10 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
         return TR_SAME;
     uint64_t highest = stored->sequence;
     tr_status status = tr__journal_open(&actor->events->journal, 1, highest);
-    /* A state without bytes is only a mark: the first start of the key has begun. */
+    /* A stored state without bytes is only the mark that the first start of the key has begun. */
     bool has_base = stored->has_state && stored->bytes.size;
     if (has_base)
-        /* this state was stored before the kind had events: leave it as it is */
+        /* This state was stored before the kind had events, so leave it as it is. */
         actor->is_half = false;
     if (status == TR_OK && has_base)
         status = events_load_base(&loading, stored);

@@ -12,7 +12,8 @@ struct loose_block {
     _Alignas(SOURCE_ALIGNMENT) unsigned char bytes[];
 };
 
-/* Returns the loose memory behind a tr_memory; NULL: the tr_memory belongs to a turn. */
+/* Returns the loose_memory that a tr_memory stands for. Returns NULL if the tr_memory belongs to a
+ * turn. */
 static struct loose_memory *loose_of(tr_memory *memory)
 {
     uintptr_t bits = (uintptr_t)memory;

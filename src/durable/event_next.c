@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a turn reads its journal: the events on disk, page by page, and then those that are on their way to the disk.
+ * Reads the journal of a turn's actor: first the events on disk, page by page, then the events that are on their way to
+ * the disk.
  */
 #include <inttypes.h>
 
@@ -10,8 +11,8 @@
 #include "durable/events.h"
 #include "actor/cell/verb.h"
 
-/* Finds the lowest event that exists. Asks the store only once, because each deletion updates
- * journal.first afterwards. */
+/* Finds the lowest event that exists. Asks the store only once, because later deletions update
+ * journal.first. */
 static tr_status event_find_first(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -31,7 +32,7 @@ static tr_status event_find_first(struct worker *worker, struct durable_actor *a
     return TR_OK;
 }
 
-/* Returns the bytes of an event that is in the list of events not on disk. */
+/* Returns the bytes of an event that is not on disk yet. */
 static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
 {
     struct list *link = list_first(&log->items);
@@ -45,7 +46,7 @@ static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
     return (tr_bytes){log->at->bytes, log->at->size};
 }
 
-/* Finds the bytes of an event, which must exist. They are borrowed until the next call. */
+/* Finds the bytes of an event, which must exist. The bytes are borrowed until the next call. */
 static tr_status event_find(struct worker *worker, struct durable_actor *actor, uint64_t sequence,
                             tr_bytes *bytes)
 {
@@ -70,7 +71,7 @@ static tr_status event_find(struct worker *worker, struct durable_actor *actor, 
 bool tr_event_next(tr_self *self, tr_event *event)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     struct durable_actor *actor = durable_of(self);
     if (!event)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: the event is NULL");
@@ -86,7 +87,7 @@ bool tr_event_next(tr_self *self, tr_event *event)
     tr_bytes bytes;
     tr__event_read_free(self, &log->event);
     if (event->sequence >= log->journal.highest) {
-        /* the journal was read to its end, so its page is not needed */
+        /* The journal was read to its end, so free its page. */
         tr__event_page_free(self->worker, &log->page);
         return false;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events that are on disk, page by page. A page is a copy, so that the reader of the store can be
- * used for something else while the events are handled.
+ * Reads events that are on disk, page by page. A page is a copy. So the reader of the store can be
+ * used for other data while the events are handled.
  */
 #include "durable/event_page.h"
 
@@ -11,7 +11,7 @@
 
 enum {
     PAGE_EVENTS = 256,
-    PAGE_BYTES = 64 * 1024, /* a page ends with the event that reaches this size */
+    PAGE_BYTES = 64 * 1024, /* the event with which a page reaches this size is its last */
 };
 
 /* The header of an event in a page. */
@@ -77,7 +77,7 @@ tr_status tr__event_page_fill(struct worker *worker, const struct durable_actor 
     if (status == TR_NOT_FOUND)
         status = TR_OK;
     find_next(page);
-    /* the next fill begins at the bad event and reports the error */
+    /* The next call begins at the bad event and reports the error. */
     return page->size ? TR_OK : status;
 }
 

@@ -14,19 +14,19 @@ struct event_past {
     const struct durable_kind *kind;
     const struct memory_source *source;
     const tr_type *type;
-    void *block; /* memory into which the state was read; NULL: the state is in `zero` */
-    void *zero;  /* memory for a state that begins with zeros */
+    void *block; /* memory of the state if it was read; NULL: the state is in `zero` */
+    void *zero;  /* memory of a state that began as zeros */
     bool is_known;
     struct loose_memory memory;
-    /* A fiber, on whose stack apply functions run. */
+    /* The next members are the fiber on whose stack apply functions run. */
     struct fiber_pool pool;
     struct fiber_host host;
-    const tr_event_row *row; /* the row whose apply function runs on the fiber */
+    const tr_event_row *row; /* row of the event whose apply function runs on the fiber */
     const void *event;
     bool has_returned;
 };
 
-/* Abandons the stack of an apply function, which never continues. */
+/* Leaves the stack of an apply function. The apply function never continues. */
 static void on_no_memory(void *context)
 {
     struct event_past *past = context;
@@ -77,7 +77,7 @@ void tr__event_past_free(struct event_past *past)
     source_resize(past->source, past, 0);
 }
 
-/* Unpacks stored bytes whose shape equals the shape in the code. */
+/* Unpacks stored bytes. Their shape must equal the shape in the code. */
 static tr_status same_unpack(const struct durable_kind *kind, const tr_type *type, tr_bytes stored,
                              void **block)
 {

@@ -9,7 +9,8 @@
 #include "wire/shape.h"
 #include "wire/msgpack_read.h"
 
-/* size of the header in front of a migration's result, which keeps the result aligned */
+/* The size of the header in front of the result of a migration. With this size the result is
+ * aligned. */
 enum { MADE_HEADER = 16 };
 
 static const tr_event_row *row_named(const tr_events *events, const char *name)
@@ -51,7 +52,8 @@ static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
         self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
     if (status != TR_OK)
         return status;
-    /* `converted` has a copy of everything that the old block points to */
+    /* Free the old block, because `converted` has copies of everything that the old block points
+     * to. */
     tr__event_read_free(self, read);
     read->block = converted;
     read->block_type = wanted;
@@ -90,8 +92,8 @@ static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
     return TR_OK;
 }
 
-/* Unpacks the document of an event, as the type that its first migration expects, or, without
- * migrations, as the type in the code. */
+/* Unpacks the document of an event. If the event has migrations, its type is the one that the first
+ * migration expects, otherwise the type in the code. */
 static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
                               tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
 {
@@ -104,8 +106,8 @@ static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, 
         tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
     if (status == TR_OK)
         status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
-    /* Without a migration unknown fields are ignored: nothing is lost, because the event stays on
-     * disk as it is. With a migration they are an error. */
+    /* Without a migration, ignore fields that are not known. Nothing is lost, because the event on
+     * disk stays as it is. With a migration such fields are an error. */
     if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
         snprintf(error.text,
                  sizeof error.text,

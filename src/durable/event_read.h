@@ -7,17 +7,20 @@
 
 #include "durable/actor.h"
 
-/** An event in memory: the block into which it was read, and the results of its migrations. */
+/**
+ * An event in memory. It has the block into which the event was read, and the results of its
+ * migrations.
+ */
 struct event_read {
     void *block;
     const tr_type *block_type;
-    /* last result of a migration, from tr_alloc; each result begins with the address of the
-     * previous one */
+    /* The result of the last migration, from tr_alloc. Each result begins with the address of the
+     * result before it. */
     void *made;
 };
 
 /**
- * Reads an event in its stored form. Sets *row and *data, which points into *read. On failure,
+ * Reads an event in its stored form. Sets *row and *data; the data is in *read. On failure,
  * text[EVENT_TEXT_SIZE] says what is wrong. Fails with TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA,
  * TR_NO_MEMORY, ...
  */

@@ -39,7 +39,8 @@ static bool event_has(const tr_event_row *row, bool is_hook)
 
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
-    /* compare addresses first, because a type is mostly declared in the same file as its kind */
+    /* Compare addresses first. A type is mostly declared in the same file as its kind, so the
+     * addresses are equal. */
     for (size_t i = 0; i < events->row_count; i++) {
         if (events->rows[i].type == type && event_has(&events->rows[i], is_hook))
             return &events->rows[i];
@@ -107,7 +108,7 @@ static void events_hold(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Returns whether the generation ends, and no further turn may begin. */
+/* Whether the generation is ending, so that no further turn may begin. */
 static bool is_over(const struct durable_actor *actor)
 {
     return actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
@@ -127,14 +128,14 @@ static void events_post_turn(struct worker *worker, struct durable_actor *actor)
         TR_OK)
         return;
     log->is_turn_posted = false;
-    tr__durable_break(worker, actor, TR_NO_MEMORY); /* the hooks are called after the restart */
+    tr__durable_break(worker, actor, TR_NO_MEMORY); /* after the restart, the hooks are called */
 }
 
 void tr__events_wake(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
-    /* In a grace, submit finished commits now: the hook of an event that is stored after the grace
-     * is not called. */
+    /* In a grace, submit finished commits now. If an event is stored after the grace, its hook is
+     * not called. */
     if (actor->is_aborted && log->hooks_waiting)
         log->is_flushing = true;
     events_hold(worker, actor);
@@ -160,7 +161,7 @@ void tr__events_erased(struct worker *worker, struct durable_actor *actor)
     events_hold(worker, actor);
 }
 
-/* Calls the hook of an event that is on disk. */
+/* Calls the hook of an event. The event is on disk. */
 static tr_next events_call_hook(struct tr_self *self, struct tr_self *verb,
                                 struct durable_actor *actor, void *state, struct event_item *item)
 {
@@ -203,7 +204,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     if (!log)
         return TR_SAME;
     log->is_turn_posted = false;
-    /* If the actor restarts, its hooks are called after the restart. */
+    /* If the actor restarts, it calls its hooks after the restart. */
     if (actor->broken != TR_OK || actor->machine.state == SLEEP_LOADING || is_over(actor))
         return TR_SAME;
     tr_next next = TR_SAME;
