@@ -289,7 +289,8 @@ void tr__events_reset(struct worker *worker, struct durable_actor *actor)
     source_resize(&worker->source, log->base, 0);
     struct event_log fresh = {.policy = log->policy};
     tr__journal_init(&fresh.journal);
-    /* Memory of tr_alloc was freed when the incarnation ended, so forget the pointers to it. */
+    /* The incarnation has ended, which has freed its tr_alloc memory. So forget all pointers to
+     * that memory. */
     struct list ready = log->ready;
     bool has_ready = !list_is_empty(&log->ready);
     *log = fresh;
@@ -311,8 +312,8 @@ void tr__events_free(struct worker *worker, struct durable_actor *actor)
 
 /* ---- Snapshots. ---- */
 
-/* Looks for snapshots that can be deleted: those older than the ones that this generation has made
- * or started from. */
+/* Looks for snapshots that can be deleted. They are older than the snapshots that this generation
+ * has made or started from. */
 static tr_status events_find_snapshots(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -325,8 +326,8 @@ static tr_status events_find_snapshots(struct worker *worker, struct durable_act
                                                    actor_key(actor),
                                                    before - 1,
                                                    &found);
-        /* A damaged snapshot does not count. So keep the older ones, because one of them may be
-         * needed. */
+        /* A damaged snapshot does not count as kept. So stop the search here and keep all older
+         * snapshots, because one of them may be needed. */
         log->has_looked = status != TR_OK;
         if (status != TR_OK)
             return status == TR_NOT_FOUND || status == TR_STORE_CORRUPT ? TR_OK : status;
@@ -355,7 +356,8 @@ static tr_status events_put_snapshot(struct worker *worker, struct durable_actor
         status = tr__journal_saved(&log->journal, sequence);
     if (status != TR_OK)
         return status;
-    /* The snapshot and the removal are in one transaction, so nothing is removed before the snapshot is stored. */
+    /* One transaction stores the snapshot and removes old events and snapshots. So nothing is removed before the
+     * snapshot is stored. */
     struct journal_trim trim = tr__journal_trim(&log->journal, &log->policy);
     if (trim.events)
         status = tr__store_event_trim(batch, trim.events);
@@ -372,8 +374,8 @@ static bool is_new_since_snapshot(const struct journal *journal)
     return journal->highest > (count ? journal->snapshots[count - 1] : 0);
 }
 
-/* Stores the mark of a first start. For a kind with events it is the version of a state without
- * bytes. For other kinds it is part of the stored state. */
+/* Stores the mark that a first start has not finished. For a kind with events the mark is in the
+ * version of a state without bytes. For other kinds it is a part of the stored state. */
 static tr_status events_put_mark(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
@@ -394,7 +396,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     }
     if (!actor->batch) {
         /* There is nothing to store, but the store needs a row for the key. A batch that deletes
-         * nothing makes that row. */
+         * nothing makes this row. */
         struct store_batch *batch = tr__commit_batch(actor);
         return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
     }
@@ -404,7 +406,8 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     tr_status status = events_put_snapshot(worker, actor);
     if (status == TR_OK)
         return TR_OK;
-    /* The actor continues without a new snapshot, because its events are stored. */
+    /* Log this and continue. No data is lost without a new snapshot, because the events are
+     * stored. */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, actor->durable.cell, path);
     tr__log(worker->system,
@@ -421,7 +424,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 
 static struct durable_actor *events_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     struct durable_actor *actor = durable_of(self);
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);

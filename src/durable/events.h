@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The events of a durable actor: durable_actor.events, of a kind that has events.
+ * The events of a durable actor. They are in durable_actor.events if the actor's kind has events.
  *
  * From tr_persist until it is on disk, an event is an item in `items`. The batch of its commit
- * borrows the item's bytes, and a reader of the journal finds the event there. An event with a hook
- * (TR_ON_STORED) then waits in `ready` until its hook was called.
+ * borrows the bytes of the item, and a reader of the journal finds the event in `items`. When the
+ * event is on disk and has a hook (TR_ON_STORED), it waits in `ready` until its hook was called.
  *
- * The stored form of an event is the name of its type with the NUL, its version (4 bytes, low byte
- * first), the hash of its shape (wire/shape.h; events of earlier versions of the library have
- * none), and the event as MessagePack.
+ * The stored form of an event has four parts: the name of its type with the NUL, its version (4
+ * bytes, low byte first), the hash of its shape (wire/shape.h), and the event as MessagePack.
+ * Events of earlier versions of the library have no hash.
  *
  * 1. The journal (durable/journal.h) counts all events of tr_persist, on disk or not. Its count
- *    never goes back: an actor that fails restarts with what is on disk.
+ *    never goes back. When an actor fails, it restarts with the events that are on disk.
  * 2. Items are in the order of their sequence numbers, without gaps. All events before the first
  *    item are on disk.
  * 3. No function of the application runs while a reader of the store is in use, because that
  *    function may never return.
- * 4. Hooks in `ready` survive a restart. Nothing else here does.
+ * 4. Hooks in `ready` survive a restart of the actor. Everything else here is made again.
  */
 #ifndef DURABLE_EVENTS_H
 #define DURABLE_EVENTS_H
@@ -30,9 +30,9 @@
 /** An event that is not on disk, or whose hook was not called yet. */
 struct event_item {
     struct list link;
-    uint64_t commit; /* number of its commit */
+    uint64_t commit; /* number of the commit that stores the event */
     uint64_t sequence;
-    const tr_event_row *hook; /* row of TR_ON_STORED; NULL: no hook */
+    const tr_event_row *hook; /* row of the kind with the hook, a TR_ON_STORED; NULL: no hook */
     size_t size;
     unsigned char bytes[]; /* the event in its stored form */
 };
@@ -42,58 +42,67 @@ struct event_log {
     struct journal_policy policy;
     struct list items;
     struct list ready;
-    struct event_item *at;  /* item that a reader has got last; NULL: none */
-    size_t held;            /* sum of the bytes of `items` */
-    uint32_t hooks_waiting; /* items with a hook that are not submitted */
-    uint32_t hooks_sent;    /* items with a hook that are submitted */
+    struct event_item *at;  /* the item that a reader has read last; NULL: none */
+    size_t held;            /* sum of the sizes of `items`, in bytes */
+    uint32_t hooks_waiting; /* number of items that have a hook and were not submitted */
+    uint32_t hooks_sent;    /* number of items that have a hook and were submitted */
     bool is_turn_posted;    /* a tr_durable_happened message is on its way */
-    bool is_hooking;        /* a hook runs or waits */
-    bool is_flushing; /* finished commits must be submitted now, because hooks wait for them */
-    bool has_first;   /* journal.first has its value */
-    bool has_looked;  /* the search for older snapshots is done */
-    /* after a snapshot has failed: number of the event at which the next one is tried; 0: none has
-     * failed */
+    bool is_hooking;        /* a hook is running, or waits in its turn */
+    bool is_flushing;       /* submit finished commits now, because hooks wait for them */
+    bool has_first;         /* journal.first was read from the store */
+    bool has_looked;        /* the search for older snapshots is done */
+    /* The number of the event at which the next snapshot is tried, after one could not be made. 0:
+     * none has failed. */
     uint64_t again;
-    struct wake_lock wake_lock; /* raised while hooks are still to be called */
-    struct event_page page;     /* page of the reader */
+    struct wake_lock wake_lock; /* raised while hooks must still be called */
+    struct event_page page;     /* the page that a reader of the journal has read */
     struct event_read event;    /* the event that was read last */
-    struct state_block block;   /* block of the snapshot from which the state was read */
+    struct state_block block;   /* the snapshot from which the state was read */
     void *base;                 /* during the start: the state before the first event */
 };
 
-/** To a durable actor: call the next hook, or submit the finished commits that a hook waits for. */
+/**
+ * A message to a durable actor: call the next hook, or submit the finished commits for which a hook
+ * waits.
+ */
 TR_MESSAGE(tr_durable_happened);
 
-/** Returns an error text for the events of a kind, or NULL if they are valid. */
+/** Returns an error text for the events of a kind. Returns NULL if they are valid. */
 const char *tr__events_fault(const tr_durable_kind *kind);
 
 /* ---- Notifications from commits. ---- */
 
 /**
- * If `may_snapshot` and the policy wants a snapshot, adds one to the open commit, which is about to
- * be submitted.
+ * Adds a snapshot to the open commit if the policy wants one and `may_snapshot` is true. The caller
+ * is about to submit the commit.
  */
 TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor,
                                          bool may_snapshot);
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor);
-/** Forgets the events that are not submitted, except those with numbers up to `kept`. */
+/** Forgets the events that were not submitted. Keeps the events with numbers up to `kept`. */
 void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept);
 /**
- * Takes the result of all commits with numbers up to `commit`: TR_OK if they are on disk, or the
- * status of their failure.
+ * Takes the result of all commits with numbers up to `commit`. The status is TR_OK if they are on
+ * disk, otherwise the reason of their failure.
  */
 void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit,
                        tr_status status);
-/** Calls the hooks that are ready, because the actor has started or begins its grace. */
+/**
+ * Calls the hooks that are ready. The caller does this when the actor has started, and when it
+ * begins its grace.
+ */
 void tr__events_wake(struct worker *worker, struct durable_actor *actor);
-/** Handles tr_durable_happened: calls a hook. */
+/** Handles tr_durable_happened: calls one hook. */
 tr_next tr__events_turn(tr_self *self, void *state, const void *message);
 /**
- * Forgets the hooks of events of an earlier first start of this key that was not finished. Those
- * events are removed from the store.
+ * Forgets the hooks of events of an earlier first start of this key. That start did not finish, so
+ * its events are removed from the store.
  */
 void tr__events_erased(struct worker *worker, struct durable_actor *actor);
-/** Forgets everything except the hooks that are ready, because the generation has ended. */
+/**
+ * Forgets everything except the hooks that are ready. The caller does this when the generation has
+ * ended.
+ */
 void tr__events_reset(struct worker *worker, struct durable_actor *actor);
 /** Frees the events of an actor that has ended. */
 void tr__events_free(struct worker *worker, struct durable_actor *actor);

@@ -10,10 +10,10 @@ enum { BUCKETS_FIRST = 64 };
 
 struct hint {
     struct list link;  /* link in hint_kind.waking or hint_kind.waiting */
-    struct hint *next; /* next hint of its bucket */
+    struct hint *next; /* next hint in the same bucket */
     uint64_t ticket;
     uint64_t ref; /* the actor that got the hint */
-    /* in `waking`: when the hint was sent; in `waiting`: when it may be sent again */
+    /* In `waking`: when the hint was sent. In `waiting`: when the hint may be sent again. */
     tr_time at_ns;
     uint32_t kind;
     uint16_t tries;
@@ -72,7 +72,7 @@ static struct hint **place_of(const struct hints *hints, uint64_t ticket)
     return place;
 }
 
-/* Doubles the table. If there is no memory, the table keeps its size. */
+/* Doubles the size of the table. If there is no memory, the table keeps its size. */
 static void hints_grow(struct hints *hints, struct worker *worker)
 {
     size_t count = hints->bucket_count * 2;
@@ -92,7 +92,7 @@ static void hints_grow(struct hints *hints, struct worker *worker)
     hints->bucket_count = count;
 }
 
-/* Removes a hint from the list of its kind. */
+/* Removes a hint from the lists of its kind. */
 static void hint_leave(struct hints *hints, struct hint *hint)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];
@@ -115,7 +115,8 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
     source_resize(&worker->source, hint, 0);
 }
 
-/* Moves a hint to `waiting`, where it takes no place. The hint is sent again later. */
+/* Moves a hint to `waiting`, where it does not take one of the kind's places. The hint is sent
+ * again later. */
 static void hint_wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];

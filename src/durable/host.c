@@ -35,7 +35,7 @@
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");
 
-/* The behavior of /system/durable/<kind>, the parent of all actors of a kind. It restarts actors that fail. */
+/* The behavior of /system/durable/<kind>, which is the parent of all actors of a kind. It restarts actors that fail. */
 TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned = true));
 
 /* ---- Generations that end. ---- */
@@ -52,7 +52,8 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
     return &host->leaving[tr__host_part(host, kind, key)];
 }
 
-/* Finds a generation of this key that is ending and has no successor yet. Call with the lock. */
+/* Finds a generation of this key that is ending and has no successor yet. Call with the host's
+ * lock. */
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
@@ -76,7 +77,7 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
     }
     actor->is_leaving = true;
     actor->is_destroying |= is_destroying;
-    /* Remove the name under the lock. So a thread that makes the next generation finds either the
+    /* Remove the name under the lock. A thread that makes the next generation then finds either the
      * name, or the actor in the list. */
     if (cell->name && !tr__names_is_out(cell->name))
         tr__names_take_out(&host->system->names, cell->name);
@@ -104,7 +105,7 @@ struct arrival {
     tr_bytes key;
 };
 
-/* Returns whether an earlier generation of the key is still ending. If so, `cell` begins when that
+/* Whether an earlier generation of the key is still ending. If so, `cell` begins when that
  * generation has ended. */
 static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
 {
@@ -119,8 +120,7 @@ static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
     return actor;
 }
 
-/* Returns whether a new generation, whose name is already in the directory, must wait before it
- * begins. */
+/* Whether a new generation must wait before it begins. Its name is already in the directory. */
 static bool host_defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
@@ -148,8 +148,8 @@ static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_
     return NULL;
 }
 
-/* A ref that no actor has. In a replay it stands for all other actors: messages to it do not
- * arrive, and asks get their answers from the record. */
+/* A ref that no actor has. When a record is run again, the ref stands for all other actors.
+ * Messages to it do not arrive, and asks get their answers from the record. */
 #define REPLAY_NOBODY UINT64_C(0xfffffffe00000001)
 
 static int worker_of(struct tr_system *system, const char *path)
@@ -168,7 +168,7 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
         return TR_NOT_FOUND;
     const struct recorder *recorder = recorder_in(system);
     if (recorder && recorder->replay && spawner->worker) {
-        *ref_bits = REPLAY_NOBODY; /* only the actor of the record runs */
+        *ref_bits = REPLAY_NOBODY; /* in a replay only the actor of the record runs */
         return TR_OK;
     }
     size_t length = tr__durable_path(kind, key, path);
@@ -179,7 +179,7 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
         *ref_bits = found.ref;
         return TR_OK;
     }
-    /* Allow workers to wake durable actors while the system stops, because actors that stop may need them. */
+    /* Only workers may wake durable actors while the system stops, because actors that stop may need them. */
     if (!spawner->worker && atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
@@ -261,7 +261,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     tr_status status = tr_self_try_durable(self, kind, key, &bits);
     if (status != TR_OK)
         tr_crash(self,
@@ -312,7 +312,8 @@ static bool host_work(struct tr_system *system)
 {
     struct durable_host *host = system->durable.host;
     bool has_worked = tr__store_work(host->store);
-    /* That was one group. The store does not call on_store_work for batches behind it. */
+    /* tr__store_work has committed one group. The store does not call on_store_work for batches
+     * that are left. */
     atom32_store(&host->has_work, tr__store_waiting(host->store) > 0, ATOM_RELAXED);
     return has_worked;
 }
@@ -405,7 +406,8 @@ static tr_status keeper_make(struct durable_kind *kind)
     return status;
 }
 
-/* The store knows a kind by its name, so two kinds with one name would share their actors. */
+/* Whether a kind with this name exists. The store knows a kind by its name only. So two kinds with
+ * one name would share their actors. */
 static bool has_kind(const struct durable_host *host, const char *name)
 {
     for (size_t i = 0; name && i < host->kind_count; i++) {

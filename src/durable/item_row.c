@@ -85,7 +85,7 @@ tr_status tr__item_row_remove(struct store_batch *batch, const struct queue_item
     return tr__store_queue_remove(batch, name, item->id);
 }
 
-/* The contents of a row's front. */
+/* What the front of a row contains. */
 struct front {
     enum item_class class;
     tr_time due_ns;
@@ -94,7 +94,7 @@ struct front {
     uint32_t attempts;
     tr_status failure;
     tr_bytes cause;
-    tr_bytes rest; /* what follows the front: the type and the message */
+    tr_bytes rest; /* what comes after the front: the type and the message */
 };
 
 static tr_status front_read(const struct store_row *row, struct front *front)

@@ -23,7 +23,8 @@ static void heap_put(struct item_heap *heap, size_t at, struct queue_item *item)
     item->heap_at = at;
 }
 
-/* Puts an item into the heap: moves the free place `at` up or down until the item fits there. */
+/* Puts an item into the heap. The place `at` is free. Moves the free place up or down until the
+ * item fits there. */
 static void heap_settle(struct item_heap *heap, size_t at, struct queue_item *item)
 {
     for (; at > 0 && is_before(heap, item, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
@@ -112,7 +113,7 @@ void tr__items_deinit(struct worker *worker, struct queues *queues)
     struct list *link;
     while ((link = list_pop_first(&queues->changed))) {
         struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
-        /* items that are not removed are in the table, and are freed with it */
+        /* An item that is not removed is in the table, and is freed with the table. */
         if (item->is_removed)
             tr__item_free(worker, item);
     }
@@ -180,7 +181,8 @@ static bool table_grow(struct worker *worker, struct queues *queues)
     return true;
 }
 
-/* Ids are consecutive numbers, so they spread over the buckets without a hash. */
+/* Returns the bucket of an id. Ids are consecutive numbers, so they spread over the buckets without
+ * a hash. */
 static struct queue_item **bucket_of(const struct queues *queues, uint64_t id)
 {
     return &queues->buckets[id & (queues->bucket_count - 1)];
@@ -228,7 +230,7 @@ struct queue_item *tr__items_find(const struct queues *queues, uint64_t id)
     return item;
 }
 
-/* Whether the item was given a time, and that time has come. */
+/* Whether the item has had to wait for a time, and that time has come. */
 static bool is_overdue(const struct queue_item *item)
 {
     return item->class == ITEM_TIMED && (item->place == ITEM_READY || item->place == ITEM_TAKEN);
@@ -269,8 +271,8 @@ void tr__items_follow(struct queues *queues, tr_time wall_ns)
     if (!has_any)
         return;
     queues->has_retimed = true;
-    /* Add all items again in the same array. This is safe, because adding writes only to places
-     * that were read before. */
+    /* Add all items again in the same array. This is safe, because each item is read before its
+     * place is written. */
     heap->count = 0;
     for (size_t i = 0; i < count; i++)
         heap_add(heap, heap->items[i]);

@@ -20,11 +20,12 @@ tr_status tr__journal_open(struct journal *journal, uint64_t first, uint64_t hig
 
 /* ---- Reading. ---- */
 
-/* State of a reading. It counts events, to detect a missing, doubled or surplus event. */
+/* The state of a read. It counts events, to find out whether an event is missing, doubled or
+ * surplus. */
 struct reading {
     journal_sink sink;
     void *context;
-    uint64_t next; /* sequence number that must come next */
+    uint64_t next; /* sequence number of the event that must come next */
     uint64_t last;
     bool is_bad;
 };
@@ -54,11 +55,11 @@ static tr_status read_events(const struct journal_source *source, struct reading
     return status;
 }
 
-/* A snapshot on its way from the source to the target. */
+/* A snapshot that the source is passing to the target. */
 struct arrival {
     const struct journal_target *target;
     uint64_t most;
-    uint64_t sequence; /* sequence of the snapshot; 0: none has come yet */
+    uint64_t sequence; /* sequence number of the snapshot; 0: none has come yet */
     bool is_damaged;
 };
 
@@ -76,7 +77,7 @@ static tr_status on_snapshot(void *context, uint64_t sequence, const void *bytes
     return status;
 }
 
-/* Sets the state to the newest good snapshot up to `to`, or to the initial state if there is none. */
+/* Sets the state to the newest good snapshot up to `to`. If there is none, sets the state to its initial value. */
 static tr_status begin_with_snapshot(const struct journal_source *source,
                                      const struct journal_target *target, uint64_t to,
                                      struct journal_result *result)
@@ -93,7 +94,7 @@ static tr_status begin_with_snapshot(const struct journal_source *source,
         if (!arrival.is_damaged)
             return status == TR_OK ? TR_BAD_DATA : status;
         result->damaged++;
-        /* The source gave no snapshot, or one that was not asked for. */
+        /* The source has passed a snapshot that was not asked for. */
         if (arrival.sequence == 0)
             return TR_BAD_DATA;
         most = arrival.sequence - 1;
@@ -116,7 +117,7 @@ tr_status tr__journal_recover(const struct journal *journal, const struct journa
                               .context = target->context,
                               .next = result->snapshot + 1,
                               .last = to};
-    /* Rule 4: refuse, because events that were deleted cannot be replayed. */
+    /* Rule 4: refuse if events are missing. They were deleted, and cannot be replayed. */
     bool has_hole = reading.next < journal->first && reading.next <= to;
     status = has_hole ? TR_BAD_DATA : read_events(source, &reading);
     result->events = reading.next - result->snapshot - 1;
@@ -180,7 +181,7 @@ tr_status tr__journal_saved(struct journal *journal, uint64_t sequence)
     if (place > 0 && snapshots[place - 1] == sequence)
         return TR_OK;
     if (count == JOURNAL_SNAPSHOTS_MAX) {
-        if (place == 0) /* The new snapshot is older than all snapshots that are counted. */
+        if (place == 0) /* the new snapshot is older than all snapshots in the list */
             return TR_OK;
         memmove(snapshots, snapshots + 1, (place - 1) * sizeof *snapshots);
         snapshots[place - 1] = sequence;

@@ -13,10 +13,11 @@
  * Rules
  *     1. A new event gets the number after `highest`, which never decreases, whatever is deleted.
  *        So no number is used twice.
- *     2. Events are deleted up to the oldest snapshot that is kept, and never beyond. So the state
- *        can be recovered from each snapshot that is kept, even if the newest is damaged.
+ *     2. Only events up to the oldest kept snapshot are deleted. So the state can be recovered from
+ *        each kept snapshot, even if the newest is damaged.
  *     3. A snapshot is on disk before an event that it replaces is deleted.
- *     4. Recovery is complete or an error. A gap between a snapshot and the events is never skipped.
+ *     4. If events are missing, recovery fails. It never skips a gap between a snapshot and the
+ *        events.
  */
 #ifndef DURABLE_JOURNAL_H
 #define DURABLE_JOURNAL_H
@@ -26,19 +27,19 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* snapshots that a policy can keep at most */
+enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* the most snapshots that a policy can keep */
 
 #define JOURNAL_SEQUENCE_MAX (UINT64_C(1) << 62)
 
 struct journal_policy {
-    uint64_t snapshot_every; /* make a snapshot after this many events; 0: never */
-    uint32_t keep;           /* snapshots that are kept; 0: all snapshots and all events */
-    bool keeps_events;       /* events are kept even if a snapshot replaces them */
+    uint64_t snapshot_every; /* make a snapshot after this number of events; 0: never */
+    uint32_t keep;           /* how many snapshots are kept; 0: all snapshots and all events */
+    bool keeps_events;       /* keep events even if a kept snapshot replaces them */
 };
 
 struct journal {
-    uint64_t highest; /* highest sequence number ever written; 0: none; see rule 1 */
-    uint64_t first;   /* lowest event that still exists; highest + 1: none */
+    uint64_t highest; /* highest sequence number that was ever written; 0: none; rule 1 */
+    uint64_t first;   /* lowest event that still exists; highest + 1: there is none */
     uint64_t snapshots[JOURNAL_SNAPSHOTS_MAX]; /* the newest snapshots, ascending */
     uint32_t snapshot_count;
 };
@@ -47,55 +48,56 @@ struct journal {
 void tr__journal_init(struct journal *journal);
 
 /**
- * Sets the two numbers, which were read from the store. TR_BAD_DATA: `first` is 0 or greater than
- * highest + 1.
+ * Sets `first` and `highest`, which were read from the store. Returns TR_BAD_DATA if `first` is 0
+ * or greater than highest + 1.
  */
 TR_MUST_CHECK tr_status tr__journal_open(struct journal *journal, uint64_t first, uint64_t highest);
 
 /* ---- Reading. ---- */
 
 /**
- * Takes an event or a snapshot; the bytes are borrowed for the call. Any status but TR_OK ends the
- * reading with that status.
+ * A function that takes an event or a snapshot. The bytes are borrowed for the call. If it returns
+ * any status but TR_OK, the read ends with that status.
  */
 typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *bytes, size_t size);
 
-/** The functions by which recovery reads the events and snapshots of one actor. */
+/** The functions through which recovery reads the events and snapshots of one actor. */
 struct journal_source {
     void *context;
     /**
-     * Gives the sink the newest snapshot with a sequence not above `most`. TR_NOT_FOUND: there is
-     * no such snapshot.
+     * Passes the newest snapshot whose sequence number is at most `most` to the sink. Returns
+     * TR_NOT_FOUND if there is no such snapshot.
      */
     tr_status (*snapshot)(void *context, uint64_t most, journal_sink on_snapshot, void *sink);
-    /** Gives the sink the events from `from` to `to` that exist, ascending. */
+    /** Passes the events from `from` to `to` that exist to the sink, in ascending order. */
     tr_status (*events)(void *context, uint64_t from, uint64_t to, journal_sink on_event,
                         void *sink);
 };
 
-/** The state that recovery builds. */
+/** The functions that build the recovered state. */
 struct journal_target {
     void *context;
     /**
-     * Resets the state to its initial value. Called before a snapshot, or before the first event if
-     * there is no snapshot.
+     * Resets the state to its initial value. Recovery calls it before a snapshot. If there is no
+     * snapshot, recovery calls it before the first event.
      */
     void (*reset)(void *context);
     /**
-     * Sets the state to a snapshot. If the snapshot is damaged or unknown, returns TR_BAD_DATA;
-     * recovery then tries an older one.
+     * Sets the state to a snapshot. Returns TR_BAD_DATA if the snapshot is damaged or not known.
+     * Recovery then tries an older snapshot.
      */
     journal_sink on_snapshot;
     journal_sink on_event;
 };
 
-/** How a recovery was done, and where it ended. */
+/** Where a recovery began and ended. */
 struct journal_result {
-    uint64_t snapshot; /* the snapshot that recovery began with; 0: none */
-    /* sequence number of the recovered state; on failure, of the event that failed or is missing */
+    uint64_t snapshot; /* the snapshot with which recovery began; 0: none */
+    /* The sequence number of the recovered state. On failure, the number of the event that has
+     * failed or is missing. */
     uint64_t sequence;
-    uint64_t events;  /* number of events that were replayed */
-    uint32_t damaged; /* number of snapshots that were refused */
+    uint64_t events;  /* how many events were applied */
+    uint32_t damaged; /* how many snapshots were refused */
 };
 
 /**
@@ -104,9 +106,9 @@ struct journal_result {
  * the newest state.
  *
  * TR_BAD_DATA: events are missing, doubled or out of order (rule 4). *result says which, and the
- * target is in an unknown state. Another status of the source or of on_event is returned as it is.
- * *result is always written. This call does not change the journal's list of snapshots;
- * tr__journal_saved does.
+ * state of the target is not known. If the source or on_event returns another status, this call
+ * returns that status. *result is always written. This call does not change the journal's list of
+ * snapshots; tr__journal_saved does.
  */
 TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             const struct journal_source *source,
@@ -114,8 +116,8 @@ TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             struct journal_result *result);
 
 /**
- * Gives the sink the events from `from` to `to` that still exist, at most `count` of them. If there are none, returns
- * TR_OK. TR_BAD_DATA means the same as for tr__journal_recover.
+ * Passes the events from `from` to `to` that still exist to the sink, at most `count` of them. If there are none,
+ * returns TR_OK. TR_BAD_DATA means the same as for tr__journal_recover.
  */
 TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
                                            const struct journal_source *source, uint64_t from,
@@ -125,9 +127,9 @@ TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
 /* ---- Writing. ---- */
 
 /**
- * Assigns sequence numbers to `count` events and sets *first. `expected` is the highest number that
- * the writer knows. The journal counts these events from now on, so call this only in the step that
- * writes them.
+ * Assigns sequence numbers to `count` events, and sets *first to the number of the first one.
+ * `expected` is the highest number that the writer knows. The journal counts these events from now
+ * on. So the caller must write them in the same step.
  *
  * TR_REFUSED: events were written after `expected`. TR_INVALID_ARGUMENT: `count` is 0. TR_LIMIT: no
  * sequence numbers are left.
@@ -135,27 +137,29 @@ TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
 TR_MUST_CHECK tr_status tr__journal_append(struct journal *journal, uint64_t expected,
                                            uint64_t count, uint64_t *first);
 
-/** Returns whether the policy wants a snapshot now. */
+/** Whether the policy wants a snapshot now. */
 bool tr__journal_wants_snapshot(const struct journal *journal, const struct journal_policy *policy);
 
 /**
- * Notes a snapshot that is on disk. Call it also for each snapshot that is found when a journal is opened, in any
- * order. A second call for the same sequence changes nothing. TR_INVALID_ARGUMENT: the sequence is 0, or greater than
- * `highest`.
+ * Notes a snapshot that is on disk. When a journal is opened, the caller does this for each stored snapshot, in any
+ * order. A second call for the same sequence number changes nothing. Returns TR_INVALID_ARGUMENT if the number is 0, or
+ * greater than `highest`.
  */
 TR_MUST_CHECK tr_status tr__journal_saved(struct journal *journal, uint64_t sequence);
 
-/** Events and snapshots that may be deleted; 0: none. */
+/** The events and snapshots that may be deleted. 0 means none. */
 struct journal_trim {
-    uint64_t events;    /* events up to this one, inclusive */
-    uint64_t snapshots; /* snapshots up to this one, inclusive */
+    /* the highest event that may be deleted; all before it may be deleted too */
+    uint64_t events;
+    uint64_t snapshots; /* the highest snapshot that may be deleted; all before it too */
 };
 
 struct journal_trim tr__journal_trim(const struct journal *journal,
                                      const struct journal_policy *policy);
 
 /**
- * Notes that events and snapshots were deleted. `trim` is what tr__journal_trim returned, or less.
+ * Notes that events and snapshots were deleted. `trim` says which. It must not go beyond what
+ * tr__journal_trim has returned.
  */
 void tr__journal_trimmed(struct journal *journal, const struct journal_trim *trim);
 

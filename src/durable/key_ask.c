@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks by key: the request goes to the present generation. If that generation ends before it has
- * handled the request, the request goes to the next one.
+ * Asks by key. The request goes to the present generation. If that generation ends before it has
+ * handled the request, the request goes to the next generation.
  *
- * Nearly always one attempt is enough. An attempt fails if the actor has fallen asleep on another
- * worker after its ref was found. The second attempt, without a delay, finds the next generation.
- * Later attempts follow after a delay, so that the ask does not spin.
+ * Nearly always one attempt is enough. An attempt fails if the actor falls asleep on another worker
+ * after its ref was found. The second attempt comes without a delay, and finds the next generation.
+ * Later attempts come after a delay, so that the ask does not spin.
  */
 #include "durable/key_ask.h"
 
@@ -27,7 +27,8 @@
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 
 /*
- * An ask by key. Its request is the message itself, or a tr_durable_once with the packed message.
+ * An ask by key. What is sent is either the message itself, or a tr_durable_once with the packed
+ * message inside.
  */
 struct key_ask {
     struct key_call call;
@@ -46,7 +47,7 @@ static tr_pending pending_of(tr_status status)
     return (tr_pending){PENDING_IS_STATUS | (uint32_t)-status};
 }
 
-/* Returns the handler for a message of this type, or NULL. */
+/* Returns the handler for a message of this type. Returns NULL if there is none. */
 static const tr_handler *handler_of(const tr_durable_kind *kind, const char *type)
 {
     const tr_behavior *behavior = kind->behavior;
@@ -58,7 +59,7 @@ static const tr_handler *handler_of(const tr_durable_kind *kind, const char *typ
     return NULL;
 }
 
-/* Wraps a message that was packed into `bytes`. */
+/* Puts a message into a tr_durable_once. `bytes` has the packed message. */
 static void wrap_bytes(const struct key_call *call, const tr_type *type, bool is_aside,
                        tr_bytes bytes, struct key_wrapped *wrapped)
 {
@@ -74,7 +75,7 @@ static void wrap_bytes(const struct key_call *call, const tr_type *type, bool is
     wrapped->message = &wrapped->once;
 }
 
-/* Wraps the message of a request with an id, or of a request from a gateway. */
+/* Packs and wraps the message of a request that has an id or comes from a gateway. */
 static tr_status key_ask_wrap(struct key_ask *ask)
 {
     const tr_handler *handler = handler_of(ask->call.kind, ask->type->name);
@@ -125,7 +126,7 @@ static tr_status key_ask_begin(struct key_ask *ask, tr_time now_ns, tr_time time
     return is_wrapped ? key_ask_wrap(ask) : TR_OK;
 }
 
-/* Returns how long to wait before the next attempt. Returns 0 before the second attempt, and a
+/* Returns how long to wait before the next attempt. Returns 0 before the second attempt. Returns a
  * negative number if there is no time for another attempt. */
 static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
 {
@@ -136,8 +137,8 @@ static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
     return now_ns + delay_ns >= ask->deadline_ns ? -1 : delay_ns;
 }
 
-/* Whether a wake was refused because the earlier generation has not removed its name yet, which
- * takes a moment. Nothing was sent in that case. */
+/* Whether a wake was refused because the earlier generation has not removed its name yet. It soon
+ * does. If the wake was refused, nothing was sent. */
 static bool is_leaving(const struct tr_system *system, tr_status status)
 {
     return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);

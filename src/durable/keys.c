@@ -2,8 +2,8 @@
 /**
  * Lists keys, and destroys actors by key.
  *
- * A worker reads with its own connection to the store. Clients share one connection under a lock,
- * because their threads may wait for the disk.
+ * A worker reads with its own connection to the store. All clients share one connection under a
+ * lock. They may wait for the lock, because their threads may wait for the disk anyway.
  */
 #include "durable/keys.h"
 
@@ -20,7 +20,7 @@
 #include "durable/turn.h"
 #include "store/read.h"
 
-/* The caller of a list: a turn, or a client. */
+/* The caller of a list, which is a turn or a client. */
 struct looker {
     struct tr_system *system;
     struct grace_reader *names; /* reads the directory of names */
@@ -86,8 +86,8 @@ static bool is_awake(const struct looker *looker, const struct durable_kind *kin
 
 /* ---- Lists. ---- */
 
-/* Keys that a list collects. `bytes` has the entries first, then the bytes of each key with its
- * NUL. */
+/* The keys that a list collects. The entries are at the beginning of `bytes`. Behind them are the
+ * bytes of each key with its NUL. */
 struct collected {
     char *bytes;
     size_t size;
@@ -139,7 +139,8 @@ static tr_status keys_read(const struct looker *looker, const struct durable_kin
     return status == TR_OK && keys->is_out_of_memory ? TR_NO_MEMORY : status;
 }
 
-/* Returns memory for a page, which belongs to the turn or to the client. Frees the last page of a client. */
+/* Returns memory for a page. The memory belongs to the turn or to the client. For a client, first frees the client's
+ * last page. */
 static void *page_alloc(const struct looker *looker, size_t size)
 {
     if (looker->self)
@@ -175,7 +176,7 @@ static tr_status page_make(const struct looker *looker, const struct durable_kin
     return TR_OK;
 }
 
-/* `size` is that of *page as the program was compiled. */
+/* Lists keys into *page. `size` is the size of *page with which the program was compiled. */
 static tr_status keys_list(const struct looker *looker, const tr_durable_kind *declared,
                            const tr_durable_range *given, tr_durable_page *page, size_t size)
 {
@@ -256,8 +257,8 @@ static tr_status key_exists(const struct looker *looker, const tr_durable_kind *
     tr_status status = reader_take(looker, &reader);
     if (status != TR_OK)
         return status;
-    /* List at most one key that begins with `key`: if `key` itself exists, it is the first of these
-     * in the order of keys. */
+    /* List one key that begins with `key`. If `key` itself exists, it is the first of these in the
+     * order of keys. */
     status = tr__store_list_keys(
         reader, kind->declared->name, key, (tr_bytes){NULL, 0}, 1, on_wanted, &wanted);
     reader_give(looker);
@@ -308,8 +309,8 @@ tr_next tr__durable_remove(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Returns TR_OK if there is something to destroy. Needed because a key that does not exist must not
- * be woken. */
+/* Returns TR_OK if the key exists, so that it can be destroyed. Without this check, a key that does
+ * not exist would be woken. */
 static tr_status key_can_end(const struct looker *looker, const tr_durable_kind *declared,
                              tr_bytes key)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kinds: makes a behavior whose handlers call durable/turn.c from the behavior of the application.
+ * Makes the behavior of a kind. Its handlers call durable/turn.c, which calls the handlers of the
+ * application.
  */
 #include "durable/kind.h"
 
@@ -28,15 +29,17 @@
 #define INTERVAL_NS TR_SECOND
 
 /*
- * During the grace of a sleep the actor serves requests, and its hook interleaves with them, as the run handler does.
- * During the grace of a destroy new messages are refused, and older ones wait until the hook has ended.
+ * Whether other mail waits while a hook runs. During the grace of a sleep it does not: the actor serves requests, and
+ * its hook interleaves with them, as the run handler does. During the grace of a destroy it does: older messages wait
+ * until the hook has ended, and new messages are refused.
  */
 static bool hook_is_barrier(const void *message)
 {
     return ((const struct tr_durable_hooked *)message)->reason == SLEEP_REASON_DESTROY;
 }
 
-/* Handlers of the runtime. They follow the handlers of the application. */
+/* The handlers of the runtime. In the table of a kind they follow the handlers of the
+ * application. */
 static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_begins,
      .call = tr__durable_begin,
@@ -90,7 +93,7 @@ static bool is_option_time(tr_time ns)
     return ns >= 0 && ns <= TR_OPTION_NS_MAX;
 }
 
-/* Returns an error text for a kind, or NULL if the kind is valid. */
+/* Returns an error text for a kind. Returns NULL if the kind is valid. */
 static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;
@@ -140,7 +143,8 @@ static const char *kind_fault(const tr_durable_kind *kind)
     return options->events ? tr__events_fault(kind) : NULL;
 }
 
-/* Reads a kind and its events as the program has them. Returns an error text, or NULL. */
+/* Reads a kind and its events as the program has declared them. Returns an error text, or NULL if
+ * they are valid. */
 static const char *kind_read(struct durable_kind *kind, const tr_durable_kind *origin)
 {
     kind->origin = origin;
@@ -162,8 +166,8 @@ static void handlers_fill(struct durable_kind *kind, const tr_behavior *behavior
     for (size_t i = 0; i < behavior->handler_count; i++) {
         tr_handler *handler = &kind->handlers[i];
         *handler = behavior->handlers[i];
-        /* When a CALLED signal comes, no turn of a message runs, so its handler can store nothing:
-         * leave the handler as it is. */
+        /* Leave the handler of a CALLED signal as it is. When such a signal comes, no turn of a
+         * message runs, so the handler can store nothing. */
         if (handler->type && tr__signal_is_called(handler->type))
             continue;
         handler->call = tr__durable_call;

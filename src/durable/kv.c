@@ -2,9 +2,9 @@
 /**
  * Keys and values of a durable actor.
  *
- * A pair that the open commit has put is in its batch, and also in the overlays of the actor until
- * it is on disk. A read of a key looks in the overlays first (durable/overlay.h), and then in the
- * store.
+ * When a turn puts a pair, the pair goes into the batch of the open commit. Until it is on disk, it
+ * is also in the overlays of the actor (durable/overlay.h). A read of a key looks in the overlays
+ * first, and then in the store.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 
 static struct durable_actor *kv_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -84,7 +84,7 @@ void tr_kv_delete(tr_self *self, tr_bytes key)
 
 static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
 {
-    /* one byte more, so that a text has a NUL behind it */
+    /* Allocate one byte more, so that a text has a NUL behind it. */
     char *bytes = tr_scratch(self, size + 1);
     if (size)
         memcpy(bytes, data, size);
@@ -127,7 +127,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
     return is_there;
 }
 
-/* Pairs that a list collects, in the order of their keys. */
+/* The pairs that a list collects, in the order of their keys. */
 struct pairs {
     tr_self *self;
     tr_kv *items;
@@ -186,7 +186,8 @@ static void pairs_add(struct pairs *pairs, const struct overlay *overlay)
     pair->value = pairs_copy(pairs, value.data, value.size);
 }
 
-/* Merges stored pairs with overlays, which replace them. Returns at most `max` pairs. */
+/* Merges stored pairs with overlays. An overlay replaces the stored pair with its key. Returns at
+ * most `max` pairs. */
 static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
                                 const struct overlay **sorted, size_t count, size_t max)
 {
@@ -209,7 +210,7 @@ static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
             continue;
         }
         row += order == 0;
-        /* The newest overlay of a key is its last one. */
+        /* If a key has several overlays, the last one is the newest. */
         while (at + 1 < count &&
                tr__overlay_compare(overlay_key(sorted[at]), overlay_key(sorted[at + 1])) == 0)
             at++;
@@ -229,7 +230,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: the pairs are NULL");
     struct pairs pairs = {.self = self};
     size_t pending = actor->overlay_count;
-    /* Each overlay may delete a stored pair, so read one more pair for each of them. */
+    /* Each overlay may delete a stored pair. So read one pair more for each overlay. */
     const struct store_range range = {
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;

@@ -13,7 +13,7 @@
 
 struct message_shape {
     const tr_type *type;
-    uint64_t hash; /* hash of the shape of the type; 0: the type has no shape */
+    uint64_t hash; /* hash of the type's shape; 0: the type has no shape */
     bool is_stored;
     size_t size;
     char text[];
@@ -91,9 +91,9 @@ tr_status tr__message_shape_check(struct worker *worker, const struct durable_ac
     tr_status status = tr__shape_compare_stored(
         host, (tr_bytes){shape->text, shape->size}, hash, path, &is_longer, why);
     /*
-     * TR_STORE_CORRUPT: the host has read no shape with this hash from the store. Here this does not
-     * mean damage: the message was stored after the host had started, by another type of the same
-     * name in another file of this program.
+     * TR_STORE_CORRUPT means that the host has read no shape with this hash from the store. Here this is not damage.
+     * The message was stored after the host had started, by another file of this program, which has another type of the
+     * same name.
      */
     return status == TR_STORE_CORRUPT ? TR_WRONG_SHAPE : status;
 }

@@ -8,7 +8,7 @@
 
 struct overlay_table {
     struct hash_key key;
-    size_t mask; /* number of buckets minus 1; the number is a power of 2 */
+    size_t mask; /* number of buckets less 1; the number of buckets is a power of 2 */
     struct list buckets[];
 };
 
@@ -32,7 +32,7 @@ static struct list *bucket_of(struct overlay_table *table, tr_bytes key)
     return &table->buckets[hash_bytes(table->key, key.data, key.size) & table->mask];
 }
 
-/* Makes a table with this number of buckets and puts all overlays into it. If there is no memory,
+/* Makes a table with `buckets` buckets and puts all overlays into it. If there is no memory,
  * changes nothing. */
 static void table_make(struct worker *worker, struct durable_actor *actor, size_t buckets)
 {
@@ -140,8 +140,8 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * Merges two sorted runs, [from, middle) and [middle, to). Among equal keys, the keys of the first
- * run come first.
+ * Merges two sorted runs, [from, middle) and [middle, to). If both runs have the same key, the one
+ * of the first run comes first.
  */
 static void overlays_merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
                            size_t middle, size_t to)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Limits for actors that are awake: their number, and their memory.
+ * Limits the number and the memory of actors that are awake.
  *
  * Each worker has its share of both limits, and its own list of awake actors in the order of their
  * last turns.
  *
- * 1. An actor that is to wake begins if it fits within the limits, or if an idle actor was asked to
- *    sleep for it. Otherwise its cell waits in the line of its worker before its set-up. The cell
- *    has a name and accepts mail already.
+ * 1. An actor that is to wake begins at once if it fits within the limits, or if an idle actor was
+ *    asked to sleep for it. Otherwise its cell waits in the line of its worker, before its set-up.
+ *    Such a cell already has a name and accepts mail.
  * 2. The line is served in order, whenever an actor of this worker has become idle or has ended.
- * 3. An actor with work is never asked to sleep. So it handles what it was woken for before it
- *    sleeps again.
- * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first cell of the line begins beyond the
- *    limit, because the awake actors may wait for that cell. So each worker may exceed its share by
- *    one actor in each such period.
- * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep.
- *    If they take long, the line waits.
+ * 3. An actor that has work is never asked to sleep. So it handles the work for which it was woken
+ *    before it sleeps again.
+ * 4. If for TR_AWAKE_WAIT_NS no actor could be asked to sleep, the first cell of the line begins
+ *    beyond the limit, because the awake actors may wait for that cell. So each worker may exceed
+ *    its share by one actor more in each such period.
+ * 5. The number of actors that were asked to sleep and are still awake has a limit: the share of
+ *    awake_max, or LEAVING_MIN if that is more. If these actors take long to fall asleep, the line
+ *    waits.
  */
 #include "durable/pressure.h"
 
@@ -31,7 +32,7 @@
 #include "mem/heap.h"
 
 enum {
-    EVICT_MAX = 8, /* at most this many actors are asked to sleep in one call */
+    EVICT_MAX = 8, /* how many actors one call asks to sleep, at most */
     LEAVING_MIN = 16
 };
 
@@ -42,7 +43,7 @@ static uint64_t share_of(uint64_t limit, uint32_t workers)
 
 /* ---- The limits. ---- */
 
-/* Returns whether the limits are exceeded if `more` actors begin. Actors that were asked to sleep do not count. */
+/* Whether the limits are exceeded if `more` actors begin. Actors that were asked to sleep do not count. */
 static bool is_over_limit(const struct worker *worker, const struct worker_context *context,
                           uint32_t more)
 {
@@ -51,8 +52,8 @@ static bool is_over_limit(const struct worker *worker, const struct worker_conte
     uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
     if (system->durable.awake_max && count > share_of(system->durable.awake_max, workers))
         return true;
-    /* An actor that exceeds the limit alone may stay. Otherwise it would fall asleep after each of
-     * its turns. */
+    /* A single actor that exceeds the memory limit may stay. Otherwise it would fall asleep after
+     * each of its turns. */
     return system->durable.awake_bytes_max && count > 1 &&
            context->awake_bytes - context->evicted_bytes >
                share_of(system->durable.awake_bytes_max, workers);
@@ -70,8 +71,8 @@ static bool may_evict(const struct worker *worker, const struct worker_context *
            context->evicted_bytes <= share_of(system->durable.awake_bytes_max, workers);
 }
 
-/* Returns whether the caller that woke this actor is probably about to send a message to it: the
- * actor began recently and has had no turn. */
+/* Whether a message for this actor will probably come soon, from the caller that woke it. This is
+ * so if the actor began recently and has had no turn. */
 static bool is_expected(const struct worker *worker, const struct durable_actor *actor)
 {
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
@@ -93,8 +94,8 @@ static bool pressure_evict(struct worker *worker, struct worker_context *context
     return true;
 }
 
-/* Asks idle actors to sleep, the one that has been idle for longest first, until `more` new actors
- * fit. Returns whether one was asked. */
+/* Asks idle actors to sleep until `more` new actors fit. Begins with the actor that has been idle
+ * for longest. Returns whether an actor was asked. */
 static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
                                 uint32_t more)
 {
@@ -102,7 +103,7 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
         if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
-        /* Move the actor to the end of the list. So actors that were asked already, or cannot
+        /* Move the actor to the end of the list. So actors that were already asked, or that cannot
          * sleep, are tried last. */
         struct list *link = list_first(&context->awake);
         list_remove(link);
@@ -113,7 +114,7 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     return has_evicted;
 }
 
-/* Returns whether one more actor may begin. */
+/* Whether one more actor may begin. */
 static bool may_begin(struct worker *worker, struct worker_context *context)
 {
     return pressure_evict_idle(worker, context, 1) || !is_over_limit(worker, context, 1);
@@ -142,7 +143,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* Posts the first cell of the line to this worker again. This time the actor begins. */
+/* Posts the first cell of the line to this worker again. The actor may begin now. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);
@@ -156,8 +157,8 @@ static void line_grant(struct worker *worker, struct worker_context *context)
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
 
-/* Timer of the line. If no cell has begun since the timer was armed, the first cell begins beyond
- * the limit. */
+/* Handles the timer of the line. If no cell has begun since the timer was armed, the first cell
+ * begins beyond the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
     struct durable_host *host = worker->system->durable.host;
@@ -203,8 +204,8 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     struct worker_context *context = host_context(host, worker);
     if (!host->has_limits || context->is_serving)
         return;
-    /* tr__durable_drive of an actor that is asked to sleep may call this function again; is_serving
-     * stops that */
+    /* When an actor is asked to sleep, its tr__durable_drive may call this function again. That
+     * call returns at once because of is_serving. */
     context->is_serving = true;
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
@@ -228,7 +229,7 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
     actor->weight = 0;
 }
 
-/* Returns how much memory an awake actor uses. Data from disk counts as many bytes as it has on
+/* Returns how much memory an awake actor uses. Data that came from disk counts with its size on
  * disk. */
 static size_t weight_of(const struct durable_actor *actor)
 {
@@ -236,7 +237,8 @@ static size_t weight_of(const struct durable_actor *actor)
                    actor->key_size + actor->stored_capacity + actor->finished.capacity +
                    actor->shown_capacity + actor->block.size +
                    tr__heap_bytes(actor->durable.cell->heap);
-    /* With events, the state is in the block of a snapshot and in the heap of the actor. */
+    /* If the kind has events, the state is in the block of a snapshot and in the heap of the
+     * actor. */
     if (actor->events)
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)

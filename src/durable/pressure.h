@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Memory pressure: limits for the number of actors that are awake and for their memory. The rules are in pressure.c.
- */
+/** Memory pressure. Limits the number and the memory of actors that are awake. The rules are in pressure.c. */
 #ifndef DURABLE_PRESSURE_H
 #define DURABLE_PRESSURE_H
 
@@ -9,16 +7,16 @@
 
 void tr__pressure_init(struct worker_context *context);
 /**
- * Returns whether a new actor of this worker may be set up now. If not, the cell waits in line, and
- * this function will be called for it again.
+ * Whether a new actor of this worker may be set up now. If it may not, its cell waits in line, and
+ * this function is called for that cell again later.
  */
 bool tr__pressure_admit(struct worker *worker, struct cell *cell);
 /**
- * Call when an actor of this worker has become idle, has grown, or has ended. Lets as many waiting
- * cells begin as the limits allow, and asks idle actors to sleep.
+ * Lets as many waiting cells begin as the limits allow, and asks idle actors to sleep. Call it when
+ * an actor of this worker has become idle, has grown, or has ended.
  */
 void tr__pressure_serve(struct worker *worker, struct durable_host *host);
-/** Subtracts the memory of an actor that has ended or restarts. */
+/** Stops counting the memory of an actor, because it has ended or restarts. */
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
 /**
  * Counts the memory of an actor again. No turn of the actor may run. The caller must call

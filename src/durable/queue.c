@@ -24,10 +24,10 @@
 #include "store/read.h"
 #include "base/list.h"
 
-/* Ids increase over all generations, so that an id of an earlier generation names no item of this
- * one. Ids are reserved in blocks, so that the store knows the last id even when all queues are
- * empty. The last id of a block is stored as the id of an item without a message, in the queue
- * QUEUE_IDS. No name of a queue of an application begins with the byte of QUEUE_IDS. */
+/* Ids increase over all generations. So an id of an earlier generation belongs to no item of this
+ * generation. Ids are reserved in blocks, so that the store knows the last id even when all queues
+ * are empty. The last id of a block is stored as the id of an item without a message, in the queue
+ * QUEUE_IDS. The name of an application's queue never begins with the byte of QUEUE_IDS. */
 static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
 
@@ -89,8 +89,8 @@ tr_status tr__queues_load(tr_self *self, struct durable_actor *actor)
     tr_time wall_ns = tr_wall_now(self);
     tr__items_follow(queues, wall_ns);
     (void)tr__queues_pass(actor, wall_ns);
-    /* The stored alarm is outdated because a turn has failed or the clock was set: store it
-     * again. */
+    /* The stored alarm may be outdated, because a turn has failed or the wall clock was set. If so,
+     * store it again. */
     if (queues->has_retimed || tr__queue_alarm_is_old(actor, wall_ns))
         tr_tell(self, tr_me(self), tr_durable_due, .name = QUEUE_ALARM);
     return TR_OK;
@@ -132,7 +132,8 @@ tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item)
         return status;
     tr__queue_note(actor, item);
     tr__items_remove(&actor->queues, item);
-    item->is_removed = true; /* keep the item until the commit ends, because the commit may fail */
+    /* the item is freed when the commit has ended, because the commit may fail */
+    item->is_removed = true;
     return TR_OK;
 }
 
@@ -175,8 +176,8 @@ void tr__queues_wake(struct durable_actor *actor)
     takers_wake(actor, TR_OK);
 }
 
-/* Returns when the first waiting item can be taken, on the monotonic clock, or `deadline_ns`,
- * whichever is earlier. */
+/* Returns when the first waiting item can be taken, by the monotonic clock. If `deadline_ns` is
+ * earlier, returns that. */
 static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_time deadline_ns)
 {
     const struct queue_item *first = heap_first(&actor->queues.waiting);
@@ -189,7 +190,8 @@ static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_t
     return delay_ns < deadline_ns - now_ns ? now_ns + delay_ns : deadline_ns;
 }
 
-/* Waits for a change of any queue. A run handler that waits does not keep the actor awake. */
+/* Waits until any queue changes. While a run handler waits here, it does not keep the actor
+ * awake. */
 static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;
@@ -197,7 +199,7 @@ static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time 
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
-    /* Drive the sleep machine before the wait, because the machine may abort all waits. */
+    /* Drive the sleep machine before the wait. It may perform FIRE_ABORT, which ends all waits. */
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {
@@ -206,7 +208,7 @@ static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time 
         status = turn_park_at(self, until_ns, NULL);
         list_remove(&frame->taker);
         if (status == TR_TIMEOUT && until_ns < deadline_ns)
-            status = TR_OK; /* an item can be taken now */
+            status = TR_OK; /* the item that waited for its time can be taken now */
     }
     if (frame->is_run && wake_lock_is_raised(&frame->wake_lock))
         tr__sleep_move(&actor->machine, &frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
@@ -341,7 +343,7 @@ bool tr_queue_done(tr_self *self, tr_queued done)
 
 /* ---- Pushing. ---- */
 
-/* Reserves more ids if the reserved ones are used up. */
+/* If all reserved ids are used, reserves more. */
 static tr_status ids_reserve(struct durable_actor *actor)
 {
     struct queues *queues = &actor->queues;
@@ -359,7 +361,8 @@ static tr_status ids_reserve(struct durable_actor *actor)
     return status;
 }
 
-/* Adds an item. On success the queues own the item; on failure the caller still does. */
+/* Adds an item to its queue. On success the queues own the item. On failure the caller still owns
+ * it. */
 static tr_status item_push(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, tr_time delay_ns, tr_time wall_ns)
 {
@@ -448,7 +451,7 @@ tr_queued tr_self_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
 {
     TURN_VERB(self);
     tr_queued item = {0};
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     tr_status status = tr_self_try_queue_push(self, queue, delay_ns, type, message, &item);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_push: %s", tr_status_text(status));

@@ -18,17 +18,17 @@
 TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
 /**
- * Gives items that a turn has taken and not finished back to their queues. Call when the turn has
- * ended.
+ * Gives items back to their queues that a turn has taken and not finished. Call it when that turn
+ * has ended.
  */
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self);
-/** Ends each wait on a queue, and each tr_abort_wait, with TR_ABORTED, because the actor falls asleep. */
+/** Ends all waits of the actor's turns on queues and in tr_abort_wait, with TR_ABORTED. The actor is falling asleep. */
 void tr__queues_abort(struct durable_actor *actor);
 /** Wakes the turns that wait on a queue, so that they check the queue again. */
 void tr__queues_wake(struct durable_actor *actor);
 /**
- * Call when the commit has ended and will be stored. Makes the changes of the open commit final,
- * and frees the removed items.
+ * Makes the changes of the open commit final, and frees the removed items. Call it when the commit
+ * has ended and will be stored.
  */
 void tr__queues_committed(struct worker *worker, struct durable_actor *actor);
 /** Handles tr_durable_runs: calls the run handler of the application. */
@@ -36,7 +36,10 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message);
 
 /* ---- For the other files of queues. ---- */
 
-/** Notes the stored form of an item, before the open commit changes the item for the first time. */
+/**
+ * Notes the stored form of an item. Call it before the open commit changes the item for the first
+ * time.
+ */
 void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
 /** Removes an item in the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);
@@ -46,7 +49,7 @@ TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct que
  */
 TR_MUST_CHECK tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *type,
                                        const void **message);
-/** Returns the first item that a turn may take now, or NULL. */
+/** Returns the first item that a turn may take now. Returns NULL if there is none. */
 struct queue_item *tr__queue_first(tr_self *self, struct durable_actor *actor, const char *queue);
 
 #endif

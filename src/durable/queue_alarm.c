@@ -14,7 +14,7 @@
 #include "durable/turn.h"
 #include "store/batch.h"
 
-/* The type that the row of the alarm names. No behavior has a handler for it, and nothing sends it. */
+/* The type that the row of the alarm names. No behavior has a handler for this type, and no message of it is sent. */
 static const char row_type[] = "tr_queue_due";
 
 static tr_time wall_of(const struct durable_actor *actor)
@@ -51,7 +51,8 @@ const char *tr__queue_pending(const struct durable_actor *actor)
 {
     LIST_EACH (link, &actor->queues.all) {
         const struct queue *queue = LIST_OWNER(link, struct queue, link);
-        /* Ignore the items as long as the run handler has not taken from any queue: it may never do so. */
+        /* Ignore the items as long as the run handler has not taken from any queue, because perhaps
+         * it never will. */
         if (queue->ready.count && actor->queues.has_run_taken && tr__queue_is_run(actor, queue))
             return queue->name;
     }
@@ -60,7 +61,7 @@ const char *tr__queue_pending(const struct durable_actor *actor)
 
 /* ---- The alarm. ---- */
 
-/* Returns when the alarm must be due; TR_NEVER: there must be none. */
+/* Returns when the alarm must be due. Returns TR_NEVER if there must be no alarm. */
 static tr_time alarm_wanted(const struct durable_actor *actor, tr_time wall_ns)
 {
     const struct queues *queues = &actor->queues;
@@ -117,7 +118,7 @@ tr_status tr__queue_alarm_update(struct durable_actor *actor)
     return status;
 }
 
-/* Stores the items whose wait was shortened because the clock was set back. */
+/* Stores the items whose wait was shortened because the wall clock was set back. */
 static tr_status retimed_put(struct durable_actor *actor)
 {
     struct queues *queues = &actor->queues;
@@ -145,15 +146,15 @@ tr_next tr__queue_alarm_due(tr_self *self, struct durable_actor *actor, bool may
     if (tr__queues_pass(actor, wall_ns))
         tr__queues_wake(actor);
     if (!actor->queues.has_retimed && !tr__queue_alarm_is_old(actor, wall_ns)) {
-        /* If the alarm is already due, the clock sends the next hint without being asked: the items
-         * only wait for the run handler. */
+        /* If the alarm is not due yet, notify the clock. If it is due, the items only wait for the
+         * run handler, and the clock repeats its hint without a notification. */
         if (actor->queues.row_ns > wall_ns && actor->queues.row_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         return tr__durable_skip(self);
     }
     if (!tr__frame_begin(self, actor, "a queue", false))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
-    actor->queues.has_changed = true; /* makes the end of the commit update the alarm */
+    actor->queues.has_changed = true; /* so the end of the commit updates the alarm */
     tr_status status = retimed_put(actor);
     tr_next next = status == TR_OK ? TR_SAME : tr_fail(self, status, "out of memory for a queue");
     next = tr__frame_done(self, actor, next, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a handler can read about its queues. Nothing here changes them. */
+/** What a handler can read about its queues. Nothing here changes a queue. */
 #include <string.h>
 #include <troupe/queue.h>
 
@@ -57,7 +57,7 @@ tr_status tr_self_queue_read(tr_self *self, tr_queued item, const tr_type *type,
 
 /* ---- Lists. ---- */
 
-/* The items with the lowest ids that were found so far, in order. */
+/* The items with the lowest ids among those that were looked at so far, in order. */
 struct lowest {
     const struct queue_item **items;
     size_t count;

@@ -20,12 +20,12 @@ struct attempt {
     const char *cause;
     bool gives_up;
     tr_time wall_ns;
-    /* the turn that has ended the attempt by a verb; NULL: the attempt ended because its turn
-     * failed */
+    /* The turn that has ended the attempt by a verb. NULL: the turn that had the item has failed,
+     * which has ended the attempt. */
     struct tr_self *self;
 };
 
-/* Returns the options of a queue, or NULL. */
+/* Returns the options of a queue. Returns NULL if it has none. */
 static const tr_retry *options_of(const struct durable_actor *actor, const char *queue)
 {
     const tr_queue_options *options = actor->kind->declared->options.queues;
@@ -35,7 +35,7 @@ static const tr_retry *options_of(const struct durable_actor *actor, const char 
     return NULL;
 }
 
-/* Sets the text why an item has failed. If there is no memory, the text is left out. */
+/* Sets the text that says why an item has failed. If there is no memory, the item gets no text. */
 static void cause_set(struct worker *worker, struct queue_item *item, const char *cause)
 {
     source_resize(&worker->source, item->cause, 0);
@@ -66,8 +66,8 @@ static void log_dead(struct worker *worker, struct durable_actor *actor,
             item->cause ? item->cause : tr_status_text(item->failure));
 }
 
-/* Notifies the application of a dead letter. With a turn `self`, the message leaves with the commit
- * of that turn. If `self` is NULL, the turn has failed and the message leaves at once. */
+/* Notifies the application of a dead letter. If `self` is a turn, the message leaves with the
+ * commit of that turn. If `self` is NULL, the turn has failed, and the message leaves at once. */
 static void tell_dead(struct worker *worker, struct durable_actor *actor,
                       const struct queue_item *item, struct tr_self *self)
 {
@@ -84,8 +84,8 @@ static void tell_dead(struct worker *worker, struct durable_actor *actor,
         tr__durable_notify(worker, actor->durable.cell, &tr_type_tr_queue_given_up, &message);
 }
 
-/* Changes the row of an item in the open commit, for another attempt or because the item becomes a
- * dead letter. `old` is the class of its present row. */
+/* Notes in the open commit that an attempt of an item has failed. The item waits for another
+ * attempt, or becomes a dead letter. `old` is the class of the item's present row. */
 static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, enum item_class old,
                            const struct attempt *attempt)
@@ -115,7 +115,8 @@ static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
 
 /* ---- A turn that fails. ---- */
 
-/* Resets an item to its stored form. If the item was removed, adds it again. */
+/* Sets an item back to its stored form. If the open commit has removed the item, adds the item
+ * again. */
 static tr_status item_restore(struct worker *worker, struct durable_actor *actor,
                               struct queue_item *item)
 {
@@ -136,9 +137,9 @@ static tr_status item_restore(struct worker *worker, struct durable_actor *actor
     return status;
 }
 
-/* Only items that this turn had matter here. The changes of the failed commit are still in memory,
- * but the actor restarts and reads its queues again. An item that the failed commit itself has
- * pushed does not exist. */
+/* Adds a failed attempt for each item that the failed turn had. Other changes of the failed commit
+ * are still in memory, but need no undo, because the actor restarts and reads its queues again.
+ * Items that the failed commit itself has pushed were never stored, so they do not count. */
 static tr_status items_fail(struct worker *worker, struct durable_actor *actor,
                             const struct tr_self *self, const struct attempt *attempt,
                             bool *has_any)
@@ -183,7 +184,8 @@ void tr__queues_failed(struct worker *worker, struct durable_actor *actor, struc
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
-        /* the items can be taken again at once, as after a crash */
+        /* The attempts are not stored, so the items can be taken again at once, as after a
+         * crash. */
         tr__commit_drop(worker, actor, status);
 }
 
@@ -203,7 +205,8 @@ tr_status tr__queue_item_crashed(struct tr_self *self, struct durable_actor *act
 
 /* ---- The verbs. ---- */
 
-/* Returns the item, if this turn may change it with a verb of this file; NULL: it may not. */
+/* Returns the item if this turn may change it with a verb of this file. Returns NULL if the turn
+ * may not. */
 static struct queue_item *item_of_verb(tr_self *self, struct durable_actor *actor, tr_queued item)
 {
     if (!actor || !self->frame || self->is_cancelled)

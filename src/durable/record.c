@@ -41,8 +41,8 @@ void tr__recorder_init(struct recorder *recorder, struct tr_system *system, cons
 
 /* ---- What a turn reads. ---- */
 
-/* Whether to keep what this turn reads. Always true for an actor that is not durable, whose turns have self->reads only if
- * they are recorded. */
+/* Whether to keep what this turn reads. For a turn of an actor that is not durable, the caller must also check
+ * self->reads, which only recorded turns have. */
 static bool is_recorded(const struct tr_self *self)
 {
     const struct recorder *recorder = recorder_of(self);
@@ -50,7 +50,7 @@ static bool is_recorded(const struct tr_self *self)
     return recorder && recorder->directory && (!actor || !actor->events);
 }
 
-/* Returns the record that is run again; NULL: there is none. */
+/* Returns the record that is being run again. Returns NULL if there is none. */
 static struct replay *replay_of(const struct tr_self *self)
 {
     const struct recorder *recorder = recorder_of(self);
@@ -63,7 +63,8 @@ const tr_type *tr__record_state_type(const struct tr_self *self)
     return actor ? actor->kind->declared->state : self->cell->dispatch->behavior->options.shows;
 }
 
-/* Adds an item; its bytes are copied. If there is no memory, marks the record as incomplete. */
+/* Adds an item to the record. Copies its bytes. If there is no memory, marks the record as
+ * incomplete. */
 static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
@@ -89,7 +90,8 @@ static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_by
     reads->bytes += bytes.size;
 }
 
-/* Returns the next item of this kind from the record that is run again; NULL: there is none. */
+/* Returns the next item of this kind in the record that is being run again. Returns NULL if there
+ * is none. */
 static const struct tr_record_item *replay_next(struct replay *replay, uint32_t what)
 {
     const struct tr_record *record = replay->record;
@@ -131,7 +133,7 @@ static void size_write(unsigned char *to, size_t size)
         to[i] = (unsigned char)(size >> 8 * i);
 }
 
-/* Reads the pairs of an item. Returns false if they are damaged, or there is no memory. */
+/* Reads the pairs of an item. Returns false if the item is damaged, or if there is no memory. */
 static bool pairs_read(struct tr_self *self, const struct tr_record_item *item, const tr_kv **list)
 {
     size_t count = item->number <= item->bytes.size / RECORD_PAIR_LEAST ? (size_t)item->number : 0;
@@ -142,7 +144,7 @@ static bool pairs_read(struct tr_self *self, const struct tr_record_item *item, 
     return true;
 }
 
-/* Adds pairs, which tr_kv_list has read, to the record as one item. */
+/* Adds pairs to the record as one item. tr_kv_list has read these pairs. */
 static void pairs_add(struct tr_self *self, const tr_kv *list, size_t count)
 {
     size_t size = 0;
@@ -182,7 +184,7 @@ void tr__record_list(struct tr_self *self, const tr_kv **list, size_t *count)
         pairs_add(self, *list, *count);
 }
 
-/* Returns the packed state before the open commit. */
+/* Returns the packed state as it was before the open commit. */
 static tr_bytes state_before(const struct durable_actor *actor)
 {
     return actor->is_dirty ? (tr_bytes){actor->finished.state, actor->finished.size}
@@ -236,7 +238,7 @@ tr_bytes tr__record_pack(struct worker *worker, const tr_type *type, const void 
     return (tr_bytes){bytes, bytes ? size : 0};
 }
 
-/* As tr__record_pack, for a packed state. */
+/* Does what tr__record_pack does, for a state that is already packed. */
 static tr_bytes state_pack(struct worker *worker, const tr_type *type, tr_bytes packed,
                            bool has_secrets)
 {
@@ -249,7 +251,8 @@ static tr_bytes state_pack(struct worker *worker, const tr_type *type, tr_bytes 
     return bytes;
 }
 
-/* Adds the outcomes of the turn's asks, in the order in which the asks were made. */
+/* Adds the outcomes of the turn's asks to its record, in the order in which the turn made the
+ * asks. */
 static void replies_add(struct tr_self *self, bool has_secrets)
 {
     for (uint32_t i = 0; i < self->asks.count; i++) {
@@ -269,9 +272,9 @@ static void replies_add(struct tr_self *self, bool has_secrets)
 }
 
 /*
- * Makes a name free, because all names are taken: removes the oldest of the records that may be replaced. The first
- * RECORD_FILES_KEPT records stay, because the first failures are often the cause of later ones. Returns the number of the
- * removed record; 0: none was removed.
+ * All names of records are taken, so makes a name free by removing the oldest record that may be replaced. The first
+ * RECORD_FILES_KEPT records stay, because the first failures are often the cause of later ones. Returns the number of
+ * the removed record, or 0 if none was removed.
  */
 static int file_free(const struct recorder *recorder, char *path, size_t size)
 {
@@ -291,13 +294,15 @@ static int file_free(const struct recorder *recorder, char *path, size_t size)
     return oldest && tr__plain_file_remove(path, false, &error) == TR_OK ? oldest : 0;
 }
 
-/* Whether a turn that fails may be recorded now. If all names are taken, this is false for some time. Any worker. */
+/* Whether a turn that fails may be recorded now. When all names are taken and a record was replaced, this is false for
+ * some time. Any worker. */
 static bool may_write(const struct tr_self *self, const struct recorder *recorder)
 {
     return atom64_load(&recorder->again_ns, ATOM_RELAXED) <= (uint64_t)self->worker->loop.now_ns;
 }
 
-/* If all names are taken, only one worker may replace a record, and then none for some time. Returns whether this one may. */
+/* All names of records are taken. Only one worker may now replace a record, and after that no worker for some time.
+ * Returns whether this worker may. */
 static bool replace_claim(const struct tr_self *self, struct recorder *recorder)
 {
     uint64_t again_ns = atom64_load(&recorder->again_ns, ATOM_RELAXED);
@@ -310,8 +315,8 @@ static bool replace_claim(const struct tr_self *self, struct recorder *recorder)
 }
 
 /*
- * Writes the file: the first name that is free, or else the name of the oldest record, if a turn
- * may replace that record. Returns its number, or 0.
+ * Writes the file of a record under the first name that is free. If no name is free and the turn
+ * may replace a record, replaces the oldest one. Returns the number of the record, or 0.
  */
 static int file_write(struct tr_self *self, bool is_ordered, tr_bytes body, char *path, size_t size)
 {
@@ -347,7 +352,8 @@ static int file_write(struct tr_self *self, bool is_ordered, tr_bytes body, char
     return number && tr__file_make(path, pieces, 2) == TR_OK ? number : 0;
 }
 
-/* Packs the record and writes it. Returns whether it was written; *path says where. */
+/* Packs a record and writes its file. Returns whether the file was written, and sets *path to its
+ * path. */
 static bool record_write(struct tr_self *self, struct tr_record *record, bool is_ordered,
                          char *path, size_t size)
 {
@@ -377,8 +383,9 @@ const tr_type *tr__record_handled(const struct tr_self *self, const void **messa
 }
 
 /*
- * Writes the record of a turn that has ended with this status. `after` is the state at its end; no bytes: the turn has
- * failed. A record that somebody asked for (`is_ordered`) may replace another record at once.
+ * Writes the record of a turn that has ended with this status. `after` is the state at the end of the turn. It has no
+ * bytes if the turn has failed. If `is_ordered`, somebody has asked for the record, and it may replace another record
+ * at once.
  */
 static bool turn_write(struct tr_self *self, tr_status status, tr_bytes after, bool is_ordered,
                        char *path, size_t size)
@@ -475,7 +482,7 @@ bool tr__record_wants(const struct tr_self *self)
            is_recorded(self) && tr__record_handled(self, &message);
 }
 
-/* Writes the record of a turn that has not failed. */
+/* Writes the record of a turn that has ended without a failure. */
 static void ended_write(struct tr_self *self, tr_bytes after)
 {
     char path[OS_PATH_SIZE] = "";
@@ -487,7 +494,8 @@ static void ended_write(struct tr_self *self, tr_bytes after)
                path);
 }
 
-/* Returns the state of the actor, packed, without secrets, because a record need not have them. */
+/* Returns the packed state of the actor, without secrets. A record need not have the secrets of
+ * this state. */
 static tr_bytes state_after(struct tr_self *self)
 {
     const tr_type *type = tr__record_state_type(self);

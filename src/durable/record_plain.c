@@ -9,7 +9,8 @@
 #include "base/assert.h"
 #include "durable/actor.h"
 
-/* Whether a replay can find this behavior by its name: the program has listed it, and no other one with that name. */
+/* Whether a replay can find this behavior by its name. The program must have listed the behavior, and no other behavior
+ * with that name. */
 static bool is_known(const struct behavior_list *known, const tr_behavior *behavior)
 {
     size_t count = 0;
@@ -54,8 +55,8 @@ tr_status tr__record_plain_order(struct recorder *recorder, uint64_t actor, uint
 }
 
 /*
- * Counts a turn of this actor that was recorded, or ends the order because the actor is gone. Returns false if this is
- * not the actor of the order any more.
+ * Counts a turn of this actor that was recorded. If the actor is gone, ends the order. Returns false if the order is
+ * not for this actor any more.
  */
 static bool order_count(struct recorder *recorder, uint64_t actor, bool is_gone)
 {
@@ -80,7 +81,7 @@ static bool is_only_failing(struct recorder *recorder)
 
 /* ---- Turns. ---- */
 
-/* Called in a turn of any other actor: ends the order if the actor of the order has ended. */
+/* If the actor of the order has ended, ends the order. Turns of other actors call it. */
 static void actor_check(struct recorder *recorder, uint64_t actor)
 {
     if (!actor || recorder->replay || slots_find(&recorder->system->slots, actor))
@@ -119,7 +120,8 @@ void tr__record_plain_begin(struct tr_self *self)
     self->reads = reads;
 }
 
-/* Whether another turn has changed the behavior while this one waited: then the states before and after differ in type. */
+/* Whether another turn has changed the behavior while this turn waited. If so, the states before and after this turn
+ * have different types. */
 static bool has_changed(const struct tr_self *self)
 {
     return self->cell->dispatch->behavior != self->reads->behavior;

@@ -8,7 +8,7 @@
 
 #include "base/crc32.h"
 
-/* Takes the rest of a line that begins with `name` and a space. Returns false if the next line is another one. */
+/* Takes the rest of the next line, which must begin with `name` and a space. Returns false if it does not. */
 static bool line_take(tr_bytes *rest, const char *name, tr_bytes *value)
 {
     const char *at = rest->data;
@@ -23,8 +23,8 @@ static bool line_take(tr_bytes *rest, const char *name, tr_bytes *value)
     return true;
 }
 
-/* Reads a number with this base from the whole text. Returns false if the text is not a number, or
- * has more than ten digits. */
+/* Reads a number with this base. The number must take up the whole text. Returns false if the text
+ * is not a number, or has more than ten digits. */
 static bool number_read(tr_bytes text, unsigned base, uint64_t *number)
 {
     *number = 0;
@@ -89,7 +89,8 @@ tr_status tr__record_read(tr_bytes file, struct tr_record **record, char why[REC
     return record_refuse(why, "the record has no kind or no message");
 }
 
-/* Takes the next piece of a list: the key or the value of a pair. Returns false if fewer than `size` bytes are left. */
+/* Takes the next piece of a list, which is the key or the value of a pair. Returns false if fewer than `size` bytes are
+ * left. */
 static bool piece_take(tr_bytes *rest, size_t size, tr_bytes *piece)
 {
     if (rest->size < size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A rehearsal: each stored actor is loaded with the code of this program, including migrations and
- * events, but does not start. No handler of the application runs.
+ * A rehearsal. It loads each stored actor with the code of this program, including migrations and
+ * events, but does not start the actor. No handler of the application runs.
  */
 #ifndef DURABLE_REHEARSAL_H
 #define DURABLE_REHEARSAL_H
@@ -13,7 +13,7 @@
 struct durable_actor;
 struct tr_self;
 
-/** The actor that a rehearsal loads at present, and the result. */
+/** The actor that a rehearsal is loading, and the result. */
 struct rehearsal {
     const char *kind;
     tr_bytes key;
@@ -23,8 +23,8 @@ struct rehearsal {
 };
 
 /**
- * Notes whether the state of an actor could be loaded, which `next` says. Returns a result that
- * stops the actor before it starts.
+ * Notes whether the state of an actor could be loaded, as `next` says. Returns a result that stops
+ * the actor before it starts.
  */
 tr_next tr__rehearsal_note(struct tr_self *self, const struct durable_actor *actor, tr_next next);
 

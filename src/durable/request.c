@@ -22,7 +22,7 @@
 /** A repeat that waits for the answer to the first request. */
 struct request_repeat {
     struct list link;
-    /* envelope of the reply to the repeat; if there is no answer, it is sent with an error */
+    /* The envelope for the reply to the repeat. If there is no answer, it is sent with an error. */
     struct envelope *answer;
 };
 
@@ -61,7 +61,7 @@ static struct request *request_find(const struct durable_actor *actor, tr_bytes 
     return NULL;
 }
 
-/* Finds an open request by its asker and the number of the ask. */
+/* Finds an open request by the asker and the number of the ask. */
 static struct request *request_open(const struct durable_actor *actor, uint64_t asker, uint32_t ask)
 {
     if (!actor->requests)
@@ -89,7 +89,7 @@ bool tr__request_is_open(const struct tr_self *self, const struct durable_actor 
     return request_of_turn(self, actor);
 }
 
-/* Frees a request, for whose answer no repeat may wait. */
+/* Frees a request. No repeat may be waiting for its answer. */
 static void request_free(struct worker *worker, struct request *request)
 {
     list_remove(&request->link);
@@ -147,15 +147,15 @@ void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uin
         struct request *request = LIST_OWNER(link, struct request, state);
         if (!request->commit || request->commit > commit)
             break;
-        /* the request is not needed any more: from now on the answer is read from the store */
+        /* The record of the request is on disk. From now on the answer is read from there. */
         request_free(worker, request);
     }
 }
 
 /* ---- Answers. ---- */
 
-/* Makes the reply of a record and sends it. Returns TR_OK if the reply was sent or the asker is
- * gone. */
+/* Makes the reply that a record has, and sends it. Returns TR_OK if the reply was sent, or if the
+ * asker is gone. */
 static tr_status reply_send(struct worker *worker, const struct durable_actor *actor,
                             struct address address, const tr_type *request,
                             const struct request_record *record)
@@ -186,7 +186,7 @@ static tr_status reply_send(struct worker *worker, const struct durable_actor *a
     return status == TR_STOPPED ? TR_OK : status;
 }
 
-/* Answers a repeat with a stored record. Takes ownership of `answer`, the envelope of the reply. */
+/* Answers a repeat with a stored record. `answer` is the envelope for the reply; it is taken. */
 static void answer_send(struct worker *worker, const struct durable_actor *actor,
                         const tr_type *request, struct envelope *answer,
                         const struct request_record *record)
@@ -269,7 +269,8 @@ static tr_status close_without_reply(struct worker *worker, struct durable_actor
     return request_close(worker, actor, request, &record);
 }
 
-/* Returns the open request that a held message answers or forwards; NULL: there is none. */
+/* Returns the open request that a message in the outbox answers or forwards. Returns NULL if there
+ * is none. */
 static struct request *request_of_item(const struct durable_actor *actor,
                                        const struct outbox_item *item)
 {
@@ -285,7 +286,7 @@ static struct request *request_of_item(const struct durable_actor *actor,
     return NULL;
 }
 
-/* Closes the request that a held message answers or forwards, if there is one. */
+/* If a message in the outbox answers or forwards a request, closes that request. */
 static tr_status close_with_item(struct worker *worker, struct durable_actor *actor,
                                  const struct outbox_item *item)
 {
@@ -296,7 +297,7 @@ static tr_status close_with_item(struct worker *worker, struct durable_actor *ac
     if (envelope->kind == ENVELOPE_REPLY)
         return close_with_reply(worker, actor, request, envelope->type, envelope_data(envelope));
     if (envelope->kind == ENVELOPE_ASK) {
-        /* the request was forwarded, so its answer is not known here */
+        /* The request was forwarded, so this actor does not know its answer. */
         struct request_record record = {.outcome = REQUEST_BEGUN};
         return request_close(worker, actor, request, &record);
     }
@@ -310,7 +311,8 @@ tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor)
     TR_ASSERT_SLOW(durable_is_mine(actor));
     struct requests *requests = actor->requests;
     tr_status status = requests->failed;
-    /* loop only over these: answers to repeats are appended behind them */
+    /* Look only at the messages that are in the outbox now. The answers to repeats are appended to
+     * them. */
     uint32_t count = actor->outbox.count;
     for (uint32_t i = 0; i < count && status == TR_OK && !list_is_empty(&requests->open); i++) {
         const struct outbox_item item = actor->outbox.items[i];
@@ -360,7 +362,7 @@ tr_status tr__requests_begin(struct worker *worker, struct durable_actor *actor)
     return request->is_stored ? TR_OK : put_begun(worker, actor, request);
 }
 
-/* Whether the handler has put off the reply to a request with tr_reply_later. */
+/* Whether the handler has called tr_reply_later for a request, so that the reply comes later. */
 static bool is_put_off(const struct tr_self *self, const struct request *request)
 {
     LIST_EACH (link, &self->cell->extra->asks.laters) {
@@ -372,7 +374,7 @@ static bool is_put_off(const struct tr_self *self, const struct request *request
     return false;
 }
 
-/* Whether the open commit holds an answer to a request, or has forwarded the request. */
+/* Whether the outbox of the open commit has an answer to a request, or the forwarded request. */
 static bool is_held(const struct durable_actor *actor, const struct request *request)
 {
     for (uint32_t i = 0; i < actor->outbox.count; i++) {
@@ -382,12 +384,13 @@ static bool is_held(const struct durable_actor *actor, const struct request *req
     return false;
 }
 
-/* Closes a request whose turn has ended without an answer: stores the status that the asker will get. */
+/* Closes a request whose turn has ended without an answer. Stores the status that the asker will get. */
 static tr_status close_unanswered(struct tr_self *self, struct durable_actor *actor,
                                   struct request *request)
 {
     tr_status status = self->reply_failed;
-    /* The reply is too large, or there was no memory for it: store nothing of this part of the turn. */
+    /* The reply is too large, or there was no memory for it. So nothing of this part of the turn is
+     * stored. */
     if (status != TR_OK && status != TR_REFUSED)
         return status;
     return close_without_reply(self->worker,
@@ -432,7 +435,7 @@ static tr_next answer_with(struct tr_self *self, struct durable_actor *actor, tr
     return same;
 }
 
-/* Lets a repeat wait for the answer to the first request. */
+/* Makes a repeat wait for the answer to the first request. */
 static tr_next repeat_wait(struct tr_self *self, struct durable_actor *actor,
                            struct request *request)
 {
@@ -453,8 +456,8 @@ static tr_next repeat_wait(struct tr_self *self, struct durable_actor *actor,
     return same;
 }
 
-/* Answers a repeat with the stored record. Runs in a frame, so that the answer waits for submitted
- * commits. */
+/* Answers a repeat with the stored record. This runs in a frame, so that the answer leaves after
+ * the commits that are on their way. */
 static tr_next repeat_answer(struct tr_self *self, struct durable_actor *actor,
                              const tr_handler *handler, const struct request_record *record)
 {
@@ -473,8 +476,8 @@ static tr_next repeat_answer(struct tr_self *self, struct durable_actor *actor,
     return next;
 }
 
-/* Looks for an earlier request with this id. TR_NOT_FOUND: there is none, or its record has
- * expired. */
+/* Looks for an earlier request with this id. Returns TR_NOT_FOUND if there is none, or if its
+ * record has expired. */
 static tr_status request_look(struct tr_self *self, struct durable_actor *actor, tr_bytes id,
                               struct request **open, struct request_record *record)
 {
@@ -502,8 +505,8 @@ static tr_status request_look(struct tr_self *self, struct durable_actor *actor,
     return status;
 }
 
-/* Unpacks the request from the envelope that carries its id. Makes a new envelope for it, which
- * becomes self->envelope. */
+/* Unpacks the request from the envelope that carries its id. Makes a new envelope for the request,
+ * which becomes self->envelope. */
 static tr_status request_unpack(struct tr_self *self, const tr_handler *handler, tr_bytes packed)
 {
     struct worker *worker = self->worker;
@@ -586,7 +589,7 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     const tr_handler *handler = handler_of(actor, once->type);
     if (!handler || self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
-    bool has_id = once->id.size; /* read this now, because unpacking the request frees `once` */
+    bool has_id = once->id.size; /* read now, because unpacking the request frees `once` */
     tr_bytes id;
     tr_status found = tr__connection_call(self, actor, once, &call, &id);
     if (found == TR_OK && !has_id)

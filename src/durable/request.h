@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests with an id: each has one effect and one answer, however often it is sent.
+ * Requests with an id. Such a request has one effect and one answer, however often it is sent.
  *
- * Such a request comes as a tr_durable_once, which has the id and the packed message. Its turn is
- * the turn of the handler for the message. Its outcome is stored under its id, in the same batch as
- * the changes of the part of the turn that answers it.
+ * A request with an id comes as a tr_durable_once, which has the id and the packed message. Its
+ * turn is the turn of the handler for the packed message. Its outcome is stored under its id. That
+ * outcome is in the same batch as the changes of the part of the turn that answers the request.
  *
  * 1. A request is open from its turn on until its answer is in a batch. Any turn may send the
  *    answer: tr__requests_close finds answers in the outbox when a commit is closed, by the asker
  *    and the number of the ask.
- * 2. If a part of its turn is stored before the part with the answer, the batch has REQUEST_BEGUN.
- *    After a crash nobody knows what the rest of the turn would have done, so a repeat is refused
- *    with TR_REQUEST_BEGUN.
- * 3. A repeat of an open request waits for its answer. A repeat of an answered one gets the stored
- *    answer. The answer is in memory until its commit is on disk, and then in the store.
- * 4. If the generation ends, open requests are forgotten. What they have not stored has not
- *    happened.
+ * 2. If a part of its turn is stored before the part with the answer, the batch has the outcome
+ *    REQUEST_BEGUN. If a crash follows, it is not known what the rest of the turn would have done.
+ *    So a repeat is then refused with TR_REQUEST_BEGUN.
+ * 3. A repeat of an open request waits for the answer. A repeat of an answered request gets the
+ *    stored answer. Until the commit with the answer is on disk, the answer is in memory; later it
+ *    is read from the store.
+ * 4. When the generation ends, open requests are forgotten. Changes of their turns that were not
+ *    stored have not happened.
  *
- * Owner only.
+ * Only the owner of the actor uses them.
  */
 #ifndef DURABLE_REQUEST_H
 #define DURABLE_REQUEST_H
@@ -28,37 +29,39 @@
 
 enum { REQUEST_BUCKETS = 32 };
 
-/** The requests of a generation. The record is made for the first request with an id. */
+/** The requests of a generation. This struct is allocated for the first request with an id. */
 struct requests {
     struct list
-        /* hash table of lists of struct request, by their ids; in each list the newest first */
+        /* Hash table of all requests. A bucket is a list of struct request, the newest first. */
         buckets[REQUEST_BUCKETS];
     struct list open;     /* list of struct request */
     struct list answered; /* list of struct request, in the order of their commits */
-    /* not TR_OK: why an answer of the open commit could not be put into its batch */
+    /* If not TR_OK: why an answer of the open commit could not be put into its batch. */
     tr_status failed;
-    /* The records in the store and in batches that are on their way; see durable/request_ledger.c. */
+    /* The next members count the records in the store and in batches that are on their way; see
+     * durable/request_ledger.c. */
     bool is_loaded;
     uint64_t first; /* number of the oldest record; 0: there is none */
-    uint64_t last;  /* the highest number of a record so far */
+    uint64_t last;  /* highest number that a record has had so far */
     uint64_t first_before;
-    uint64_t total;         /* bytes of all records, including those that were removed */
-    tr_time first_until_ns; /* when the oldest record becomes too old; TR_NEVER: there is none */
+    uint64_t total;         /* bytes of all records so far, including removed ones */
+    tr_time first_until_ns; /* when the oldest record expires; TR_NEVER: there is none */
 };
 
 struct request {
-    struct list link;    /* link in a bucket */
-    struct list state;   /* link in `open` or `answered` */
+    struct list link;    /* link in its bucket */
+    struct list state;   /* link in requests.open or requests.answered */
     struct list repeats; /* list of struct request_repeat */
     uint32_t repeat_count;
     uint32_t ask; /* number of the ask */
     uint64_t asker;
     const tr_type *type;
     struct request_print print;
-    bool is_stored;   /* REQUEST_BEGUN of this request is in a batch */
-    bool is_answered; /* the request is answered: `bytes` is its record */
+    bool is_stored;   /* a batch has the outcome REQUEST_BEGUN of this request */
+    bool is_answered; /* the request is answered, and `bytes` is its record */
     tr_time until_wall_ns;
-    /* with is_answered: number of the commit that has the record; 0: not submitted */
+    /* With is_answered: the number of the commit that has the record. 0: that commit was not
+     * submitted yet. */
     uint64_t commit;
     unsigned char *bytes;
     size_t size;
@@ -68,29 +71,31 @@ struct request {
 
 /** Handles a tr_durable_once. */
 tr_next tr__durable_once(tr_self *self, void *state, const void *message);
-/** Returns whether the message of this turn is an open request. */
+/** Whether the message of this turn is an open request. */
 bool tr__request_is_open(const struct tr_self *self, const struct durable_actor *actor);
 /**
- * Ends the open request of a turn, if it has one. Call when its handler has returned `next` and the
- * commit is still open.
+ * If the turn handles an open request, ends that request. Call when the handler has returned `next`
+ * and the commit is still open.
  */
 void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr_next next);
 
 /**
- * Puts the answers that are in the outbox into the batch of the open commit, which is about to
- * close.
+ * Puts the answers that are in the outbox into the batch of the open commit. The caller is about to
+ * close the commit.
  */
 TR_MUST_CHECK tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor);
 /**
- * Puts REQUEST_BEGUN into the batch of the open commit, if the turn handles an open request. Call if the commit stores
- * something.
+ * If the turn handles an open request, puts REQUEST_BEGUN into the batch of the open commit. Call only if the commit
+ * stores something.
  */
 TR_MUST_CHECK tr_status tr__requests_begin(struct worker *worker, struct durable_actor *actor);
 /** Notes that the batch of the open commit was submitted with this number. */
 void tr__requests_submitted(struct durable_actor *actor, uint64_t commit);
-/** Forgets the answers of the commit with this number, because they are on disk. */
+/**
+ * Forgets the answers of the commit with this number. They are on disk, and are read from there.
+ */
 void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit);
-/** Forgets all requests. Waiting repeats are refused; their senders can send them again. */
+/** Forgets all requests. Refuses repeats that wait; their senders can send them again. */
 void tr__requests_drop(struct worker *worker, struct durable_actor *actor);
 /** Implements durable_hooks.on_lost_answer; see actor/cell/durable.h. */
 void tr__request_lost_answer(struct tr_self *self, const struct durable_answer *answer);

@@ -8,11 +8,11 @@
 #include "store/read.h"
 
 enum {
-    TRIM_MAX = 32,   /* records that one request removes at most */
-    EACH_BYTES = 64, /* bytes that a record counts in addition to its bytes and its id */
+    TRIM_MAX = 32,   /* most records that one request removes */
+    EACH_BYTES = 64, /* bytes that each record counts, besides its own bytes and its id */
 };
 
-/* Delay until the next look for the oldest record, if that record is not in the store yet. */
+/* If the oldest record is not in the store yet, it is looked for again after this delay. */
 #define LOOK_AGAIN_NS TR_SECOND
 
 tr_time tr__request_now(const struct worker *worker)
@@ -23,16 +23,16 @@ tr_time tr__request_now(const struct worker *worker)
 
 /* ---- Reading. ---- */
 
-/* A walk over stored records. */
+/* A walk over the stored records of an actor. */
 struct ledger_walk {
     tr_time now_ns;
     tr_status status;
-    uint64_t expired;     /* number of the last record that has expired; 0: none */
+    uint64_t expired;     /* number of the last record that had expired; 0: none */
     uint64_t count;       /* visited */
-    struct store_row row; /* row of the last record, without its bytes */
+    struct store_row row; /* row of the last visited record, without its bytes */
     struct request_record record;
     size_t size;
-    bool is_fresh; /* the last record has not expired */
+    bool is_fresh; /* the last visited record has not expired */
 };
 
 static size_t record_weight(size_t id_size, size_t size)
@@ -101,7 +101,7 @@ static tr_status ledger_load(struct worker *worker, const struct durable_actor *
 
 /* ---- Removing. ---- */
 
-/* Removes expired records, the oldest first, at most TRIM_MAX. */
+/* Removes expired records, the oldest first. Removes at most TRIM_MAX. */
 static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
 {
     struct requests *requests = actor->requests;
@@ -110,8 +110,8 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
     if (status != TR_OK)
         return status;
     if (!walk.expired) {
-        /* No record is too old, so the one with the number `first` was replaced, or is on its way
-         * to the disk. */
+        /* No record has expired. So the record with the number `first` was replaced, or is on its
+         * way to the disk. */
         if (walk.count)
             first_set(requests, &walk);
         else
@@ -124,13 +124,13 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
         return status;
     if (walk.is_fresh || walk.count > TRIM_MAX) {
         first_set(requests, &walk);
-        /* If the last record of a full page was too old, it was removed, and the next page begins
-         * after it. */
+        /* If the last record of a full page has expired, it was removed too. Then the next page
+         * begins after this record. */
         requests->first += !walk.is_fresh;
         requests->first_before += walk.is_fresh ? 0 : walk.size;
     } else {
-        /* All records in the store were removed. Records that are on their way to the disk are
-         * newer. */
+        /* All records in the store were removed. Only records that are on their way to the disk are
+         * left. */
         requests->first = walk.expired + 1;
         requests->first_before = walk.record.before + walk.size;
         requests->first_until_ns = walk.now_ns + LOOK_AGAIN_NS;

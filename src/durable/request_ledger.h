@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which requests of an actor are stored: their numbers, how many bytes they have, and which are too
- * old.
+ * Which requests of an actor are stored: their numbers, their sizes, and which of them have
+ * expired.
  *
- * Each record has the sum of the bytes of all earlier records. So the difference between the newest
- * and the oldest record is the number of bytes that are kept. A replaced record still counts in it,
- * until all earlier records are removed.
+ * Each record has the sum of the sizes of all earlier records. So the difference between the sums
+ * of the newest and the oldest record is the number of bytes that are kept. When a record is
+ * replaced, the old one still counts until all records before it are removed.
  */
 #ifndef DURABLE_REQUEST_LEDGER_H
 #define DURABLE_REQUEST_LEDGER_H
@@ -16,13 +16,13 @@ struct durable_actor;
 struct worker;
 
 /**
- * Makes space for one more request by removing records that are too old. Fails with TR_LIMIT if the
- * kept answers already have as many bytes as the kind allows.
+ * Makes space for one more request by removing records that have expired. Fails with TR_LIMIT if
+ * the answers that remain have as many bytes as the kind allows.
  */
 TR_MUST_CHECK tr_status tr__request_admit(struct worker *worker, struct durable_actor *actor);
 /**
  * Puts a record into the batch of the open commit. Sets record->before. If `bytes` is not NULL, sets *bytes to a copy
- * of the record.
+ * of the packed record.
  */
 TR_MUST_CHECK tr_status tr__request_put(struct worker *worker, struct durable_actor *actor,
                                         tr_bytes id, struct request_record *record,

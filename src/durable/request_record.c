@@ -9,10 +9,11 @@
 #include "store/store.h"
 #include "wire/shape.h"
 
-/* The layout; numbers have their low byte first. First a byte with the format, 1; the outcome;
- * until; before; both hashes. Then, for REQUEST_REPLIED, the name of the reply with its NUL, the
- * front of its shape (wire/shape.h; none in earlier versions) and the packed reply. For
- * REQUEST_ENDED, the status, the code, and the text with its NUL. */
+/* The layout of a record; numbers have their low byte first. It begins with the format (1), the
+ * outcome, until, before, and both hashes. For REQUEST_REPLIED, these follow: the name of the reply
+ * with its NUL, the front of the reply's shape (wire/shape.h; records of earlier versions have
+ * none), and the packed reply. For REQUEST_ENDED, the status, the code, and the text with its NUL
+ * follow. */
 enum { FORMAT = 1, OUTCOME_AT = 1, UNTIL_AT = 2, BEFORE_AT = 10, LOW_AT = 18, HIGH_AT = 26 };
 static_assert(HIGH_AT + 8 == REQUEST_FRONT, "the numbers are the front");
 static_assert(TR_REQUEST_ANSWER_MAX + REQUEST_FRONT + TR_NAME_MAX + 1 + SHAPE_FRONT <=
@@ -35,7 +36,8 @@ static uint64_t get_number(const unsigned char *at, int size)
 
 struct request_print tr__request_print(const char *type, tr_bytes packed)
 {
-    /* Fixed keys, because each process must compute the same hashes. They need not be secret. */
+    /* The keys are fixed, because each process must compute the same hashes. They need not be
+     * secret. */
     static const struct hash_key low = {UINT64_C(0x7274726571756573), UINT64_C(0x742d6c6f772d3031)};
     static const struct hash_key high = {UINT64_C(0x74722d6f6e63652d),
                                          UINT64_C(0x686967682d303031)};
@@ -85,7 +87,7 @@ void tr__request_write(const struct request_record *record, unsigned char *bytes
     }
 }
 
-/* Returns the size of the text at `at` with its NUL, or 0 if it has no NUL before `end`. */
+/* Returns the size of the text at `at`, with its NUL. Returns 0 if there is no NUL before `end`. */
 static size_t text_size(const unsigned char *at, const unsigned char *end)
 {
     size_t left = (size_t)(end - at);

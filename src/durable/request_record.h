@@ -8,17 +8,17 @@
 #include <troupe/message.h>
 #include <troupe/status.h>
 
-/** The outcome of a request. The numbers are stored. */
+/** The outcome of a request. These numbers are stored. */
 enum request_outcome {
     REQUEST_BEGUN = 1, /* a part of the request's turn is stored, but no answer */
     REQUEST_REPLIED,
-    /* the request has ended without a reply; the record has a status, a code and a text */
+    /* The request has ended without a reply. The record has a status, a code and a text. */
     REQUEST_ENDED,
 };
 
 /**
- * A fingerprint of the content of a request: two hashes of its bytes. Requests with different
- * contents have different hashes.
+ * A fingerprint of the content of a request. It consists of two hashes, so that different contents
+ * have different fingerprints.
  */
 struct request_print {
     uint64_t low;
@@ -28,13 +28,13 @@ struct request_print {
 struct request_record {
     enum request_outcome outcome;
     struct request_print print;
-    tr_time until_wall_ns; /* when the record expires: from then on it counts as missing */
-    /* bytes of all earlier requests of the actor, including those that were removed */
+    tr_time until_wall_ns; /* when the record expires; after that it counts as missing */
+    /* Bytes of all earlier records of the actor, including removed ones. */
     uint64_t before;
     /* REQUEST_REPLIED: the name of the reply, and the packed reply. Borrowed. */
     const char *reply;
     tr_bytes bytes;
-    /* hash of the reply's shape; 0: the reply has none. See durable/message_shape.h */
+    /* The hash of the reply's shape; see durable/message_shape.h. 0: the reply has no shape. */
     uint64_t shape;
     /* REQUEST_ENDED: how the request has ended. The text is borrowed. */
     tr_status status;
@@ -42,10 +42,10 @@ struct request_record {
     const char *text;
 };
 
-/** Bytes in front of a packed reply at most, without the name of its type. */
+/** The most bytes in front of a packed reply, without the name of its type. */
 enum { REQUEST_FRONT = 34 };
 
-/** Returns the hashes of a packed message of this type. They are the same in every process. */
+/** Returns the fingerprint of a packed message of this type. It is the same in every process. */
 struct request_print tr__request_print(const char *type, tr_bytes packed);
 static inline bool request_print_is_equal(struct request_print a, struct request_print b)
 {
@@ -55,7 +55,7 @@ static inline bool request_print_is_equal(struct request_print a, struct request
 /** Returns how many bytes tr__request_write writes. */
 size_t tr__request_size(const struct request_record *record);
 void tr__request_write(const struct request_record *record, unsigned char *bytes);
-/** Reads a record; its texts point into `bytes`. Fails with TR_STORE_CORRUPT. */
+/** Reads a record. Its texts point into `bytes`. Fails with TR_STORE_CORRUPT. */
 TR_MUST_CHECK tr_status tr__request_read(tr_bytes bytes, struct request_record *record);
 
 #endif

@@ -10,17 +10,18 @@
 #include "durable/host.h"
 
 struct backoff {
-    struct list link; /* link in host->backoffs, by key */
+    struct list link; /* link in its list of host->backoffs */
     const struct durable_kind *kind;
     uint32_t failures;
-    /* the wait is over: the next generation begins at once. The record stays until forget_ns,
-     * because it counts failures */
+    /* The delay is over, so the next generation begins at once. The record stays until forget_ns,
+     * because it counts failures. */
     bool is_over;
     tr_time until_ns;
     tr_time forget_ns;
     struct cell *next; /* cell of the generation that waits; NULL: none */
-    uint32_t vain; /* number of generations in a row that have finished no item of their queues */
-    /* when the next generation begins because of the queues; TR_NEVER: not because of them */
+    uint32_t vain;     /* how many generations in a row have finished no item of their queues */
+    /* When the next generation begins because of its queues. TR_NEVER: it does not begin because of
+     * its queues. */
     tr_time wake_ns;
     size_t key_size;
     char key[];
@@ -126,7 +127,7 @@ void tr__backoff_wake_later(struct worker *worker, const struct durable_actor *a
     if (!backoff && !host->is_backoff_over) {
         backoff = backoff_make(host, kind, actor_key(actor));
         if (backoff)
-            backoff->is_over = true; /* a request does not wait for the end of this backoff */
+            backoff->is_over = true; /* a request does not wait until this backoff ends */
     }
     if (backoff) {
         backoff->wake_ns = now_ns + backoff_length(kind, backoff->vain++, &worker->rng);
@@ -165,8 +166,8 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     return waits;
 }
 
-/* Removes and returns a key whose next generation must begin now because of its queues. Returns
- * false if no key is due. */
+/* Finds a key whose next generation must begin now because of its queues. Copies the key, and notes
+ * that the generation begins. Returns false if there is no such key. */
 static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
                               const struct durable_kind **kind, char key[TR_KEY_MAX],
                               size_t *key_size)
@@ -190,8 +191,8 @@ static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
 }
 
 /*
- * Begins the generations that are due because of their queues. Call without the lock, because waking a key takes the
- * lock.
+ * Begins all generations that must begin now because of their queues. Call without the host's lock, because waking a
+ * key takes that lock.
  */
 static void backoffs_begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
@@ -235,7 +236,7 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
     return first_ns;
 }
 
-/* Takes a waiting cell out of its backoff. Returns NULL if no cell waits. */
+/* Takes a cell that waits for the end of a backoff. Returns NULL if no cell waits. */
 static struct cell *backoffs_take_next(struct durable_host *host)
 {
     struct cell *next = NULL;
@@ -266,8 +267,8 @@ void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
     while ((next = backoffs_take_next(host))) {
-        /* The cell ends without a set-up. Its parent is not stopping yet, and will wait for this
-         * end before it stops. */
+        /* The cell ends without a set-up. Its parent is not stopping yet. When the parent stops, it
+         * waits until this cell has ended. */
         atom32_fetch_or(&next->control, CONTROL_KILL, ATOM_SEQ_CST);
         tr__spawn_mount(worker, next);
     }

@@ -17,13 +17,14 @@
 #include "store/store.h"
 
 enum {
-    /* slots of earlier processes that are kept; on most machines fewer handlers run at once, so more
-     * are not needed. See slot_find_past */
+    /* How many slots of earlier processes are kept. More are not needed, because on most machines
+     * fewer handlers run at the same time. See slot_find_past. */
     SLOTS_PAST = 64,
-    /* turns of one worker that can run at once: the current one, and those that are stuck or in a
-     * blocking call */
+    /* How many turns of one worker can have a slot at the same time: the current turn, and turns
+     * that are stuck or in a blocking call. */
     SLOTS_WORKER = 16,
-    /* items of one turn that a slot names; if there are more, only the last ones */
+    /* How many items of one turn a slot names. If a turn has more, the slot names only the last of
+     * them. */
     SLOT_ITEMS = 16,
 };
 
@@ -31,7 +32,7 @@ enum slot_state { SLOT_FREE, SLOT_USED };
 
 struct running_item {
     uint64_t id;
-    uint32_t attempts; /* number of earlier attempts that have failed */
+    uint32_t attempts; /* how many attempts had failed before */
     uint32_t is_held;
 };
 
@@ -41,7 +42,7 @@ struct running_slot {
     uint32_t key_size;
     uint32_t item_count;
     struct running_item items[SLOT_ITEMS];
-    uint64_t alarm_id; /* mark of the alarm; if `alarm` is "", the turn has no alarm */
+    uint64_t alarm_id; /* mark of the alarm; "" in `alarm`: the turn has no alarm */
     uint64_t occurrence;
     uint32_t failures;
     char alarm[TR_ALARM_NAME_MAX + 1];
@@ -49,7 +50,7 @@ struct running_slot {
 };
 
 struct running_file {
-    char magic[16]; /* contains the version; a file of another version is ignored */
+    char magic[16]; /* has the version of the format; files of other versions are ignored */
     uint64_t slot_size;
     struct running_slot slots[];
 };
@@ -65,12 +66,12 @@ static size_t slots_max(const struct durable_host *host)
 
 static bool slot_is_used(const struct running_slot *slot)
 {
-    return atom32_load(&slot->state, ATOM_ACQUIRE) == SLOT_USED; /* release: slot_use */
+    return atom32_load(&slot->state, ATOM_ACQUIRE) == SLOT_USED; /* pairs with slot_use */
 }
 
 static void slot_use(struct running_slot *slot)
 {
-    atom32_store(&slot->state, SLOT_USED, ATOM_RELEASE); /* acquire: slot_is_used */
+    atom32_store(&slot->state, SLOT_USED, ATOM_RELEASE); /* pairs with slot_is_used */
 }
 
 static void slot_free(struct running_slot *slot)
@@ -92,8 +93,8 @@ static bool slot_is_known(const struct durable_host *host, const struct running_
     return false;
 }
 
-/* Moves the used slots to the front of the file, and frees the others. If more than SLOTS_PAST are
- * used, keeps only the last of them. */
+/* Moves the used slots to the front of the file, and frees all other slots. If there are more than
+ * SLOTS_PAST used slots, keeps only the last of them. */
 static void past_collect(struct durable_host *host, size_t count)
 {
     struct running_slot *slots = host->running.file->slots;
@@ -116,7 +117,7 @@ static void past_collect(struct durable_host *host, size_t count)
     }
     atom32_store(&host->running.past_count,
                  found < SLOTS_PAST ? found : SLOTS_PAST,
-                 ATOM_RELAXED); /* relaxed: no worker runs yet */
+                 ATOM_RELAXED); /* relaxed, because no worker runs yet */
 }
 
 void tr__running_open(struct durable_host *host)
@@ -160,7 +161,7 @@ void tr__running_close(struct durable_host *host)
 
 /* ---- What runs. ---- */
 
-/* Gives the turn a slot of its worker, without an item and an alarm. Returns false if no slot is free. */
+/* Gives the turn a slot of its worker. The slot has no item and no alarm yet. Returns false if no slot is free. */
 static bool slot_take(struct tr_self *self, const struct durable_actor *actor)
 {
     struct durable_frame *frame = self->frame;
@@ -270,7 +271,7 @@ static bool slot_is_of(const struct running_slot *slot, const struct durable_act
            memcmp(slot->name + slot->kind_size, actor->key, slot->key_size) == 0;
 }
 
-/* Returns the first slot of this actor from `at` on, or NULL. */
+/* Returns the first slot of this actor at index `at` or after it. Returns NULL if there is none. */
 static struct running_slot *slot_find_past(const struct durable_actor *actor, size_t at)
 {
     const struct durable_host *host = actor->kind->host;

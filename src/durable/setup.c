@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a generation begins: it enters the store, and loads its state, alarms and queues. Also frees
- * its memory at the end.
+ * Begins a generation: enters the store, and loads state, alarms and queues. Also frees the memory
+ * of a generation at its end.
  */
 #include "durable/setup.h"
 
@@ -129,10 +129,11 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 
 /* ---- Loading the state. ---- */
 
-/* Returns whether the stored state was packed by this code. If so, its bytes are kept for the
- * comparison at the end of a commit. If not, the state is packed again after it was read, so that
- * an actor that changes nothing stores nothing. The bytes of a state with the mark STATE_HALF are
- * not kept, because the next commit stores it without the mark. */
+/* Whether the stored state was packed by this version of the code. If it was, its bytes are kept,
+ * because the end of each commit compares the state with them. Otherwise the state is packed again
+ * after it was read, so that an actor that changes nothing stores nothing. If the state has the
+ * mark STATE_HALF, its bytes are not kept, because the next commit stores the state without the
+ * mark. */
 static bool is_packed_by_us(const struct durable_actor *actor, const struct store_state *stored)
 {
     uint64_t hash;
@@ -155,8 +156,8 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
     return true;
 }
 
-/* Packs the state that was read, and notes the result as the stored state. Needed if the stored
- * bytes differ from what this code packs. */
+/* Packs the state that was read, and keeps the result as the stored state. This is needed if the
+ * stored bytes differ from those that this code packs. */
 static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = TR_OK;
@@ -176,7 +177,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "the store has %llu events of this actor, but its kind has no events",
                        (unsigned long long)stored->sequence);
-    /* there is no state, or one without bytes: only a mark from a time when the kind had events */
+    /* There is no state, or a state without bytes. The latter is only a mark from a time when the
+     * kind had events. */
     if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
@@ -187,8 +189,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
             stored->version,
             kind->version);
     bool is_ours = is_packed_by_us(actor, stored);
-    /* Copy the bytes now, because a migration may use the reader, and its next use ends the
-     * loan. */
+    /* Copy the bytes now. A migration may use the reader, and then the bytes are no longer
+     * valid. */
     if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     tr_status status = tr__durable_state_read(
@@ -208,13 +210,13 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
     return TR_SAME;
 }
 
-/* Notes the zeros of a new key as its stored state, so that nothing is stored for a key that stays
- * unchanged. The set-up writes into the state after this. That counts as a change, because the
- * set-up may write something else the next time. */
+/* Keeps the zeros of a new key as its stored state, so that nothing is stored for a key that does
+ * not change. After this, the set-up writes into the state. That counts as a change, because
+ * another set-up may write something else. */
 static tr_next load_zeros(tr_self *self, struct durable_actor *actor)
 {
     if (actor->kind->created)
-        /* the state is stored when tr_created has ended, even if it has not changed */
+        /* The state is stored when tr_created has ended, even if it has not changed. */
         return TR_SAME;
     tr_status status = stored_pack(self->worker, actor);
     return status == TR_OK ? TR_SAME : tr_fail(self, status, "out of memory for the state");
@@ -229,8 +231,8 @@ static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *stat
                                             actor_key(actor),
                                             &stored);
     bool is_there = status == TR_OK;
-    /* tr__durable_begin removes what is left of a destroyed generation, before anything reads
-     * it. */
+    /* has_remains makes tr__durable_begin remove the rows of a destroyed generation before anything
+     * else reads them. */
     actor->has_remains = is_there && stored.is_doomed;
     actor->is_half =
         is_there && !stored.is_doomed && stored.has_state && stored.version & STATE_HALF;
@@ -286,7 +288,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         actor = actor_new(worker, self->cell, kind, identity->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a durable actor");
-    /* Reset the machine first, so that nothing from an earlier start asks the actor to sleep. */
+    /* Reset the machine first. Otherwise an event of an earlier start might make the actor fall
+     * asleep. */
     machine_init(worker, actor);
     actor->has_served = false;
     actor->start_ns = worker->loop.now_ns;
@@ -322,7 +325,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains &&
         !connections_are_lost(actor) && !tr__running_has_past(actor)) {
-        /* The generation needs no first turn, so the start is complete now. */
+        /* The generation needs no first turn, so its start is complete now. */
         tr__durable_started(worker, actor);
         return TR_SAME;
     }

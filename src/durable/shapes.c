@@ -12,8 +12,9 @@
 #include "wire/msgpack_read.h"
 
 enum {
-    STEP_SHAPE_MAX = 400, /* bytes of a shape in the log: two fit into a line */
-    CHECK_SHAPE_MAX = 50, /* bytes of a shape in an error text: two fit into SHAPE_WHY_SIZE */
+    STEP_SHAPE_MAX = 400, /* how many bytes of a shape the log shows; two shapes fit into a line */
+    /* how many bytes of a shape an error text shows; two fit into SHAPE_WHY_SIZE */
+    CHECK_SHAPE_MAX = 50,
 };
 _Static_assert(2 * STEP_SHAPE_MAX + 200 <= TR_LOG_MAX, "a line names both");
 _Static_assert(2 * CHECK_SHAPE_MAX + 45 <= SHAPE_WHY_SIZE, "a text names both");
@@ -95,7 +96,8 @@ static void shape_add(struct durable_host *host, struct shape *shape)
     host->shapes = shape;
 }
 
-/* Finds the shape of a type, or makes it. Returns TR_OK with NULL if the type has none. */
+/* Finds the shape of a type. If it is not known yet, makes it. If the type has no shape, returns
+ * TR_OK and sets *found to NULL. */
 static tr_status shape_of_type(struct durable_host *host, const tr_type *type,
                                const struct shape **found)
 {
@@ -162,7 +164,7 @@ static tr_bytes shape_text(const struct durable_kind *kind, const tr_type *type)
     return found && found->shape ? text_of(found->shape) : (tr_bytes){"{...}", 5};
 }
 
-/* Returns whether the result of a migration can be read as the type of the next step. */
+/* Whether the result of a migration can be read as the type that the next step expects. */
 static bool step_fits(const struct durable_kind *kind, const tr_type *made, const tr_type *wanted)
 {
     unsigned fit = tr__shape_compare(shape_text(kind, made), shape_text(kind, wanted), NULL);
@@ -189,8 +191,8 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
             (const char *)text.data);
 }
 
-/* Adds the types of a chain of migrations that ends with `last`. Checks that each step can read the
- * result of the step before it. */
+/* Adds the types of a chain of migrations. `last` is the type at its end. Checks that each step can
+ * read the result of the step before. */
 static tr_status chain_add(struct durable_kind *kind, const char *what,
                            const tr_migration *const *migrations, uint32_t version,
                            const tr_type *last)
@@ -286,7 +288,7 @@ tr_status tr__shapes_load(struct durable_host *host)
     struct shapes_loading loading = {host, TR_OK};
     tr_status status = tr__store_list_shapes(host->contexts[0].reader, on_shape, &loading);
     if (status == TR_STORE_CORRUPT) {
-        /* A shape that cannot be read is left out, and actors that need it do not start. */
+        /* Leave out a shape that cannot be read. Actors that need it do not start. */
         tr__log(host->system,
                 TR_LEVEL_WARN,
                 NULL,
@@ -359,7 +361,7 @@ tr_status tr__shape_compare_stored(const struct durable_host *host, tr_bytes tex
     if (fit == SHAPE_EQUAL || fit == SHAPE_FIRST_LONGER || fit == SHAPE_SECOND_LONGER)
         return TR_OK;
     log_both(host, text, hash, path);
-    if (fit != SHAPE_DIFFERENT) /* each of the two shapes has fields that the other does not have */
+    if (fit != SHAPE_DIFFERENT) /* both shapes have fields that the other does not have */
         place = (struct shape_place){text_of(stored), text};
     if (stored->size <= CHECK_SHAPE_MAX && text.size <= CHECK_SHAPE_MAX)
         place = (struct shape_place){text_of(stored), text};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** SQL tables of a durable actor: the verbs, and what a commit does with the changed pages. */
+/** SQL tables of a durable actor. Here are the verbs, and what a commit does with changed pages. */
 #include "durable/sql.h"
 
 #include <assert.h>
@@ -58,13 +58,13 @@ void tr__durable_sql_drop(struct durable_actor *actor)
 
 /* ---- Rows. ---- */
 
-/* Rows that a statement returns, in memory of the turn. */
+/* The rows that a statement has returned, in memory of the turn. */
 struct rows {
     tr_self *self;
     tr_sql_value *values;
-    size_t count; /* number of values in all rows */
+    size_t count; /* number of values in all rows together */
     size_t capacity;
-    size_t bytes; /* size of all values together */
+    size_t bytes; /* size of all values together, in bytes */
 };
 
 static bool rows_grow(struct rows *rows, size_t more)
@@ -99,7 +99,7 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
             return TR_TOO_LARGE;
         if (value->type != TR_SQL_TYPE_TEXT && value->type != TR_SQL_TYPE_BYTES)
             continue;
-        /* one byte more, for the NUL behind a text */
+        /* Allocate one byte more, for the NUL behind a text. */
         char *bytes = tr_try_scratch(rows->self, size + 1);
         if (!bytes)
             return TR_NO_MEMORY;
@@ -115,7 +115,7 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
 
 /* ---- The verbs. ---- */
 
-/* A statement, to be run on the large stack, and its result. */
+/* A statement that runs on the large stack, and its result. */
 struct errand {
     struct store_sql *sql;
     struct store_reader *reader;
@@ -181,7 +181,7 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
                           const tr_sql_value *values, size_t count)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is no actor, and so there are no tables */
+    TR_ASSERT(self); /* without a turn there is no actor, and without an actor no tables */
     struct durable_actor *actor = durable_of(self);
     const char *why;
     tr_status status = may_run(self, actor, values, count, &why);

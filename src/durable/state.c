@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The state of a durable actor: how it is packed, read, and migrated to the version of the code.
- */
+/** Packs the state of a durable actor, reads it, and migrates it to the version of the code. */
 #include "durable/state.h"
 
 #include <stdio.h>
@@ -21,7 +19,7 @@ _Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "a front fits into a row of the s
 
 /* ---- Packing. ---- */
 
-/* Returns the block from which the state was read. */
+/* Returns the block into which the state was read. */
 static const struct state_block *block_of(const struct durable_actor *actor)
 {
     bool has_snapshot = actor->events && actor->events->block.data;
@@ -129,7 +127,8 @@ bool tr__durable_has_loaded(const struct durable *durable, const void *memory)
            (actor->events && is_inside(&actor->events->block, memory));
 }
 
-/* Copies the fields that the code does not know, because their bytes are borrowed. */
+/* Copies the fields that the code does not know into the block, because `tail` only borrows their
+ * bytes. */
 static tr_status tail_keep(struct worker *worker, struct state_block *block,
                            const struct tail *tail)
 {
@@ -143,7 +142,7 @@ static tr_status tail_keep(struct worker *worker, struct state_block *block,
 
 /* Reads the bytes into block->data, as block->type. Keeps fields at the end that the type does not
  * have. Refuses such fields if the state is to be migrated, or if they are in nested messages,
- * because then they could not be stored again. */
+ * because they could not be stored again then. */
 static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
                             bool is_migrated, struct state_block *block, tr_wire_error *error)
 {
@@ -175,7 +174,7 @@ static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr
     return tail.count ? tail_keep(self->worker, block, &tail) : TR_OK;
 }
 
-/* Converts the result of a migration to the type of the next step. */
+/* Converts the result of a migration to the type that the next step expects. */
 static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
                                const tr_type *made_type, const void **made, const tr_type *wanted,
                                struct state_block *block, tr_wire_error *error)
@@ -188,7 +187,8 @@ static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
         self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
     if (status != TR_OK)
         return status;
-    /* `converted` has a copy of everything that the old block points to */
+    /* Free the old block, because `converted` has copies of everything that the old block points
+     * to. */
     tr_message_free(block->type, block->data);
     block->type = wanted;
     block->data = converted;
@@ -198,8 +198,9 @@ static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
 }
 
 /*
- * Reads the bytes of a version and migrates them to the version of the code. The results of migrations are memory of
- * the application. The block of the last read belongs to the actor and lives as long as the generation.
+ * Reads the bytes of a version and migrates them to the version of the code. The results of migrations are in memory of
+ * the application. The block into which the last step was read belongs to the actor, and lives as long as the
+ * generation.
  */
 tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
                                  uint32_t stored_version, tr_bytes bytes, void *state,

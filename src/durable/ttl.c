@@ -14,7 +14,7 @@
 #include "store/read.h"
 #include "base/assert.h"
 
-/* The bytes of the alarm: when the actor was used last, low byte first. */
+/* The bytes of the alarm say when the actor was used last, low byte first. */
 enum { USE_SIZE = 8 };
 
 static tr_time due_after(const struct durable_kind *kind, tr_time use_ns)
@@ -80,7 +80,8 @@ tr_status tr__ttl_close(struct durable_actor *actor, bool is_due)
     tr_time part_ns = actor->kind->ttl_ns / TTL_PART;
     if (!ttl->used_ns || actor->is_doomed || actor->is_destroy_wanted)
         return TR_OK;
-    /* If nothing of the actor is stored, there is nothing to destroy later, and no use to store. */
+    /* If nothing of the actor is stored, its use need not be stored, because there will be nothing
+     * to destroy. */
     bool is_wanted =
         ttl->due_ns ? ttl->used_ns - ttl->stored_ns > part_ns : is_due || !actor->is_new;
     return is_wanted ? ttl_put(actor, ttl->used_ns, due_after(actor->kind, ttl->used_ns)) : TR_OK;
@@ -101,7 +102,7 @@ static bool has_message(const struct envelope *last)
     return false;
 }
 
-/* Whether the actor handles a message, or a message waits. */
+/* Whether the actor is handling a message, or a message waits. */
 static bool ttl_is_busy(struct worker *worker, struct durable_actor *actor)
 {
     static const uint32_t busy = 1u << COUNTER_REQUESTS | 1u << COUNTER_LATERS |
@@ -114,8 +115,8 @@ static bool ttl_is_busy(struct worker *worker, struct durable_actor *actor)
            has_message(cell->extra->mail.requests);
 }
 
-/* Moves the alarm of an actor to the time of its next check, because it is not destroyed yet.
- * Removes the alarm if the kind has no time to live any more. */
+/* The actor is not destroyed yet, so moves its alarm to the time of the next check. If the kind no
+ * longer has a time to live, removes the alarm. */
 static tr_status ttl_move(struct durable_actor *actor, tr_time use_ns, tr_time now_ns)
 {
     tr_time ttl_ns = actor->kind->ttl_ns;

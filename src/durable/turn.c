@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Turns of durable actors: opens and closes commits around each handler of the application.
- */
+/** Turns of durable actors. Opens and closes commits around each handler of the application. */
 #include "durable/turn.h"
 
 #include "actor/turn/blocking.h"
@@ -37,7 +35,7 @@ static const tr_next same = {TR_NEXT_SAME};
 
 /* ---- Records of turns. ---- */
 
-/* Whether the actor has open requests, so that their answers must be looked for in the outbox; see
+/* Whether the actor has open requests. If it has, their answers are looked for in the outbox; see
  * durable/request.h. */
 static bool requests_are_open(const struct durable_actor *actor)
 {
@@ -85,7 +83,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     self->frame = frame;
     self->reads = &frame->reads;
     outbox_begin(self, &actor->outbox);
-    /* After tr_destroy, all messages of the actor are held back until the destroy is on disk. */
+    /* After tr_destroy, the outbox holds all messages of the actor back until the destroy is on
+     * disk. */
     actor->outbox.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC &&
                             !actor->is_doomed && !requests_are_open(actor);
     if (is_hook)
@@ -169,7 +168,7 @@ void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type 
         envelope_give(&worker->pool, envelope);
 }
 
-/* Notes a failed attempt of the alarm and of each item of a failed turn. Call after the commit of
+/* Notes a failed attempt for the alarm and for each item of a failed turn. Call after the commit of
  * the turn was undone. */
 static void frame_failed(struct tr_self *self, struct durable_actor *actor)
 {
@@ -178,7 +177,7 @@ static void frame_failed(struct tr_self *self, struct durable_actor *actor)
     tr__queues_failed(self->worker, actor, self);
 }
 
-/* Ends the record of a turn that has not failed. */
+/* Writes the record of a turn that has not failed, and counts it. */
 static void record_end(struct tr_self *self)
 {
     tr__record_ended(self);
@@ -212,7 +211,7 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
         tr__commit_fail(worker, actor, tr__ask_failed_status(self));
-    /* A cancelled turn stores no failed attempt, because the actor is about to end or to
+    /* A cancelled turn stores no failed attempt, because its actor is about to end or to
      * restart. */
     if (next.code == TR_NEXT_FAILED && !self->is_cancelled)
         frame_failed(self, actor);
@@ -233,20 +232,20 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
     return next;
 }
 
-/* Returns the application's handler that a handler of the kind's table stands for. */
+/* Returns the application's handler for a handler in the table of the kind. */
 static const tr_handler *handler_behind(const struct durable_actor *actor,
                                         const tr_handler *handler)
 {
     return &actor->kind->declared->behavior->handlers[handler - actor->kind->handlers];
 }
 
-/* Forwards a message that came too late for this generation to the next one. */
+/* Forwards a message to the next generation, because it came too late for this generation. */
 static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
     if (actor->requests && tr__request_is_open(self, actor)) {
         /* The id of the request was lost when the request was stashed. The asker still has the id,
-         * and sends the request again. */
+         * and sends the request again with it. */
         self->error.code = REFUSAL_UNBEGUN;
         turn_fail_reply(self, TR_STOPPED);
         return same;
@@ -255,8 +254,8 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
     /*
-     * The key is destroyed or the system stops: a request gets that status as its answer, and other messages become
-     * dead letters.
+     * The key is being destroyed, or the system stops. A request gets the status of that as its answer. Any other
+     * message becomes a dead letter.
      */
     if (self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
@@ -272,8 +271,8 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
     if (is_broken)
         *next = not_stored(self, actor->broken);
     else if (is_late && self->envelope->kind == ENVELOPE_CHANNEL)
-        /* drop a message of a channel, because the channels of this generation are about to
-         * close */
+        /* Drop a message of a channel, because the channels of this generation are about to
+         * close. */
         *next = same;
     else if (is_late)
         *next = pass_on(self, actor);
@@ -323,8 +322,8 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * Removes everything that is stored of this key, because an earlier first start has not finished, or a destroy was not
- * completed.
+ * Removes everything that is stored of this key. The reason is an earlier first start that has not finished, or a
+ * destroy that was not completed.
  */
 static tr_status erase_first(struct tr_self *self, struct durable_actor *actor)
 {
@@ -348,8 +347,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
     if (actor->machine.state != SLEEP_LOADING)
-        /* this is a second tr_durable_begins, because the start that sent the first one failed
-         * before it was handled */
+        /* This is a second tr_durable_begins. The start that sent the first one failed before that
+         * message was handled. */
         return same;
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
@@ -373,7 +372,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     next = tr__durable_changed(self, verb_turn, actor, next);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
         actor->is_creating = false;
-    /* Store a key that was just created, even if nothing has changed, so that the store knows the key. */
+    /* If the key was just created, store it even if nothing has changed. The store then knows the key. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
@@ -381,9 +380,9 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Waits until no turn of the actor is a barrier. There is at most one barrier at a time. No other
- * turn begins between its end and the hook, because this turn, once woken, resumes before the next
- * message is handled. Returns false if the hook must not run. */
+/* Waits until no turn of the actor is a barrier. At most one turn is a barrier at a time. When it
+ * ends, it wakes this turn, which resumes before the next message is handled. So no other turn
+ * begins before the hook. Returns false if the hook must not run. */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
     while (actor->barriers && !self->is_cancelled && !actor->is_deadline_over) {
@@ -401,9 +400,9 @@ static const char *hook_name(enum sleep_reason reason)
     return reason == SLEEP_REASON_SLEEP ? "tr_sleeping" : "tr_destroying";
 }
 
-/* Logs the failure of a hook. It does not prevent the end of the actor. The state may be half
- * changed, so no other turn may see it: a sleep ends now, with the state that was stored before. A
- * destroy continues. */
+/* Logs the failure of a hook. The actor ends nevertheless. The state may be half changed, so no
+ * other turn may see it. A sleep ends now, with the state that was stored before. A destroy
+ * continues. */
 static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum sleep_reason reason)
 {
     tr__log(self->worker->system,
@@ -420,7 +419,7 @@ static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum 
     tr__durable_drive(self->worker, actor, false);
 }
 
-/* Submits finished commits of earlier turns, so that they are stored even if the hook fails. */
+/* Submits the finished commits of earlier turns. So they are stored even if the hook fails. */
 static void hook_save(struct worker *worker, struct durable_actor *actor)
 {
     if (!actor->is_dirty)
@@ -486,8 +485,8 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
-    /* A blocking call may end the process, as a handler may, so keep its slot. A call that several
-     * turns share does not belong to this handler. */
+    /* A blocking call may end the process, as a handler may, so the turn keeps its slot during the
+     * call. A call that several turns share does not belong to this handler. */
     if (!self->job || self->job->shared)
         tr__running_leave(self->frame);
     tr__record_before(self, actor);
@@ -503,9 +502,8 @@ static void on_park(struct tr_self *self)
         return;
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
-    /* The part of the turn that has ended may have asked for a sleep or released a hold, so perform
-     * the steps that the sleep machine now has. For a wait on a queue this was done before the
-     * wait. */
+    /* The part of the turn that has ended may have asked for a sleep or released a hold. So perform
+     * the steps that are due now. Before a wait on a queue this was already done. */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
 }
@@ -516,7 +514,7 @@ static void on_resume(struct tr_self *self)
         tr__running_enter(self);
 }
 
-/* Forgets the hook that waits in hook_wait, because its turn is dropped there and no frame is left of it. */
+/* Forgets the hook that waits in hook_wait. Its turn is dropped there, and its frame is gone. */
 static void on_abandon(struct durable *durable)
 {
     struct durable_actor *actor = LIST_OWNER(durable, struct durable_actor, durable);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Turns of durable actors: runs code before and after each handler of the application. */
+/** Turns of durable actors. Runs code before and after each handler of the application. */
 #ifndef DURABLE_TURN_H
 #define DURABLE_TURN_H
 
@@ -14,7 +14,7 @@ struct durable_hold {
     uint64_t number;
 };
 
-/** A message that tr_connection_kept has returned, in memory of the turn. */
+/** A message that tr_connection_kept has returned to the turn, in memory of the turn. */
 struct kept_message {
     struct kept_message *next;
     const tr_type *type;
@@ -22,37 +22,38 @@ struct kept_message {
 };
 
 /**
- * The record of a turn of a durable actor. It is not on the stack of the turn, because a crash
- * destroys that stack.
+ * The record of a turn of a durable actor. It is not on the stack of the turn, because that stack
+ * is lost when the turn crashes.
  */
 struct durable_frame {
     struct tr_self *self;
-    struct list saver;          /* link in commit.savers, while the turn waits in tr_save */
+    struct list saver;          /* while the turn waits in tr_save: link in commit.savers */
     struct wake_lock wake_lock; /* raised while the turn runs or waits */
     struct list holds;
-    uint32_t lenient; /* number of TR_WAIT_UNTIL blocks around the place where the turn is */
-    /* the turn runs the run handler, or on_sleep or on_destroy, which the sleep machine counts
-     * itself */
+    uint32_t lenient; /* how many TR_WAIT_UNTIL blocks the turn is inside */
+    /* The turn runs the run handler, on_sleep or on_destroy. The sleep machine counts these
+     * itself. */
     bool is_hook;
-    enum sleep_reason hook;     /* which hook the turn runs; 0: none */
-    bool is_run;                /* the turn runs the run handler, so it does not handle a request */
-    enum sleep_counter counter; /* counter that wake_lock raises, outside of TR_WAIT_UNTIL */
-    bool is_barrier;            /* no hook begins before this turn has ended */
-    struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
+    enum sleep_reason hook;     /* which of on_sleep and on_destroy the turn runs; 0: none */
+    bool is_run;                /* the turn runs the run handler, so it handles no request */
+    enum sleep_counter counter; /* counter that wake_lock raises while `lenient` is 0 */
+    bool is_barrier;            /* on_sleep and on_destroy wait until this turn has ended */
+    struct list taker;          /* while the turn waits on a queue: link in durable_actor.takers */
     struct durable_call call;   /* where the message of the turn came from */
     struct kept_message *read;  /* messages that tr_connection_kept has returned */
-    /* wake lock; raised when the turn takes an item, dropped at its next wait on a queue */
+    /* A wake lock that the turn raises when it takes an item, and drops at its next wait on a
+     * queue. */
     struct wake_lock receive;
     struct running_slot
-        /* slot that names the items and the alarm of the turn; NULL: none. See durable/running.h */
+        /* slot that names the items and the alarm of the turn, see durable/running.h; NULL: none */
         *slot;
     bool has_items; /* the turn has taken an item, and may still have it */
-    /* The following members are for a turn that handles an alarm. */
+    /* The members from here to is_alarm_gone are for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
     struct alarm_mark mark;
-    struct alarm_plan plan; /* the plan of the alarm when the handler began */
-    /* a copy of the alarm; needed because the handler may replace the alarm and then fail */
+    struct alarm_plan plan; /* plan of the alarm when its handler began */
+    /* A copy of the alarm. It is needed because the handler may replace the alarm and then fail. */
     struct alarm *kept;
     bool is_alarm_gone; /* an earlier commit of this turn has replaced or removed the alarm */
     void *message;
@@ -64,50 +65,50 @@ struct durable_frame {
 extern const struct durable_hooks tr__durable_hooks;
 
 /**
- * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB made
- * in the handler of the runtime. The thread of the worker may be replaced only while the handler of
- * the application runs.
+ * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB has
+ * made in the handler of the runtime. Only while the handler of the application runs may the worker
+ * get another thread.
  */
 tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message);
 /**
- * Begins a turn. Returns false if there is no memory; the turn must then fail with TR_NO_MEMORY.
+ * Begins a turn. Returns false if there is no memory. The turn must then fail with TR_NO_MEMORY.
  */
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
                                    const char *what, bool is_hook);
 /**
- * Closes the last commit of a turn whose handler has returned `next`. If `must`, the commit is
- * stored even if nothing has changed. Returns the result of the turn.
+ * Closes the last commit of a turn whose handler has returned `next`. If `must` is true, the commit
+ * is stored even if nothing has changed. Returns the result of the turn.
  */
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
-/** Ends a turn, whether it succeeded or not, and frees its record. */
+/** Ends a turn and frees its record. The turn may have succeeded or failed. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
 /**
- * Returns whether this generation handles no more messages. If so, answers or forwards the message
- * of this turn, and sets *next to the result of the turn.
+ * Whether this generation handles no more messages. If so, answers or forwards the message of this
+ * turn, and sets *next to the result of the turn.
  */
 bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_next *next);
 /**
- * Runs the turn of a message of the application: begins a frame, calls the handler, and ends the
+ * Runs the turn of a message of the application. Begins a frame, calls the handler, and ends the
  * frame. `verb` is as in tr__durable_user.
  */
 tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                            const tr_handler *handler, void *state, const void *message);
 /**
- * Sends an actor an ordinary message of the runtime. If the present turn has failed, the message is
- * handled after tr_awake of the next generation. If there is no memory, nothing is sent.
+ * Sends an actor an ordinary message of the runtime. If the current turn has failed, the next
+ * generation handles the message after tr_awake. If there is no memory, nothing is sent.
  */
 void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
                         const void *message);
-/** Handles a message of the application: calls its handler. */
+/** Handles a message of the application by calling its handler. */
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
-/** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */
+/** Handles the first message of a generation. Calls the handlers of tr_created and tr_awake. */
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message);
 /** Begins the run handler of a generation that has started. */
 void tr__durable_started(struct worker *worker, struct durable_actor *actor);
-/** Handles tr_durable_hooked: calls the handler of tr_sleeping or tr_destroying. */
+/** Handles tr_durable_hooked. Calls the handler of tr_sleeping or tr_destroying. */
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message);
-/** Handles tr_durable_driven: performs steps of the sleep machine while no other turn of the actor runs. */
+/** Handles tr_durable_driven. Performs steps of the sleep machine while no other turn of the actor runs. */
 tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message);
 
 #endif

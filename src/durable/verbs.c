@@ -12,10 +12,10 @@
 #include "mem/heap.h"
 #include "actor/cell/verb.h"
 
-/* Returns the durable actor of a turn. Ends the turn if its actor is not durable. */
+/* Returns the durable actor of a turn. If the actor of the turn is not durable, ends the turn. */
 static struct durable_actor *verb_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -52,8 +52,8 @@ bool tr_deadline_fired(const tr_self *self)
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!actor || actor->is_deadline_over)
         return actor;
-    /* While a handler computes, its worker does not notice that time passes. So read the clock
-     * here. */
+    /* Read the clock here, because the time of the worker stands still while its handler
+     * computes. */
     const struct sleep_machine *machine = &actor->machine;
     bool is_grace = machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE;
     const tr_platform *platform = self->worker->system->platform;
@@ -101,10 +101,10 @@ tr_status tr_destroy(tr_self *self)
         status = TR_STOPPING;
     if (status != TR_OK)
         return status;
-    /* The sleep machine gets the order when the commit is submitted, and the commit stores the mark
-     * of tr_destroy. */
+    /* The sleep machine is asked to destroy the actor when the commit with the mark of tr_destroy
+     * is submitted. */
     actor->is_destroy_wanted = true;
-    /* hold back messages from now on until the destroy is on disk */
+    /* From now on hold messages back, until the destroy is on disk. */
     actor->outbox.is_open = false;
     return TR_OK;
 }
@@ -132,14 +132,14 @@ tr_status tr_try_save(tr_self *self)
     list_push_last(&commit->savers, &self->frame->saver);
     self->worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     status = turn_park_at(self, TR_NEVER, NULL);
-    list_remove(&self->frame->saver); /* a cancelled turn is still linked here */
+    list_remove(&self->frame->saver); /* if the turn was cancelled, it is still linked here */
     return status;
 }
 
 void tr_save(tr_self *self)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     tr_status status = tr_try_save(self);
     if (status != TR_OK)
         tr_crash(self, status, "tr_save: %s", tr_status_text(status));
@@ -148,9 +148,9 @@ void tr_save(tr_self *self)
 /* ---- Lists of the state. ---- */
 
 /* Returns the list in a block of the heap that can grow, with capacity for `more` items. Lists of
- * tr_append are already in such a block, which is marked as an array and whose size says how many
- * items fit. Any other list (read from the store, from tr_alloc, or a constant) is copied, because
- * the memory after its items may be in use, and a constant cannot be written. */
+ * tr_append are already in such a block; it is marked as an array, and its size says how many items
+ * fit. Any other list is copied. It may have been read from the store, or come from tr_alloc; the
+ * memory after its items may be in use then. Or it is a constant, which cannot be written. */
 static char *list_own(tr_self *self, const char *verb, const void *items, size_t count, size_t size,
                       size_t more)
 {
@@ -227,7 +227,7 @@ tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char 
                            &hold->wake_lock,
                            is_awake ? COUNTER_KEEP_AWAKE : COUNTER_TASKS,
                            worker->loop.now_ns);
-    /* Inside a TR_WAIT_UNTIL block the turn itself does not keep the actor awake. */
+    /* While the turn is inside a TR_WAIT_UNTIL block, it does not keep the actor awake. */
     if (!is_awake && !frame->lenient++)
         tr__sleep_drop(&actor->machine, &frame->wake_lock, worker->loop.now_ns);
     return (tr_hold){self, hold->number};

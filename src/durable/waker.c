@@ -10,14 +10,15 @@
 #include "store/read.h"
 
 enum {
-    /* keys that one turn looks at; the waker pauses while as many cells wait in the line of
-     * durable/pressure.c */
+    /* How many keys one turn of the waker looks at. The waker pauses while this many cells wait in
+     * the line of durable/pressure.c. */
     WAKER_PAGE = 64
 };
 
-/* Delay between two pages, so that other actors of this worker run too and not all keys wake at the same moment. */
+/* The delay between two pages. It lets other actors of this worker run, and keeps all keys from waking at the same
+ * moment. */
 #define WAKER_PAGE_NS (10 * TR_MILLISECOND)
-/* Delay after a failure of the store or of memory. */
+/* The delay after a failure of the store, or after there was no memory. */
 #define WAKER_AGAIN_NS TR_SECOND
 
 /* ---- Queues that the run handler takes from. ---- */
@@ -36,8 +37,8 @@ void tr__run_takes(struct worker *worker, struct durable_actor *actor, const cha
 static bool run_has_work(const struct durable_actor *actor)
 {
     const struct queues *queues = &actor->queues;
-    /* All queues count as long as the run handler has not taken from any, because it is not known
-     * yet from which it takes. */
+    /* As long as the run handler has not taken from any queue, all queues count, because it is not
+     * known from which it will take. */
     bool takes_all = !queues->has_run_taken || queues->takes_any;
     if (!queues->has_run_taken && queues->has_run)
         return false;
@@ -46,8 +47,8 @@ static bool run_has_work(const struct durable_actor *actor)
         if (queue->ready.count && (takes_all || queue->is_run))
             return true;
     }
-    /* Count items that only the open commit has removed: if it has failed, they are still in the
-     * store. */
+    /* Also count items that only the open commit has removed. If that commit has failed, they are
+     * still in the store. */
     LIST_EACH (link, &queues->changed) {
         const struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
         if (item->is_removed && item->id <= queues->committed && (takes_all || item->queue->is_run))
@@ -61,11 +62,12 @@ enum run_wanted tr__run_wanted(const struct durable_actor *actor)
     bool is_destroyed = actor->is_destroying || actor->machine.outcome == SLEEP_ENDED_DESTROYED;
     if (!actor->kind->run || is_destroyed || !run_has_work(actor))
         return RUN_NOT_WANTED;
-    if (actor->is_creating) /* the first start will be undone, together with its items */
+    if (actor->is_creating) /* the first start will be undone, and with it all items */
         return RUN_NOT_WANTED;
     if (actor->queues.has_moved)
         return RUN_WANTED;
-    /* A run handler that has returned would return again, so its items are no reason to begin. */
+    /* The run handler has returned, and would return again. So its items are no reason to begin a
+     * generation. */
     return actor->queues.has_run ? RUN_NOT_WANTED : RUN_WANTED_LATER;
 }
 
@@ -76,7 +78,7 @@ TR_MESSAGE(tr_waker_page);
 
 struct waker_state {
     struct durable_host *host;
-    int64_t place; /* number of the last key that was looked at */
+    int64_t place; /* number of the last key that the waker has looked at */
 };
 
 struct waker_page {
@@ -98,7 +100,7 @@ static bool on_queued(void *context, const struct store_queued *queued)
 {
     struct waker_page *page = context;
     struct waker_state *waker = page->waker;
-    /* the first start of the key has not finished, so the key will be removed */
+    /* The first start of the key has not finished, so the key will be removed. */
     bool is_half = queued->version & STATE_HALF;
     const struct durable_kind *kind =
         queued->has_items && !is_half ? kind_of(waker->host, queued->kind) : NULL;
@@ -106,7 +108,7 @@ static bool on_queued(void *context, const struct store_queued *queued)
     tr_status status = TR_OK;
     if (kind && kind->run)
         status = tr_self_try_durable(page->self, kind->origin, queued->key, &bits);
-    /* Skip a key that is being destroyed, or is invalid. */
+    /* Skip a key that is being destroyed, or that is not valid. */
     if (status != TR_OK && status != TR_DESTROYING && status != TR_INVALID_ARGUMENT) {
         page->status = status;
         return false;
@@ -173,7 +175,7 @@ tr_status tr__waker_start(struct durable_host *host)
     tr_status status = tr__store_list_queued(
         host->contexts[0].reader, INT64_MIN, QUEUE_NAMES_FROM, 1, on_any, &has_any);
     if (status == TR_OK && !has_any)
-        return TR_OK; /* a store without queues has nothing to wake */
+        return TR_OK; /* a store without queues has no key to wake */
     const struct tr_waker_set set = {.host = (uint64_t)(uintptr_t)host};
     const struct pooled_spawner nobody = {0};
     const struct pooled_place place = {

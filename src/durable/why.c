@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tr_actor_why of a durable actor: why it does not fall asleep, or why it does not end. */
+/**
+ * What tr_actor_why says of a durable actor: why it does not fall asleep, or why it does not end.
+ */
 #include "durable/why.h"
 
 #include <stdio.h>

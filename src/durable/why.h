@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What tr_actor_why reports about a durable actor.
- */
+/** What tr_actor_why says of a durable actor. */
 #ifndef DURABLE_WHY_H
 #define DURABLE_WHY_H
 

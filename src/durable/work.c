@@ -3,15 +3,15 @@
  * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), stashed
  * messages, and items that the run handler will take.
  *
- * Each of the four has a counter in the sleep machine and at most one wake lock. An arriving
- * message does not raise the wake lock, so that sending costs the same for every actor. Instead,
- * tr__work_look reads the cell of the actor before each decision of the machine.
+ * Each of these four kinds of work has a counter in the sleep machine and at most one wake lock. A
+ * message that arrives does not raise the wake lock, so that sending costs the same for every
+ * actor. Instead, tr__work_look reads the cell of the actor before each decision of the machine.
  *
- * Work that ends with a turn is noticed at the end of that turn. A message without a handler is
- * noticed by on_skipped. Other work ends unnoticed: a signal without a handler, mail that was
- * dropped because the mailbox was full, an owed reply whose ask has timed out. Therefore, while
- * there is work, a timer calls tr__work_look again: in a grace the machine's own tick, otherwise
- * the timer of look_ns.
+ * When work ends with a turn, the end of that turn calls tr__work_look. When a message without a
+ * handler is skipped, on_skipped does. No call follows when other work ends: a signal without a
+ * handler, mail that was dropped because the mailbox was full, or an owed reply whose ask has timed
+ * out. Therefore, while there is work, a timer calls tr__work_look again. In a grace this is the
+ * machine's own tick, otherwise the timer for look_ns.
  */
 #include "durable/work.h"
 
@@ -27,8 +27,8 @@ static const struct envelope *ring_first(const struct envelope *last)
     return last ? (const struct envelope *)(const void *)last->mail.next : NULL;
 }
 
-/* Returns the name of the work that waits for the actor's next run: of the first message, or of a
- * turn that was woken. NULL: nothing waits. */
+/* Returns the name of the first work that waits for the actor's next run. This is the name of a
+ * message, or a text for a turn that was woken. Returns NULL if nothing waits. */
 static const char *waiting_mail(const struct cell *cell)
 {
     const struct cell_extra *extra = cell->extra;
@@ -48,7 +48,7 @@ static const char *waiting_mail(const struct cell *cell)
     return cell->flags & CELL_WOKEN ? "a turn about to resume" : NULL;
 }
 
-/* Returns how long the asker still waits for this reply, or 0 if it no longer waits. */
+/* Returns how long the asker still waits for this reply. Returns 0 if the asker no longer waits. */
 static tr_time time_left(const struct worker *worker, const struct later *later)
 {
     const struct envelope *answer = later->answer;
@@ -56,14 +56,15 @@ static tr_time time_left(const struct worker *worker, const struct later *later)
     uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
     if (!slots_find(worker->slots, answer->sender))
         return 0;
-    if (!deadline_ms) /* the asker has no deadline, or one too far away for an envelope */
+    if (!deadline_ms) /* the asker has no deadline, or one that is too far away for an envelope */
         return TR_NEVER;
     int32_t left_ms = (int32_t)(deadline_ms - now_ms);
     return left_ms > 0 ? left_ms * TR_MILLISECOND : 0;
 }
 
-/* Returns the name of the first request whose reply is owed, or NULL. Sets *left_ns to the shortest
- * time for which an asker still waits. */
+/* Returns the name of the first request that has no reply yet although its handler has ended
+ * (tr_reply_later). Returns NULL if there is none. Sets *left_ns to the shortest time for which an
+ * asker still waits. */
 static const char *owed_reply(const struct worker *worker, const struct cell *cell,
                               tr_time *left_ns)
 {
@@ -112,13 +113,14 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     mail_look(worker, cell);
     const char *mail = waiting_mail(cell);
     const char *owed = owed_reply(worker, cell, &left_ns);
-    /* A sealed actor handles no further message, so nothing can unstash its messages. */
+    /* A sealed actor handles no further message. So nothing can unstash its messages, and these do
+     * not count. */
     bool is_sealed = cell->flags & CELL_SEALED;
     const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash.ring);
     work_tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
     work_tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
-    /* In a grace, waits on queues have ended. Items are left for the next generation, so they do
-     * not count. */
+    /* In a grace, all waits on queues have ended. Items are left for the next generation, so they
+     * do not count as work. */
     const char *items = machine->state == SLEEP_STARTED ? tr__queue_pending(actor) : NULL;
     work_tell(worker, actor, WORK_ITEMS, COUNTER_INTERNAL, items);
     work_tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
