@@ -13,14 +13,14 @@
 #include "wire/json_write.h"
 
 enum {
-    /* how long a worker may be stuck while an ask waits for it; then the ask is refused */
+    /* If a worker has been stuck for this time while an ask waits for it, the ask is refused. */
     ASK_STUCK_MS = 80,
     ASK_DEFAULT_MS = 5000,
     ASK_LONGEST_MS = 60000,
     REPLY_SHOWN_MAX = 128 * 1024
 };
 
-/* Ends a verb that changes something: answers the client, and leaves a line in the log. */
+/* Ends a verb that changes something. Answers the client, and leaves a line in the log. */
 static void finish(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
     tr__audit(visitor, request, status);
@@ -33,7 +33,8 @@ static void finish(struct visitor *visitor, const struct control_request *reques
     tr__visitor_end(visitor);
 }
 
-/* Whether an actor may be given orders. /user may not, because its end would end the program. */
+/* Whether clients may give orders to an actor. They may not give any to /user, because the end of
+ * /user would end the program. */
 static bool may_order(struct visitor *visitor, const struct control_request *request, tr_ref actor)
 {
     const struct cell *guardian = visitor->observer->system->user.guardian;
@@ -66,7 +67,8 @@ void tr__verb_order(struct visitor *visitor, const struct control_request *reque
 
 /* ---- Messages. ---- */
 
-/* Finds the type of a message for which a behavior has a handler; NULL: it has none. */
+/* Finds the type of a message with this name for which a behavior has a handler. Returns NULL if
+ * there is none. */
 static const tr_type *type_of(const tr_behavior *behavior, const char *name)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -78,8 +80,8 @@ static const tr_type *type_of(const tr_behavior *behavior, const char *name)
     return NULL;
 }
 
-/* Reads the message of a request. If there is none, refuses the request and returns NULL. The
- * caller frees the result by tr_message_free. */
+/* Reads the message of a request. If the request has none, refuses the request and returns NULL.
+ * The caller frees the result by tr_message_free. */
 static void *message_read(struct visitor *visitor, const struct control_request *request,
                           tr_ref actor, const tr_type **type)
 {
@@ -100,7 +102,7 @@ static void *message_read(struct visitor *visitor, const struct control_request 
                            request->message ? request->message : "");
         return NULL;
     }
-    /* The thread of the control socket must not wait for capacity. */
+    /* Refuse now, because the thread of the control socket must not wait for capacity. */
     if (overflow_has(glance.behavior->options.overflow, OVERFLOW_WAITS) &&
         glance.queued >= glance.queued_max) {
         tr__visitor_refuse(visitor, request->id, TR_MAILBOX_FULL, "the mailbox is full");
@@ -133,8 +135,8 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 
 /* ---- Asks. ---- */
 
-/* If the worker of an actor is stuck in a turn that does not handle this ask, refuses the ask,
- * names the turn, and returns true. `waited_ns` is the time since the ask was sent, or 0 if it was
+/* Whether the worker of an actor is stuck in a turn that does not handle this ask. If so, refuses
+ * the ask and names the turn. `waited_ns` is the time since the ask was sent, or 0 if the ask was
  * not sent. */
 static bool stuck_refuse(struct visitor *visitor, const struct control_request *request,
                          tr_ref actor, const tr_type *type, tr_time waited_ns)
@@ -224,7 +226,7 @@ static void reply_write(struct visitor *visitor, const struct control_request *r
     source_resize(source, text, 0);
 }
 
-/* Ends an ask that waits for its worker, which is stuck in an earlier turn. */
+/* Ends an ask whose worker is stuck in an earlier turn. */
 static bool ask_give_up(struct visitor *visitor, const struct control_request *request)
 {
     tr_time waited_ns = tr__observer_now(visitor->observer) - visitor->begun_ns;

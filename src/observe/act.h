@@ -11,14 +11,14 @@ void tr__verb_ask(struct visitor *visitor, const struct control_request *request
 void tr__verb_log(struct visitor *visitor, const struct control_request *request);
 
 /**
- * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request has no
- * time-out, refuses the request at once and names the turn in which the worker is stuck.
+ * Sends an ask and waits for its reply. If the request has no time-out and the worker of the actor
+ * is stuck, refuses the request at once and names the turn in which the worker is stuck.
  */
 void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
                    const tr_type *type, const void *message, tr_time timeout_ns);
 /**
- * Checks whether an ask was answered. Returns true if it has ended, and its result is in the
- * output.
+ * Checks whether an ask was answered. If the ask has ended, writes its result to the output and
+ * returns true.
  */
 bool tr__ask_continue(struct visitor *visitor);
 /** Ends an ask whose client has gone: cancels it, and leaves a line in the log. */

@@ -25,8 +25,8 @@ bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *gla
         return false;
     struct view_glance seen = tr__view_glance(cell);
     bool is_open = atom64_load(&cell->door.ref, ATOM_ACQUIRE) == ref; /* pairs with door_open */
-    /* The door of a stopping actor is closed although the slot still has the actor. A free slot has
-     * no actor. */
+    /* The door of an actor that is stopping is closed, but the slot still has the actor. Otherwise
+     * a closed door means that the slot has no actor. */
     if (!is_open && (seen.life != LIFE_STOPPING || owner >= system->worker_count))
         return false;
     const struct dispatch *dispatch = ATOM_PEEK(&cell->dispatch);
@@ -54,7 +54,7 @@ bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *gla
 
 bool tr__actor_is_below(tr_system *system, const struct cell *cell, uint64_t below)
 {
-    /* The depth is limited, because cells that change during the walk could form a circle. */
+    /* The depth has a limit, because cells that change during the walk could form a circle. */
     for (unsigned depth = 0; cell && depth <= TR_PATH_MAX; depth++) {
         if (ATOM_PEEK(&cell->identity) == below)
             return true;
@@ -88,7 +88,7 @@ bool tr__actor_describe(tr_system *system, const struct actor_glance *glance, tr
 
 /* ---- The list. ---- */
 
-/* Returns the state with this name, or LIFE_COUNT if there is none. */
+/* Returns the state with this name. Returns LIFE_COUNT if there is none. */
 static enum life life_of(const char *name)
 {
     enum life life = LIFE_NEW;
@@ -139,7 +139,8 @@ tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query, size_
 
 /* ---- By behavior. ---- */
 
-/* Returns the line of a behavior, and makes it if needed; NULL: there are too many lines. */
+/* Returns the line of a behavior. If the behavior has none, makes a line. Returns NULL if there are
+ * too many lines. */
 static tr_behavior_info *line_of(tr_behavior_info *lines, size_t *used, const tr_behavior *behavior)
 {
     for (size_t i = 0; i < *used; i++) {
@@ -163,8 +164,8 @@ static int compare_live(const void *a, const void *b)
     return strcmp(left->behavior, right->behavior);
 }
 
-/* Counts all actors by behavior. Returns false if some behaviors have no line, because there are
- * too many. */
+/* Counts all actors by behavior. Returns false if there are too many behaviors, so that some have
+ * no line. */
 static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
 {
     uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
@@ -197,7 +198,7 @@ static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
     return has_all;
 }
 
-/* Adds lines for behaviors whose actors have all ended, if some of them have failed. */
+/* Adds lines for behaviors with failures whose actors have all ended. */
 static void failed_add(tr_system *system, tr_behavior_info *lines, size_t *used)
 {
     uint64_t others;
@@ -231,7 +232,7 @@ tr_status tr_system_behaviors_sized(tr_system *system, tr_behavior_info *behavio
 
 /* ---- By path. ---- */
 
-/* Reads a hexadecimal number. Returns false if there is none or it is too large. */
+/* Reads a hexadecimal number. Returns false if there is none, or if it is too large. */
 static bool hex_read(const char **at, uint32_t *value)
 {
     uint64_t number = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lists of actors, from what any thread may see of a cell (actor/cell/view.h).
+ * Lists of actors. They show what any thread may see of a cell (actor/cell/view.h).
  *
- * A cell is never freed while its system lives, so a list is a walk over all slots. A cell may get
- * another actor while it is read. In that case its identity has changed, and the row is dropped.
+ * No cell is freed while its system exists, so a list is a walk over all slots. A cell may get
+ * another actor while this thread reads the cell. In that case the identity of the cell has
+ * changed, and the row is dropped.
  */
 #ifndef OBSERVE_ACTORS_H
 #define OBSERVE_ACTORS_H
@@ -12,12 +13,12 @@
 
 struct cell;
 
-/** What a walk over all slots reads of an actor before it reads the path. */
+/** What a walk over all slots first reads of an actor. It reads the path only later. */
 struct actor_glance {
     uint64_t ref;
     const struct cell *cell;
-    const tr_behavior *behavior; /* behavior of the actor; NULL: not set up yet */
-    uint32_t owner; /* index of the actor's worker; an index that is not valid: it has no worker */
+    const tr_behavior *behavior; /* NULL: the actor is not set up yet */
+    uint32_t owner; /* index of the actor's worker; if the index is not valid, the actor has none */
     uint32_t queued;
     uint32_t queued_max;
     uint64_t queued_bytes;
@@ -31,7 +32,7 @@ struct actor_glance {
 bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *glance);
 
 /**
- * Whether `cell` is the actor with the ref `below`, or one that it has started, at any depth. Any
+ * Whether `cell` is the actor with the ref `below`, or a descendant of that actor at any depth. Any
  * thread.
  */
 bool tr__actor_is_below(tr_system *system, const struct cell *cell, uint64_t below);

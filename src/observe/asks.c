@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Walks over all slots, in steps. Only the worker of an actor knows its asks, so each worker that
- * is not stuck is asked about those of its actors that can have asks.
+ * Walks over all slots, in steps. Only the worker of an actor knows the actor's asks. So for each
+ * actor that can have asks, its worker is asked, unless the worker is stuck.
  */
 #include "observe/asks.h"
 
@@ -13,17 +13,17 @@
 
 enum {
     ASKS_SLOTS = 4096, /* slots that one step reads */
-    ASKS_ASKED = 16,   /* actors about which workers are asked in one step */
-    /* limit of the actors about which workers are asked, over all steps: a second of work */
+    ASKS_ASKED = 16,   /* actors about which one step asks workers */
+    /* The most actors about which workers are asked, over all steps. These take about a second. */
     ASKS_MOST = 20000,
-    ASKS_LISTED = 1000, /* rows of an answer, if the request has no limit */
+    ASKS_LISTED = 1000, /* rows of an answer if the request names no limit */
 };
 
 struct asks {
-    uint32_t slot; /* the slot to read next */
+    uint32_t slot; /* slot that the next step reads first */
     uint32_t looked;
     uint32_t listed;
-    uint32_t not_asked; /* actors that were left out because their worker is stuck */
+    uint32_t not_asked; /* number of actors that were left out because their workers are stuck */
     tr_actor_report report;
     tr_why_report why;
 };
@@ -33,8 +33,8 @@ static void asks_free(struct visitor *visitor, void *work)
     source_resize(visitor->observer->source, work, 0);
 }
 
-/* Finds the answer for which an actor has waited longest, or NULL if it waits for none. Sets *count
- * to the number of its turns that wait. */
+/* Finds the answer for which an actor has waited longest. Returns NULL if the actor waits for no
+ * answer. Sets *count to how many of the actor's turns wait. */
 static const tr_reason *wait_find(struct visitor *visitor, struct asks *asks, tr_ref actor,
                                   uint32_t *count)
 {
@@ -65,8 +65,8 @@ static void wait_write(struct visitor *visitor, const tr_reason *oldest)
     tr__json_string(line, "why", oldest->text);
 }
 
-/* Asks the worker of an actor about it, and writes a row if the actor waits for an answer or owes
- * one. */
+/* Asks the worker of an actor about the actor. If the actor waits for an answer or owes one, writes
+ * a row. */
 static void actor_look(struct visitor *visitor, struct asks *asks,
                        const struct actor_glance *glance)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verb asks: lists actors that wait for an answer, with the actor that owes it and how long
- * they have waited. Also lists the actors that owe an answer.
+ * The verb asks. It lists actors that wait for an answer, with the actor that owes the answer and
+ * how long they have waited. It also lists actors that owe an answer.
  */
 #ifndef OBSERVE_ASKS_H
 #define OBSERVE_ASKS_H

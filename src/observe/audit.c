@@ -8,10 +8,11 @@
 #include "actor/cell/log.h"
 #include "actor/cell/log_kept.h"
 
-/* A line ends with the user and the result, which the lines that are kept must have too. */
+/* The user and the result are at the end of a line. The log keeps only the beginning of long lines,
+ * so a line must not be too long. */
 _Static_assert(AUDIT_WHAT_MAX + VISITOR_VIA_MAX + 75 <= LOG_KEPT_TEXT, "a whole line is kept");
 
-/* Appends a text and what stands before and behind it. */
+/* Appends a text, with other texts before and behind it. */
 static void add(struct audit *audit, const char *before, const char *text, const char *behind)
 {
     size_t length = strlen(audit->what);

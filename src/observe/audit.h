@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lines of the log about commands that change the running program: what was changed, by whom, and
- * with what result. They are written whatever the levels of the log are.
+ * Lines of the log about commands that change the running program. They say what was changed, by
+ * whom, and with what result. They are written whatever the log's levels are.
  */
 #ifndef OBSERVE_AUDIT_H
 #define OBSERVE_AUDIT_H
@@ -11,11 +11,11 @@
 enum { AUDIT_WHAT_MAX = 320 };
 
 /**
- * What a line needs to know of a request. Work that may outlast its client keeps one of these, so
- * that the line can be written when the work is over.
+ * What a line of the log must know of a request. Work that may outlast its client keeps this
+ * struct, so that the line can be written when the work is over.
  */
 struct audit {
-    char what[AUDIT_WHAT_MAX]; /* verb and arguments; a long text is cut: "..." */
+    char what[AUDIT_WHAT_MAX]; /* verb and arguments; a long text is cut and ends with "..." */
     char path[TR_PATH_MAX + 1];
     char via[VISITOR_VIA_MAX];
     uint32_t uid;
@@ -24,7 +24,10 @@ struct audit {
 /** Fills in *audit. */
 void tr__audit_of(struct audit *audit, const struct visitor *visitor,
                   const struct control_request *request);
-/** Writes the line. `is_left`: the client has gone, and nobody waits for the answer. Any thread. */
+/**
+ * Writes the line to the log. If `is_left`, the client has gone, and nobody waits for the answer.
+ * Any thread.
+ */
 void tr__audit_write(struct tr_system *system, const struct audit *audit, bool is_left,
                      const char *result);
 /** Writes the line for a request that is answered now. */

@@ -9,7 +9,8 @@
 
 enum {
     BEHAVIORS_SHOWN = 256,
-    /* behaviors whose fullest actor is asked for its oldest message: those with the most messages */
+    /* Of how many behaviors the fullest actor is asked for its oldest message. These are the
+     * behaviors with the most messages. */
     BEHAVIORS_AGED = 5
 };
 
@@ -17,7 +18,7 @@ struct behaviors {
     size_t count;
     size_t figures_count;
     size_t aged[BEHAVIORS_AGED]; /* indices in `infos`; BEHAVIORS_SHOWN: none */
-    bool is_quick;               /* no worker has taken long to answer */
+    bool is_quick;               /* so far no worker has taken long to answer */
     tr_behavior_info infos[BEHAVIORS_SHOWN];
     struct handler_figures figures[HANDLERS_MAX];
     tr_actor_report report;
@@ -32,7 +33,7 @@ static bool is_aged(const struct behaviors *all, size_t at)
     return false;
 }
 
-/* Chooses the behaviors with the most messages. */
+/* Chooses the behaviors that have the most messages. */
 static void aged_choose(struct behaviors *all)
 {
     for (size_t i = 0; i < BEHAVIORS_AGED; i++)
@@ -49,7 +50,7 @@ static void aged_choose(struct behaviors *all)
     }
 }
 
-/* Whether a handler belongs to a behavior. Tables of the same declaration are one behavior. */
+/* Whether a handler belongs to a behavior. All tables of one declaration count as one behavior. */
 static bool is_of(const struct handler_figures *figures, const tr_behavior_info *info)
 {
     const tr_behavior *behavior = figures->behavior;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The verb behaviors: actors, mail, failures and times of turns by behavior.
- */
+/** The verb behaviors. For each behavior it lists actors, mail, failures and times of turns. */
 #ifndef OBSERVE_BEHAVIORS_H
 #define OBSERVE_BEHAVIORS_H
 

@@ -14,12 +14,13 @@
 
 enum {
     CHANNELS_DEFAULT = 200,
-    /* channels in one answer; so few that the answer is smaller than VISITOR_PAGE_MAX */
+    /* How many channels an answer has at most. With this number the answer is smaller than
+     * VISITOR_PAGE_MAX. */
     CHANNELS_LARGEST = 400,
-    LOOKED_MAX = 65536 /* slots that one request reads */
+    LOOKED_MAX = 65536 /* slots that one request looks at */
 };
 
-/* One channel, with what the kernel reports about it. */
+/* A channel, and what the kernel reports about its socket. */
 struct row {
     struct channel_glance glance;
     struct socket_info info;
@@ -28,21 +29,21 @@ struct row {
     bool has_info;
 };
 
-/* Fills in a row. Returns false if the channel is gone, or does not belong to the actor that the
- * request names. */
+/* Fills in a row. Returns false if the channel is gone, or if the request names an actor and the
+ * channel does not belong to it. */
 static bool row_fill(struct visitor *visitor, uint32_t slot, tr_ref actor, struct row *row)
 {
     struct tr_system *system = visitor->observer->system;
     if (!tr__channel_glance(system, slot, &row->glance) || row->glance.kind == CHANNEL_ATTEMPT ||
         (actor.bits && row->glance.owner != actor.bits))
         return false;
-    /* On another platform, `fd` is not a descriptor of this process. */
+    /* On any other platform, `fd` is not a descriptor of this process. */
     bool is_real = system->platform == tr_platform_real();
     row->has_info = is_real && row->glance.fd >= 0 && tr__socket_info(row->glance.fd, &row->info);
     row->has_actor =
         row->glance.owner &&
         tr__observer_find(visitor->observer, tr_ref_from_bits(row->glance.owner), &row->actor);
-    /* If the descriptor was closed during this, the kernel may have described another socket. */
+    /* If the descriptor was closed meanwhile, the kernel may have described another socket. */
     return tr__channel_is_same(system, &row->glance);
 }
 
@@ -89,7 +90,7 @@ static void info_write(struct json_line *line, const struct row *row)
     tr__json_unsigned(line, "retransmits", info->retransmits);
 }
 
-/* Returns the name of a cipher that current libraries choose; NULL: it is another cipher. */
+/* Returns the name of a cipher that current libraries choose. Returns NULL for any other cipher. */
 static const char *cipher_name(uint16_t number)
 {
     static const struct {
@@ -111,7 +112,7 @@ static const char *cipher_name(uint16_t number)
     return NULL;
 }
 
-/* Writes what both sides have agreed on in the handshake. */
+/* Writes what the two sides have agreed on in the TLS handshake. */
 static void secure_write(struct json_line *line, const struct channel_glance *glance)
 {
     char number[8];

@@ -20,16 +20,16 @@
 enum {
     ASK_MS = 5,        /* time between two checks of whether an ask was answered */
     CHECK_MS = 1000,   /* time between two checks for slow clients */
-    RETRY_MS = 100,    /* time until the next accept, if there was no free descriptor */
-    READ_SIZE = 16384, /* bytes that one read takes */
+    RETRY_MS = 100,    /* after an accept found no free descriptor, the next one comes after this */
+    READ_SIZE = 16384, /* bytes that one read takes at most */
     CLIENTS_MOST = CONTROL_CLIENTS + OBSERVER_PAGES
 };
 
 struct control_client {
     struct visitor visitor;
     int fd;
-    bool has_more;    /* the job of the client can continue at once */
-    tr_time moved_ns; /* when bytes were last sent or received */
+    bool has_more;    /* the job of this client can continue at once */
+    tr_time moved_ns; /* when bytes were last sent to this client or received from it */
 };
 
 struct control {
@@ -38,7 +38,7 @@ struct control {
     int listener;
     int bell;
     atom32 is_over;
-    bool is_short; /* there was no free descriptor for the last client */
+    bool is_short; /* the last accept found no free descriptor */
     size_t client_count;
     char app[TR_NAME_MAX + 1];
     char path[LOCAL_PATH_MAX + 1];
@@ -55,7 +55,7 @@ static void client_drop(struct control *control, size_t at)
     *client = control->clients[--control->client_count];
 }
 
-/* Sends as much as the client takes now. Returns false if the client must be dropped. */
+/* Sends as much output as the client takes now. Returns false if the client must be dropped. */
 static bool client_send(struct control *control, struct control_client *client)
 {
     struct json_line *output = &client->visitor.output;
@@ -87,13 +87,15 @@ static bool client_receive(struct control *control, struct control_client *clien
     return true;
 }
 
-/* Does all that can be done for a client now. Returns false if the client must be dropped. */
+/* Does everything that can be done for a client now. Returns false if the client must be
+ * dropped. */
 static bool client_serve(struct control *control, struct control_client *client,
                          const struct local_event *event)
 {
     if (event->can_read && !client_receive(control, client))
         return false;
-    /* Each client gets one slice in turn. A list continues only as fast as its client reads. */
+    /* Each client gets one slice, then the next client has its turn. A list continues only as fast
+     * as its client reads. */
     client->has_more = tr__visitor_work(&client->visitor);
     if (!client_send(control, client))
         return false;
@@ -101,8 +103,8 @@ static bool client_serve(struct control *control, struct control_client *client,
     return true;
 }
 
-/* Makes space for one more client. Returns false if no present client can be dropped. Pages of
- * inspectors are not counted here. */
+/* Makes space for one more client, by dropping an idle one if needed. Returns false if none can be
+ * dropped. Does not count clients that are pages of an inspector. */
 static bool clients_make_space(struct control *control)
 {
     tr_time now_ns = tr__observer_now(&control->observer);
@@ -149,14 +151,14 @@ static void client_accept(struct control *control)
 
 /* ---- The thread. ---- */
 
-/* Returns the shorter of two timeouts, of which -1 means none. */
+/* Returns the shorter of two timeouts. A timeout of -1 means that there is none. */
 static int sooner(int timeout_ms, int other_ms)
 {
     return timeout_ms < 0 || (other_ms >= 0 && other_ms < timeout_ms) ? other_ms : timeout_ms;
 }
 
-/* Fills in the events to wait for. Returns how long to wait for them in milliseconds, or -1 for no
- * limit. */
+/* Fills in the events for which the thread waits next. Returns for how many milliseconds it waits,
+ * or -1 for no limit. */
 static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
@@ -199,8 +201,8 @@ static void control_main(void *context)
         if (tr__observer_is_watched(&control->observer))
             tr__observer_sample(&control->observer);
         control->is_short = false;
-        /* Walk from the last client to the first, because a dropped client is replaced by the last
-         * one. */
+        /* Walk from the last client to the first. When a client is dropped, the last client takes
+         * its place. */
         for (size_t i = count; i-- > 0;) {
             if (!client_serve(control, &control->clients[i], &events[2 + i]))
                 client_drop(control, i);
@@ -217,7 +219,7 @@ static void control_main(void *context)
 
 /* ---- Life. ---- */
 
-/* Copies the name of an app, in a form that can be a part of a file name. */
+/* Copies the name of an app, and changes it so that it can be a part of a file name. */
 static void name_copy(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
@@ -248,8 +250,8 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
         if (length < 0 || (size_t)length >= sizeof directory ||
             !tr__local_directory(directory, attempt == 3))
             continue;
-        /* The path must be absolute, because the tool reads it from a list of the system and runs
-         * in another directory. */
+        /* The path must be absolute. The tool finds it in a list of the system, and runs in another
+         * directory. */
         if (!tr__local_absolute(directory, absolute, sizeof absolute))
             continue;
         int whole = snprintf(path, size, "%s/%s.%d.sock", absolute, name, tr__local_process());
@@ -265,7 +267,7 @@ static void on_ring(void *context)
     tr__local_bell_ring(control->bell);
 }
 
-/* Makes all parts of the control socket except the thread. */
+/* Makes all parts of the control socket but its thread. */
 static tr_status control_open(struct control *control, const char *path, char *why)
 {
     tr_status status = tr_client_new(control->observer.system, &control->observer.client);
@@ -273,7 +275,7 @@ static tr_status control_open(struct control *control, const char *path, char *w
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
         return status;
     }
-    /* the thread must not wait for one client, because it has others */
+    /* The thread must not wait for one client, because it has other clients. */
     control->observer.client->never_waits = true;
     control->bell = tr__local_bell_new();
     if (control->bell < 0) {

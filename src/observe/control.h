@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The control socket: a thread that answers local clients (observe/visitor.h) while the system
- * runs.
+ * The control socket. Its thread answers local clients (observe/visitor.h) while the system runs.
  *
- * It has a thread of its own, which waits in poll(). So it answers even while every worker is
- * stuck. It has at most CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h).
- * The thread never waits for a client: one that does not read for CONTROL_SLOW_NS is dropped. If
- * there are too many clients, one that has been idle for CONTROL_IDLE_NS is dropped for a new one.
- * If there is no such client, the new one gets a line that says so.
+ * The thread waits in poll(), and is not a worker. So it answers even while every worker is stuck.
+ * It has at most CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h). The
+ * thread never waits for a client. A client that does not read for CONTROL_SLOW_NS is dropped. If
+ * there are too many clients, a client that has been idle for CONTROL_IDLE_NS is dropped for the
+ * new one. If there is no such client, the new client gets a line that says that there are too
+ * many.
  */
 #ifndef OBSERVE_CONTROL_H
 #define OBSERVE_CONTROL_H
@@ -22,14 +22,14 @@ struct control;
 struct schema_source;
 
 /**
- * Finds a path for the socket of this process, used if the program names none. Tries
- * $XDG_RUNTIME_DIR/troupe, /run/troupe, the directory of the store (`store` may be NULL) and
- * /tmp/troupe-<user>. Returns false if none of them can be used.
+ * Finds a path for the socket of this process, for a program that names none. Tries
+ * $XDG_RUNTIME_DIR/troupe, /run/troupe, the directory of the store, and /tmp/troupe-<user>. `store`
+ * may be NULL. Returns false if none of these can be used.
  */
 bool tr__control_place(const char *app, const char *store, char *path, size_t size);
 
 /**
- * Starts the thread. Its socket is at `path`, which is copied; `schema` is borrowed. On failure
+ * Starts the thread. Its socket is at `path`, which is copied. `schema` is borrowed. On failure
  * `why` gets a sentence. Fails with TR_LIMIT, TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NO_MEMORY and
  * other statuses of sockets.
  */

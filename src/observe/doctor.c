@@ -18,7 +18,7 @@ enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, GROWN = 50, 
 #define PAST_NS (10 * TR_MINUTE)
 #define GROWN_NS (10 * TR_SECOND)
 
-/* The results of the first of the two looks. */
+/* What the first of the doctor's two looks has found. */
 struct doctor {
     tr_time begin_ns;
     tr_counters counters;
@@ -29,7 +29,7 @@ struct doctor {
 
 /* ---- Findings. ---- */
 
-/* Writes a finding. `advice` says what to do; NULL: there is no problem. */
+/* Writes a finding. `advice` says what to do. If it is NULL, there is no problem. */
 static void TR_PRINTF(4, 5)
     finding(struct visitor *visitor, const char *check, const char *advice, const char *format, ...)
 {
@@ -148,7 +148,7 @@ static void store_look(struct visitor *visitor, const struct durable_host *host)
 
 /* ---- Actors. ---- */
 
-/* Warns if turns have recently taken long. Returns false if none has. */
+/* Warns if turns have taken long recently. Returns false if there were no such turns. */
 static bool turns_past_look(struct visitor *visitor)
 {
     struct tr_system *system = visitor->observer->system;
@@ -244,8 +244,8 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
             tr__observer_grows(visitor->observer, info.actor, &since_queued, &most_queued);
         tr_time for_ns = since_ns ? tr__observer_now(visitor->observer) - since_ns : 0;
         /*
-         * A mailbox that is full from time to time is not growing. A mailbox grows if it is fuller
-         * than ever.
+         * A mailbox that is full from time to time does not count as growing. A mailbox that grows
+         * is now about as full as it ever was.
          */
         bool grows = for_ns >= GROWN_NS && info.queued >= since_queued + GROWN &&
                      info.queued > since_queued + since_queued / 5 &&
@@ -278,7 +278,7 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
                 DEEP);
 }
 
-/* Names behaviors that have more and more actors. Perhaps these do not end when their work is done. */
+/* Names behaviors that have more and more actors. Perhaps their actors do not end when their work is done. */
 static void population_look(struct visitor *visitor)
 {
     const struct population *population = &visitor->observer->population;
@@ -307,7 +307,7 @@ static void population_look(struct visitor *visitor)
         finding(visitor, "actors", NULL, "no behavior has many more actors than before");
 }
 
-/* Returns how many actors failed in the last minute, RECENT_MAX at most. */
+/* Returns how many actors have failed in the last minute. Counts at most RECENT_MAX. */
 static unsigned failures_recent(struct visitor *visitor, struct doctor *doctor)
 {
     size_t count = 0;
@@ -326,7 +326,8 @@ static void rates_look(struct visitor *visitor, struct doctor *doctor)
     tr_counters now;
     tr_system_counters(visitor->observer->system, &now);
     const struct observer *observer = visitor->observer;
-    /* the number of dead letters one to two minutes ago, or at the first look */
+    /* Use the number of dead letters from one to two minutes ago. If there is none yet, use that of
+     * the first look. */
     size_t older = observer->letters_ns[1] ? 1 : 0;
     bool is_known = observer->letters_ns[older];
     uint64_t before = is_known ? observer->letters[older] : doctor->counters.dead_letters;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb doctor: looks twice within a second for common problems, and says what to do. */
+/** The verb doctor. It looks for common problems twice within a second, and says what to do. */
 #ifndef OBSERVE_DOCTOR_H
 #define OBSERVE_DOCTOR_H
 

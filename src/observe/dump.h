@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A text about the state of a program that does not answer. SIGQUIT writes it to standard error.
+ * A text about the state of a program that does not answer. On SIGQUIT the program writes it to
+ * standard error.
  */
 #ifndef OBSERVE_DUMP_H
 #define OBSERVE_DUMP_H
@@ -9,7 +10,7 @@
 
 #include "observe/json_line.h"
 
-/** Appends the text to `text`. Asks no worker, so it does not wait. Any thread. */
+/** Appends the text about the system. Asks no worker, so it does not wait. Any thread. */
 void tr__dump_write(struct json_line *text, tr_system *system);
 
 #endif

@@ -35,7 +35,7 @@ struct change {
     struct tr_system *system;
     struct audit audit;
     bool is_answered;
-    /* Both the store's thread and the thread of the socket use this record. The one that is done
+    /* The store's thread and the thread of the socket both use this record. The thread that is done
      * with it last frees it. */
     atom32 state;
 };
@@ -84,13 +84,14 @@ void tr__change_drop(struct change *change)
     source_resize(&source, change, 0);
 }
 
-/* The client has gone before the answer. Writes the line of the log that the answer would have left. */
+/* Writes the line of the log for a change whose client has gone before the answer. With a client, the answer would have
+ * written that line. */
 static void left_audit(const struct change *change)
 {
     tr__audit_write(change->system, &change->audit, true, tr_status_name(change->status));
 }
 
-/* Notes that the batch is on disk, or has failed. On the store's thread. */
+/* Notes that the batch is on disk or has failed. The store's thread calls it. */
 static void on_change_done(void *context, struct store_batch *batch, tr_status status)
 {
     struct change *change = context;
@@ -176,7 +177,7 @@ void tr__change_submit(struct visitor *visitor, struct change *change, struct st
 
 /* ---- The state. ---- */
 
-/* Reads the stored state. Returns false if the request was refused. */
+/* Reads the stored state that the request changes. Returns false if the request was refused. */
 static bool set_read(struct visitor *visitor, const struct control_request *request,
                      const struct stored *stored, const struct durable_kind *kind, tr_bytes key,
                      tr_bytes *packed)
@@ -221,7 +222,8 @@ static tr_status set_put(const struct durable_kind *kind, struct store_batch *ba
     return tr__store_put_state(batch, kind->version, (tr_bytes){bytes, front + merge->size});
 }
 
-/* Finds the kind of a request in the program. Refuses the request if there is none. */
+/* Finds the kind of a request in the program. If the program does not have it, refuses the
+ * request. */
 static struct durable_kind *kind_of(struct visitor *visitor, const struct control_request *request,
                                     const struct stored *stored)
 {
@@ -286,7 +288,7 @@ void tr__verb_durable_set(struct visitor *visitor, const struct control_request 
 
 /* ---- The verbs stop, sleep and wake. ---- */
 
-/* Checks that the actor exists, stored or awake. If not, refuses the request and returns false. */
+/* Whether the actor exists: it is stored or awake. If not, refuses the request. */
 static bool actor_exists(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const struct durable_kind *kind, tr_bytes key)
 {
@@ -324,7 +326,7 @@ void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *
                   REMOVE_SECONDS * TR_SECOND);
 }
 
-/* Answers a request after its order was given to the actor, and leaves a line in the log. */
+/* Answers a request whose order the actor has got, and leaves a line in the log. */
 static void order_end(struct visitor *visitor, const struct control_request *request,
                       tr_status status, const char *path)
 {
@@ -346,7 +348,7 @@ static bool is_durable(const char *path)
            strchr(path + sizeof prefix - 1, '/') != NULL;
 }
 
-/* Orders records of the next turns of an actor. Returns TR_OK, or another status with a sentence in *why. */
+/* Orders records of the next turns of an actor. On failure *why gets a sentence. */
 static tr_status record_order(struct visitor *visitor, const struct control_request *request,
                               tr_ref actor, const char **why)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Verbs that change durable actors. A stored actor can be changed only while it sleeps: the change
- * enters the name of the actor in the store (store/entry.h), which fails while the actor is awake.
+ * Verbs that change durable actors. A stored actor can be changed only while it sleeps. The change
+ * enters the name of the actor in the store (store/entry.h), and this fails while the actor is
+ * awake.
  */
 #ifndef OBSERVE_DURABLE_CHANGE_H
 #define OBSERVE_DURABLE_CHANGE_H
@@ -15,7 +16,7 @@ struct store_sql;
 
 void tr__verb_durable_set(struct visitor *visitor, const struct control_request *request);
 void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *request);
-/** The verb record: writes records of the next turns of a durable actor to files. */
+/** The verb record. It orders that the next turns of a durable actor are recorded in files. */
 void tr__verb_record(struct visitor *visitor, const struct control_request *request);
 void tr__verb_sleep(struct visitor *visitor, const struct control_request *request);
 void tr__verb_wake(struct visitor *visitor, const struct control_request *request);
@@ -24,8 +25,8 @@ void tr__verb_wake(struct visitor *visitor, const struct control_request *reques
 struct change;
 
 /**
- * Begins a change. Refuses the request and returns NULL if the actor is awake, or something is
- * missing. The batch of the change is empty. Values that are added must be in memory of the batch.
+ * Begins a change with an empty batch. If the actor is awake, or something is missing, refuses the
+ * request and returns NULL. Values that the caller adds must be in memory of the batch.
  */
 struct change *tr__change_begin(struct visitor *visitor, const struct control_request *request,
                                 const struct stored *stored, const char *kind, tr_bytes key,
@@ -33,8 +34,8 @@ struct change *tr__change_begin(struct visitor *visitor, const struct control_re
 /** Frees a change that was not submitted. */
 void tr__change_drop(struct change *change);
 /**
- * Submits a change. The visitor answers when the change is on disk. Takes ownership of `sql`, which
- * may be NULL.
+ * Submits a change. The visitor answers when the change is on disk. `sql` is taken, and may be
+ * NULL.
  */
 void tr__change_submit(struct visitor *visitor, struct change *change, struct store_sql *sql);
 

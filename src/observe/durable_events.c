@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The reader of the observer reads events from the store in pages. States are recovered
- * (durable/event_past.h) from the last snapshot before the first event of the request. If there is
- * none, they are recovered from the first event, in steps.
+ * Reads events from the store in pages, with the reader of the observer. To show the states
+ * (durable/event_past.h), begins with the last snapshot before the first event of the request. If
+ * there is no such snapshot, begins with the actor's first event. Works in steps.
  */
 #include "observe/durable_events.h"
 
@@ -19,33 +19,33 @@ enum {
     EVENTS_DEFAULT = 100,
     EVENTS_LARGEST = 1000,
     EVENTS_READ = 256,             /* events that one read takes */
-    EVENTS_READ_BYTES = 64 * 1024, /* a page of events ends with the event that reaches this size */
-    /* bytes of an event that is shown; of a larger event only the name is */
+    EVENTS_READ_BYTES = 64 * 1024, /* the event with which a page reaches this size is its last */
+    /* The largest event that is shown, in bytes. Of a larger event only the name is shown. */
     EVENT_SHOWN_MAX = 16 * 1024,
-    STATE_SHOWN_MAX = 32 * 1024, /* characters of a state that are shown at most */
-    STEP_OUTPUT = 64 * 1024      /* a step ends with the row that reaches this size */
+    STATE_SHOWN_MAX = 32 * 1024, /* how many characters of a state are shown at most */
+    STEP_OUTPUT = 64 * 1024      /* the row with which a step reaches this size is its last */
 };
 
-/* One event of a page that was read. */
+/* An event of the page that was read. */
 struct event_copy {
     uint64_t number;
-    size_t begin; /* position of its bytes in `bytes` of the list */
+    size_t begin; /* where its bytes begin in event_list.bytes */
     size_t size;
 };
 
 struct event_list {
     struct stored stored;
-    /* kind of the actor in the program; NULL: the program has no such kind */
+    /* The actor's kind in the program. NULL: the program does not have this kind. */
     const struct durable_kind *kind;
-    struct event_past *past; /* recovers the states; NULL: states cannot be shown */
+    struct event_past *past; /* recovers the states; NULL: no states can be shown */
     struct request_key key;
     uint64_t after;
-    uint64_t next; /* number of the event to read next */
+    uint64_t next; /* number of the event that comes next */
     uint64_t last;
     uint64_t limit;
     uint64_t listed;
     size_t count;
-    size_t at; /* index in the page of the event to handle next */
+    size_t at; /* index in `page` of the event that is handled next */
     struct event_copy page[EVENTS_READ];
     struct json_line bytes;
 };
@@ -81,12 +81,12 @@ static tr_status page_read(struct event_list *list, const char *kind)
                                              list);
     if (list->bytes.has_failed)
         return TR_NO_MEMORY;
-    /* If the page has events before a damaged one, list them first; the next page reports the damage. */
+    /* If there are events before the damaged one, list these first. The next page reports the damage. */
     return status == TR_NOT_FOUND || list->count ? TR_OK : status;
 }
 
-/* Begins with the last snapshot whose number is at most `most`. Returns that number, or 0 if the
- * state begins without events. */
+/* Begins the states with the last snapshot whose number is at most `most`, and returns that number.
+ * If there is no such snapshot, begins before the first event and returns 0. */
 static uint64_t past_begin(struct event_list *list, const char *kind, uint64_t most)
 {
     struct store_snapshot snapshot;
@@ -99,7 +99,7 @@ static uint64_t past_begin(struct event_list *list, const char *kind, uint64_t m
     if (tr__store_read_snapshot(reader, kind, key, most, &snapshot) == TR_OK &&
         tr__event_past_begin(list->past, snapshot.version, snapshot.bytes))
         return snapshot.sequence;
-    /* If a kind had a state before it had events, its events begin with that state. */
+    /* If a kind had a state before it had events, the first event is applied to that state. */
     bool has_base = tr__store_read_state(reader, kind, key, &state) == TR_OK && state.has_state &&
                     state.bytes.size;
     return tr__event_past_begin(
@@ -147,7 +147,8 @@ static void event_write(struct visitor *visitor, struct event_list *list, uint64
     list->listed++;
 }
 
-/* Handles the next event of the page: applies it, and writes it if the request asks for it. */
+/* Handles the next event of the page. Applies the event, and writes it if the request asks for
+ * it. */
 static void event_take(struct visitor *visitor, struct event_list *list)
 {
     const struct event_copy *copy = &list->page[list->at++];
@@ -155,8 +156,8 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     uint64_t number = copy->number;
     bool is_wanted = number > list->after;
     bool is_next = number == list->next;
-    /* If an earlier event was deleted or cannot be applied, look for a snapshot that has the state
-     * before this event. */
+    /* If the event before this one was deleted or cannot be applied, look for a snapshot of the
+     * state before this event. */
     if (list->past && (!is_next || !tr__event_past_state(list->past)))
         is_next = is_wanted && past_begin(list, visitor->request->kind, number - 1) == number - 1;
     if (list->past && is_next)
@@ -167,7 +168,8 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     if (is_wanted) {
         event_write(visitor, list, number, bytes);
     } else if (list->past && !tr__event_past_state(list->past)) {
-        /* skip the events up to the first one of the request: they need not be applied or listed */
+        /* No state is known, so events before the first one of the request are useless. Skip
+         * them. */
         list->next = list->after + 1;
         list->at = list->count = 0;
     }
@@ -199,7 +201,7 @@ static bool events_step(struct visitor *visitor)
     return true;
 }
 
-/* Prepares the list. TR_NOT_FOUND: the store has no such actor. */
+/* Prepares the list. Returns TR_NOT_FOUND if the store has no such actor. */
 static tr_status list_begin(struct event_list *list, const struct control_request *request)
 {
     struct store_state state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb durable events: the events of one actor, with the state after each. */
+/** The verb durable events. It lists the events of one actor, with the state after each event. */
 #ifndef OBSERVE_DURABLE_EVENTS_H
 #define OBSERVE_DURABLE_EVENTS_H
 

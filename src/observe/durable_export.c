@@ -19,14 +19,14 @@
 
 enum { GATHERED_MAX = 8 * 1024 * 1024 };
 
-/** The members of a line of an export, except the state, which is found by its name. */
+/** The members of a line of an export, without "state". state_find finds the JSON of the state. */
 TR_MESSAGE(tr_export_line, (str, kind), (str, key), (u32, version), (bool, whole),
            (optional(bytes), state64), (message(tr_export_rows), rows));
 
 /* ---- Which kinds have secrets. ---- */
 
-/* Whether a kind has no secret fields. Returns false for an unknown kind, because it may have
- * some. */
+/* Whether a kind has no secret fields. Returns false for a kind that the program does not have,
+ * because it may have secret fields. */
 static bool kind_is_open(const struct durable_kind *kind)
 {
     if (!kind || tr__type_has_secrets(kind->declared->state))
@@ -54,7 +54,7 @@ struct export_list {
     struct request_key prefix;
     struct request_key after;
     uint64_t listed;
-    uint64_t parts; /* number of lines that are not whole */
+    uint64_t parts; /* number of lines with "whole":false */
 };
 
 static void export_free(struct visitor *visitor, void *work)
@@ -62,7 +62,8 @@ static void export_free(struct visitor *visitor, void *work)
     source_resize(visitor->observer->source, work, 0);
 }
 
-/* Writes the state: as JSON if it was stored by this version of the program, else packed. */
+/* Writes the state of an actor. Writes it as JSON if this version of the program has stored it,
+ * otherwise packed. */
 static void state_write(const struct stored *stored, const struct durable_kind *kind,
                         const struct store_state *state, tr_bytes bytes, bool is_whole,
                         struct json_line *line)
@@ -112,7 +113,8 @@ static tr_status actor_write(struct export_list *list, const char *name, tr_byte
     tr_status status = tr__store_read_state(stored->reader, name, key, &state);
     if (status != TR_OK)
         return status;
-    /* Copy the bytes, because they belong to the reader, which reads the rows next. */
+    /* Copy the bytes, because they belong to the reader, and the reader is used for the rows
+     * next. */
     void *copy = source_resize(stored->source, NULL, state.bytes.size + 1);
     if (!copy)
         return TR_NO_MEMORY;
@@ -231,12 +233,12 @@ void tr__verb_durable_export(struct visitor *visitor, const struct control_reque
 
 /* ---- Import. ---- */
 
-/* A line that an import has read and not stored yet. */
+/* A line that an import has read and has not stored yet. */
 struct import {
     const struct tr_export_line *line;
     const struct durable_kind *kind;
     struct request_key key;
-    tr_bytes json; /* JSON of the state; no bytes: the line has none */
+    tr_bytes json; /* the JSON of the state; no bytes: the line has no state */
 };
 
 static void import_refuse(struct visitor *visitor, const struct control_request *request,
@@ -246,7 +248,7 @@ static void import_refuse(struct visitor *visitor, const struct control_request 
     tr__visitor_refuse(visitor, request->id, status, "the line is not imported: %s", why);
 }
 
-/* Finds the member with the JSON of the state. */
+/* Finds the member "state" in a line. Its value is the JSON of the state. */
 static tr_bytes state_find(tr_bytes text)
 {
     tr_bytes name;
@@ -307,8 +309,8 @@ static tr_status import_state(const struct stored *stored, const struct import *
     return status == TR_OK ? tr__shapes_put(kind, batch) : status;
 }
 
-/* Checks whether the actor may be written: it must not exist, unless the request says to replace
- * it. */
+/* Checks whether the import may write the actor. The actor must not exist, unless the request says
+ * that it is to be replaced. */
 static tr_status import_may(const struct stored *stored, const struct import *import, bool replaces,
                             struct store_batch *batch, char why[MERGE_WHY_SIZE])
 {
@@ -332,7 +334,7 @@ static void import_run(struct visitor *visitor, const struct control_request *re
     char why[MERGE_WHY_SIZE] = "";
     struct store_batch *batch;
     const char *fault = import_check(stored, import);
-    struct control_request named = *request; /* the line of the log names the actor */
+    struct control_request named = *request; /* so that the line of the log names the actor */
     named.kind = import->line->kind;
     named.key = import->line->key;
     if (fault) {

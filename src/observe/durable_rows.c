@@ -9,16 +9,17 @@
 #include "store/read.h"
 #include "wire/shape.h"
 
-/* A page of a list, while its rows are written. */
+/* A page of a list while its rows are being written. */
 struct row_page {
     struct visitor *visitor;
     struct stored stored;
     struct request_key key;
     size_t limit;
     size_t count;
-    uint64_t seen; /* queues: items before the next one, in the order of the store */
+    uint64_t seen; /* of queues: number of items before the next one, in the order of the store */
     bool has_more;
-    /* of the keys: what they begin with, the last one of the page before, and of this one */
+    /* The sizes of the next three arrays, for lists of keys. These are the prefix of the keys, the
+     * last key of the previous page, and the last key of this page. */
     size_t prefix_size;
     size_t from_size;
     size_t last_size;
@@ -56,14 +57,14 @@ static struct row_page *page_new(struct visitor *visitor, const struct control_r
     return page;
 }
 
-/* Returns whether a page has as many rows as were asked for, or as many bytes as may wait to be sent. */
+/* Whether a page has as many rows as the request asks for, or as many bytes as may wait to be sent. */
 static bool is_full(const struct row_page *page)
 {
     return page->count == page->limit ||
            (page->count && page->visitor->output.length >= VISITOR_PAGE_MAX / 2);
 }
 
-/* Writes the last line of a page, or refuses the request if `status` is not TR_OK. Frees the page. */
+/* Writes the last line of a page. If `status` is not TR_OK, refuses the request instead. Frees the page. */
 static void page_end(struct row_page *page, const struct control_request *request, tr_status status,
                      bool is_kv)
 {
@@ -93,7 +94,7 @@ static bool on_kv(void *context, const struct store_row *row)
     bool is_first = page->from_size && row->key.size == page->from_size &&
                     memcmp(row->key.data, page->from, page->from_size) == 0;
     if (is_first)
-        return true; /* the page before ended with this key */
+        return true; /* the previous page ended with this key */
     if (is_full(page)) {
         page->has_more = true;
         return false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs "durable kv" and "durable queue": what one actor has stored besides its state, in pages.
+ * The verbs "durable kv" and "durable queue". They list keys or items that one actor has stored, in pages.
  *
  *     {"id":1,"do":"durable kv","kind":"cart","key":"anna","text":"2024-","from":"2024-07"}
  *     {"id":2,"do":"durable queue","kind":"cart","key":"anna","text":"mails","after":100}
  *
- * "text" is what keys begin with, or the name of a queue; without it all are listed. A page has at
- * most DURABLE_ROWS rows; "next" of its last line is "from" or "after" of the next page. With
- * "limit":1 a value is written whole, else its beginning.
+ * For "durable kv", "text" is the prefix of the keys that are listed. For "durable queue", "text" is the name of a
+ * queue. Without "text" all are listed. A page has at most DURABLE_ROWS rows. Its last line has "next", which a request
+ * for the next page has as "from" or "after". With "limit":1 a value is written whole, otherwise only its beginning.
  */
 #ifndef OBSERVE_DURABLE_ROWS_H
 #define OBSERVE_DURABLE_ROWS_H

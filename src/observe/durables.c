@@ -12,9 +12,9 @@
 enum {
     LIST_DEFAULT = 1000,
     LIST_LARGEST = 1000000,
-    LIST_STEP = 100,      /* keys, alarms or actors that are read in one step */
-    COUNT_STEP = 1000,    /* keys that are counted in one step */
-    COUNT_MOST = 1000000, /* keys and alarms that are counted at most */
+    LIST_STEP = 100,      /* keys, alarms or actors that one step reads */
+    COUNT_STEP = 1000,    /* keys that one step counts */
+    COUNT_MOST = 1000000, /* the most keys or alarms that are counted */
     ALARMS_SHOWN = 20,
     QUEUES_SHOWN = 16
 };
@@ -101,13 +101,13 @@ static bool on_count(void *context, const struct store_row *row)
 /* The progress of a list of kinds, of keys, or of actors with queues. */
 struct durable_list {
     struct stored stored;
-    size_t declared; /* number of kinds of the program that were listed so far */
+    size_t declared; /* how many kinds of the program were listed so far */
     char kind[TR_NAME_MAX + 1];
     struct request_key prefix;
     struct request_key after;
-    char counted[TR_NAME_MAX + 1]; /* the kind whose keys are counted, from `after` on; "": none */
+    char counted[TR_NAME_MAX + 1]; /* kind whose keys after `after` are being counted; "": none */
     uint64_t count;
-    int64_t number; /* number of the last actor in a list of actors with queues */
+    int64_t number; /* of a list of actors with queues: number of the last actor */
     uint64_t listed;
     uint64_t limit;
 };
@@ -151,7 +151,7 @@ static bool on_counted(void *context, const struct store_row *row)
     return true;
 }
 
-/* Counts some more keys of a kind, and writes the kind when all are counted. */
+/* Counts some more keys of a kind. When all are counted, writes the kind. */
 static void kind_count(struct visitor *visitor, struct durable_list *list)
 {
     static const tr_bytes none = {NULL, 0};
@@ -169,8 +169,8 @@ static void kind_count(struct visitor *visitor, struct durable_list *list)
     list->counted[0] = '\0';
 }
 
-/* Begins to count the keys of the next kind: first of the kinds of the program, then of those that
- * only the store has. Returns TR_NOT_FOUND if there are no more. */
+/* Begins to count the keys of the next kind. The kinds of the program come first, then kinds that
+ * only the store has. Returns TR_NOT_FOUND if there are no more kinds. */
 static tr_status kind_next(struct durable_list *list)
 {
     const struct stored *stored = &list->stored;
@@ -273,7 +273,7 @@ static struct durable_list *list_new(struct visitor *visitor, const struct contr
     return list;
 }
 
-/* Whether actors of this kind may be in the store. If not, refuses the request. */
+/* Whether the store may have actors of this kind. If not, refuses the request. */
 static bool kind_is_known(struct visitor *visitor, const struct control_request *request,
                           const struct stored *stored)
 {
@@ -337,7 +337,7 @@ void tr__verb_durable_get(struct visitor *visitor, const struct control_request 
     size_t begin = line->length;
     tr__visitor_begin(visitor, request->id, false);
     status = tr__stored_write(&stored, request->kind, request_key_bytes(&key), line);
-    /* If its program does not run, a store does not say which fields are secret. */
+    /* While its program does not run, it is not known which fields of a store are secret. */
     tr__json_bool(line, "concealed", !visitor->observer->system && !request->secrets);
     tr__visitor_end(visitor);
     tr__store_reader_release(stored.reader);
@@ -442,7 +442,8 @@ static bool alarms_step(struct visitor *visitor)
 {
     struct alarm_scan *scan = visitor->work;
     scan->page = 0;
-    scan->visitor = visitor; /* the visitor may have moved in memory since the last step */
+    /* set it again, because the visitor may have moved in memory since the last step */
+    scan->visitor = visitor;
     tr_status status = tr__store_list_due(scan->stored.reader,
                                           scan->has_after ? &scan->after : NULL,
                                           INT64_MAX,
@@ -477,7 +478,7 @@ void tr__verb_alarms(struct visitor *visitor, const struct control_request *requ
 
 /* ---- Queues of all actors. ---- */
 
-/* The next actor that has items in its queues. */
+/* The next actor whose queues have items. */
 struct queued_actor {
     bool is_there;
     bool is_named;

@@ -12,7 +12,7 @@
 #include "durable/request_record.h"
 #include "wire/shape.h"
 
-/* Allocates a block of memory. The blocks are linked by a pointer at the beginning of each. */
+/* Allocates a block of memory. A pointer at the beginning of each block links the blocks. */
 static void *rows_alloc(struct export_rows *rows, size_t size)
 {
     void **block = source_resize(rows->source, NULL, sizeof(max_align_t) + size);
@@ -50,8 +50,8 @@ static tr_bytes bytes_copy(struct export_rows *rows, tr_bytes bytes)
     return (tr_bytes){copy, bytes.size};
 }
 
-/* A list that is being read, and where its rows are in the message. All lists of the message have
- * the same layout. */
+/* A list that is being read, and where its rows are in the message. All lists of tr_export_rows
+ * have the same layout. */
 struct row_list {
     struct export_rows *rows;
     const struct tr_export_row **items;
@@ -83,7 +83,7 @@ static struct tr_export_row *row_add(struct row_list *list)
     return row;
 }
 
-/* Copies a row. Returns false if that failed. */
+/* Copies a row of a list. Returns false if there is an error, which ends the list. */
 static bool on_row(void *context, const struct store_row *read)
 {
     struct row_list *list = context;
@@ -151,13 +151,13 @@ static void hash_note(struct shape_set *set, uint64_t hash)
             return;
     }
     if (hash && set->count == SHAPES_MAX)
-        /* fail, because without its shape a row could not be read again */
+        /* Fail, because a row whose shape is missing could not be read again. */
         set->list.rows->error = TR_LIMIT;
     else if (hash)
         set->hashes[set->count++] = hash;
 }
 
-/* If the bytes begin with the hash of a shape, notes that shape. */
+/* If the bytes begin with the hash of a shape, notes that hash. */
 static void shape_note(struct shape_set *set, tr_bytes bytes)
 {
     uint64_t hash;
@@ -165,7 +165,7 @@ static void shape_note(struct shape_set *set, tr_bytes bytes)
     hash_note(set, hash);
 }
 
-/* Notes the shapes of the messages of alarms, items and answers. */
+/* Notes the shapes of all messages of alarms, items and answers. */
 static void messages_note(struct shape_set *set, const struct tr_export_rows *rows)
 {
     for (size_t i = 0; i < rows->alarms.count; i++) {

@@ -25,7 +25,7 @@ static void flow_write(struct visitor *visitor, const struct control_request *re
     tr__visitor_end(visitor);
 }
 
-/* Writes the flows that one worker has counted. */
+/* Writes the flows of messages that one worker has counted. */
 static void worker_write(struct visitor *visitor, const struct control_request *request,
                          uint32_t index)
 {

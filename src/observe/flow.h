@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verb flow: how many messages each behavior sends to each other behavior, in the whole
+ * The verb flow. It says how many messages each behavior sends to each other behavior, in the whole
  * program.
  */
 #ifndef OBSERVE_FLOW_H

@@ -15,8 +15,8 @@ void tr__handlers_watch(tr_system *system)
     struct system_samples *samples = &system->samples;
     tr_time now_ns = system->platform->mono_now(system->platform);
     tr_time until_ns = (tr_time)atom64_load(&samples->until_ns, ATOM_RELAXED);
-    /* If the last request was minutes ago, begin a new time. Scrapers of metrics ask more often, so
-     * that their histograms only grow. */
+    /* If the last request was minutes ago, reset the histograms. Scrapers of metrics ask more often
+     * than that, so for them the histograms only grow. */
     if (!until_ns || now_ns - until_ns >= (KEPT_SECONDS - WATCH_SECONDS) * TR_SECOND) {
         atom64_store(&samples->since_ns, (uint64_t)now_ns, ATOM_RELAXED);
         atom32_store(&samples->generation,
@@ -26,7 +26,8 @@ void tr__handlers_watch(tr_system *system)
     atom64_store(&samples->until_ns, (uint64_t)(now_ns + WATCH_SECONDS * TR_SECOND), ATOM_RELAXED);
 }
 
-/* Returns the figures of a handler, and makes them if needed; NULL: there are too many. */
+/* Returns the figures of a handler. If there are none, makes them. Returns NULL if there are too
+ * many handlers. */
 static struct handler_figures *figures_of(struct handler_figures *figures, size_t max,
                                           size_t *count, const tr_handler *handler)
 {
@@ -45,7 +46,7 @@ static uint64_t weight_of(const struct turn_sample *entry)
     return atom64_load(&entry->weight, ATOM_RELAXED) + atom64_load(&entry->waited, ATOM_RELAXED);
 }
 
-/* Adds the turns that one worker has timed. */
+/* Adds the turns that one worker has timed to the figures. */
 static void worker_add(const struct worker *worker, struct handler_figures *figures, size_t max,
                        size_t *count)
 {
@@ -91,7 +92,7 @@ size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, 
     for (uint32_t i = 0; i < system->worker_count; i++)
         worker_add(system->workers[i], figures, max, &count);
     for (size_t i = 0; i < count; i++) {
-        /* Failures are counted by the name of the message. */
+        /* Failures are counted by behavior and name of the message. */
         const tr_type *type = figures[i].handler->type;
         figures[i].failed = tr__failure_log_handler(
             system, figures[i].behavior->name, type ? type->name : figures[i].handler->name);
@@ -109,8 +110,8 @@ uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned
         uint64_t count = figures->buckets[i];
         bool is_last = i + 1 == SAMPLE_BUCKETS || end_ns > figures->longest_ns;
         uint64_t most_ns = is_last ? figures->longest_ns : end_ns;
-        /* Assume that the turns are spread evenly over their bucket. The end of the bucket may be
-         * four times too much. */
+        /* Assume that the turns are spread evenly over the bucket. The end of the bucket may be
+         * four times the true value. */
         if (count && rank <= (double)count && most_ns >= first_ns)
             return first_ns + (uint64_t)((double)(most_ns - first_ns) * rank / (double)count);
         rank -= (double)count;
@@ -176,7 +177,7 @@ void tr__handlers_write(struct visitor *visitor, size_t max)
     tr__handlers_watch(system);
 }
 
-/* Returns for how long the times of turns have been measured. */
+/* Returns for how long turns have been timed, in milliseconds. */
 static int64_t since_ms(const struct visitor *visitor)
 {
     const struct system_samples *samples = &visitor->observer->system->samples;

@@ -24,7 +24,7 @@ void tr__json_line_drop(struct json_line *text, size_t size)
     text->length -= size;
 }
 
-/* Makes space for more bytes. Returns false if out of memory. */
+/* Makes space for `more` bytes. Returns false if there is no memory. */
 static bool text_reserve(struct json_line *text, size_t more)
 {
     if (text->has_failed)

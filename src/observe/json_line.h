@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A text that grows: lines of JSON, and other texts for people.
+ * A text that grows. It is used for lines of JSON and for other texts.
  *
  *     json_open(text, '{'); json_string(text, "path", path); json_number(text, "queued", 5); json_close(text, '}');
  *
- * If memory runs out, the text stops growing and has_failed is set; the caller checks that once, at
- * the end.
+ * If memory runs out, the text stops growing and has_failed is set. The caller checks has_failed once, at the end.
  */
 #ifndef OBSERVE_JSON_LINE_H
 #define OBSERVE_JSON_LINE_H
@@ -38,19 +37,20 @@ void tr__json_put(struct json_line *text, const char *piece, size_t length);
 void tr__json_printf(struct json_line *text, const char *format, ...) TR_PRINTF(2, 3);
 
 /**
- * Begins an object or array: '{' or '['. `name` is NULL for an item of an array, and for the
- * outermost object.
+ * Begins an object if `bracket` is '{', or an array if it is '['. `name` is NULL for an item of an
+ * array, and for the outermost object.
  */
 void tr__json_open(struct json_line *text, const char *name, char bracket);
 void tr__json_close(struct json_line *text, char bracket);
 /**
- * Members of an object. If `value` is NULL, writes null. Writes "?" for bytes that are not UTF-8.
+ * The next functions write members of an object. If `value` is NULL, null is written. Bytes that
+ * are not UTF-8 become "?".
  */
 void tr__json_string(struct json_line *text, const char *name, const char *value);
 void tr__json_unsigned(struct json_line *text, const char *name, uint64_t value);
 void tr__json_signed(struct json_line *text, const char *name, int64_t value);
 void tr__json_bool(struct json_line *text, const char *name, bool value);
-/** Writes a ref in the form of JSON messages: "0x100000002", or null for no actor. */
+/** Writes a ref as JSON messages have it: "0x100000002", or null if the ref names no actor. */
 void tr__json_ref(struct json_line *text, const char *name, tr_ref ref);
 /** Writes a member whose value is given as JSON. */
 void tr__json_raw(struct json_line *text, const char *name, const char *json);

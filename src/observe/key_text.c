@@ -41,7 +41,7 @@ size_t tr__key_text_read(const char *text, unsigned char *key, size_t max)
     return size;
 }
 
-/* Returns the size of the printable character at the beginning, or 0 if there is none. */
+/* Returns the size of the first character. Returns 0 if that character is not printable. */
 static size_t printable(const unsigned char *bytes, size_t size)
 {
     return bytes[0] < 0x20 || bytes[0] == 0x7f ? 0 : tr__utf8_character(bytes, size);

@@ -10,22 +10,23 @@
 #include "observe/trace.h"
 
 enum {
-    LINES_DEFAULT = 200, /* if the request names neither a limit nor the last line that it has */
-    LINES_STEP = 16      /* lines that are written in one step */
+    LINES_DEFAULT = 200, /* lines if the request names neither a limit nor its last line */
+    LINES_STEP = 16      /* lines that one step writes */
 };
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
-/* Which lines the request selects. */
+/* Which lines of the log the request selects. */
 struct wanted {
     int level; /* at least */
-    /* the actor whose lines, and those of actors below it, are selected; NULL: of all actors */
+    /* The actor whose lines are selected, with the lines of its descendants. NULL: lines of all
+     * actors. */
     const char *path;
     uint64_t causal;  /* 0: any */
     const char *text; /* text that a line must contain; NULL: any line */
 };
 
-/* Reads what the request selects. Returns false if the request was refused. */
+/* Reads from the request which lines are selected. Returns false if the request was refused. */
 static bool wanted_read(struct visitor *visitor, const struct control_request *request,
                         struct wanted *wanted)
 {
@@ -73,12 +74,13 @@ static void record_write(struct visitor *visitor, const struct log_record *recor
     tr__json_string(line, "text", record->text);
 }
 
-/* Lines that are not written yet. */
+/* The selected lines that were not written yet. */
 struct tail {
     uint64_t total;
-    uint64_t missed; /* lines that are newer than those the client has, and were not looked at */
+    /* how many lines the client does not have and this request has not looked at */
+    uint64_t missed;
     size_t left;
-    uint64_t numbers[LOG_KEPT_MAX]; /* the oldest line is the last one */
+    uint64_t numbers[LOG_KEPT_MAX]; /* the oldest line is the last of these */
 };
 
 static void tail_free(struct visitor *visitor, void *work)
@@ -92,7 +94,7 @@ static bool tail_step(struct visitor *visitor)
     struct log_record record;
     for (size_t i = 0; i < LINES_STEP && tail->left; i++) {
         if (!tr__log_kept_read(visitor->observer->system, tail->numbers[--tail->left], &record)) {
-            tail->missed++; /* newer lines have replaced it meanwhile */
+            tail->missed++; /* a newer line has replaced this one meanwhile */
             continue;
         }
         tr__visitor_begin(visitor, visitor->request->id, true);
@@ -126,8 +128,8 @@ void tr__verb_log_tail(struct visitor *visitor, const struct control_request *re
     tail->total = tr__log_kept_total(system);
     tail->left = 0;
     uint64_t at = tail->total;
-    /* Read from the newest line to older ones, until there are enough lines or no older ones are
-     * kept. */
+    /* Go from the newest line to older lines. Stop when there are enough lines, or when the older
+     * ones are not kept any more. */
     for (; at > request->after && tail->left < limit && tr__log_kept_read(system, at, &record);
          at--) {
         if (is_wanted(&wanted, &record))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb log: the last lines of the log, selected by level, path, causal id and text. */
+/**
+ * The verb log. It lists the last lines of the log, selected by level, path, causal id and text.
+ */
 #ifndef OBSERVE_LOG_TAIL_H
 #define OBSERVE_LOG_TAIL_H
 

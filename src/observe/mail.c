@@ -51,7 +51,7 @@ void tr__verb_mail(struct visitor *visitor, const struct control_request *reques
         source_resize(observer->source, report, 0);
         return;
     }
-    /* Do not ask a worker that is stuck, because it could not answer. */
+    /* Do not ask a stuck worker, because it could not answer. */
     bool is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
     tr_status status = is_stuck ? TR_TIMEOUT : tr__show_mail(observer->client, actor, report);
     uint32_t limit = request->limit && request->limit < MAIL_SHOWN ? request->limit : MAIL_SHOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb mail: the messages that wait for one actor, with their content. */
+/** The verb mail. It lists the messages that wait for one actor, with their contents. */
 #ifndef OBSERVE_MAIL_H
 #define OBSERVE_MAIL_H
 

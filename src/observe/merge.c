@@ -87,8 +87,8 @@ static tr_status merge_refuse(struct merge *merge, tr_status status, const tr_wi
     return status;
 }
 
-/* Refuses a new value that may have "..." in place of a secret value, as the tool and the pages
- * show it. */
+/* Refuses a new value that may contain "..." in place of a secret value. The tool and the pages
+ * show secret values as "...". */
 static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_bytes value)
 {
     static const char hidden[] = "\"...\"";
@@ -107,7 +107,7 @@ static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_by
     return TR_NOT_PERMITTED;
 }
 
-/* Copies those fields of `changed` to `mixed` that are members of the JSON. */
+/* Copies fields from `changed` to `mixed`, but only those that the JSON has as members. */
 static tr_status fields_mix(struct merge *merge, const void *changed, void *mixed)
 {
     tr_bytes at = merge->json;
@@ -154,8 +154,8 @@ static tr_status merge_with(struct merge *merge, const void *before, const void 
     void *mixed = source_resize(merge->source, NULL, size);
     if (!mixed)
         return TR_NO_MEMORY;
-    /* A shallow copy is enough, because the memory that both states point to lives until the new
-     * one is packed. */
+    /* A shallow copy is enough. The memory to which both states point lives until the new state is
+     * packed. */
     memset(mixed, 0, size);
     if (before)
         memcpy(mixed, before, size);

@@ -17,14 +17,14 @@
 #include "os/process_limits.h"
 #include "store/core.h"
 
-/* Series: 31 without labels, 4 histograms, 5 for each worker, 3 for each behavior, 2 for each
- * durable kind. Together they may be METRICS_SERIES_MAX. Workers and kinds get their series first,
- * then behaviors; histograms of handlers get the rest. */
+/* The numbers of series: 31 without labels, 4 histograms, 5 for each worker, 3 for each behavior, 2
+ * for each durable kind. Together there may be METRICS_SERIES_MAX of them. Workers and kinds get
+ * their series first, then behaviors. Histograms of handlers get what is left. */
 enum {
     SERIES_ALONE = 31 + 4 * (SPREAD_BUCKETS + 2),
     WORKER_SERIES = 5,
     BEHAVIORS_MAX = 220,
-    /* behaviors that have series even if there are as many workers as possible */
+    /* This many behaviors have series even if there are as many workers as possible. */
     BEHAVIORS_LEAST = 100,
     KINDS_MAX = 100,
     HISTOGRAM_SERIES = SAMPLE_BUCKETS + 3
@@ -33,7 +33,7 @@ _Static_assert(SERIES_ALONE + WORKER_SERIES * TR_WORKERS_MAX + 3 * BEHAVIORS_LEA
                        2 * KINDS_MAX <=
                    METRICS_SERIES_MAX,
                "the number of series is bounded");
-/* A share of time is measured over at least the last 5 s, so that several readers get the same
+/* A share of time is measured over the last 5 s or more, so that several readers get the same
  * value. */
 #define SHARE_NS (5 * TR_SECOND)
 
@@ -45,8 +45,8 @@ static size_t behaviors_max(const tr_system *system)
     return left < BEHAVIORS_MAX ? left : BEHAVIORS_MAX;
 }
 
-/* Returns the share of time for which a worker was awake. It is measured over the last SHARE_NS to
- * twice SHARE_NS. */
+/* Returns the share of time for which a worker was awake. It is measured over a time between
+ * SHARE_NS and twice SHARE_NS. */
 static double busy_ratio(tr_system *system, struct worker *worker)
 {
     struct awake_mark *marks = worker->samples.awake;
@@ -135,8 +135,8 @@ static void workers_write(struct json_line *text, tr_system *system)
     }
 }
 
-/* Names of behaviors are C identifiers, so they need no escapes. Behaviors of two files may have
- * the same name; they become one series. */
+/* Merges behaviors of the same name, which are in different files, into one series. Names of
+ * behaviors are C identifiers, so they need no escapes. */
 static void behaviors_merge(tr_behavior_info *infos, size_t *count)
 {
     size_t kept = 0;
@@ -148,7 +148,8 @@ static void behaviors_merge(tr_behavior_info *infos, size_t *count)
             infos[kept++] = infos[i];
             continue;
         }
-        /* do not add failures, because they are counted by name already */
+        /* Do not add the failures. They are counted by name, so both entries already have the
+         * sum. */
         infos[same].live += infos[i].live;
         infos[same].queued += infos[i].queued;
         if (infos[i].queued_most > infos[same].queued_most)
@@ -157,7 +158,7 @@ static void behaviors_merge(tr_behavior_info *infos, size_t *count)
     *count = kept;
 }
 
-/* Returns how many behaviors were written. */
+/* Writes the series of behaviors. Returns how many behaviors it has written. */
 static size_t behaviors_write(struct json_line *text, tr_system *system)
 {
     static const struct {
@@ -190,7 +191,8 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
     const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
     uint64_t others;
     (void)tr__failure_log_behaviors(system, failed, &others);
-    if (others && count) /* this sample belongs to the last metric above */
+    /* the metric that was written last is troupe_failures_total, to which this sample belongs */
+    if (others && count)
         tr__json_printf(text, "troupe_failures_total{behavior=\"(others)\"} %" PRIu64 "\n", others);
     return count;
 }
@@ -225,8 +227,8 @@ static void histogram_write(struct json_line *text, const struct handler_figures
                     seen);
 }
 
-/* Whether an earlier handler has the same names, in another file. Both would be the same series, so
- * the second handler is left out. */
+/* Whether an earlier handler has the same names. It is from another file. Both would be one series,
+ * so this handler is left out. */
 static bool is_repeated(const struct handler_figures *figures, size_t at)
 {
     const tr_type *type = figures[at].handler->type;
@@ -270,7 +272,7 @@ static void handlers_write(struct json_line *text, tr_system *system, size_t beh
     tr__handlers_watch(system);
 }
 
-/* Writes a histogram. Values are divided by `unit`. */
+/* Writes a histogram. All values are divided by `unit`. */
 static void spread_write(struct json_line *text, const char *name, const char *help,
                          const struct spread *spread, uint64_t first, double unit)
 {
@@ -397,12 +399,12 @@ static void otlp_write(struct json_line *text, tr_system *system)
                     atom64_load(&export->dropped, ATOM_RELAXED));
 }
 
-/* Writes the age of the oldest message in the fullest mailboxes, as the thread of the control
- * socket has found it. */
+/* Writes the age of the oldest message in the fullest mailboxes. The thread of the control socket
+ * has found that message. */
 static void oldest_write(struct json_line *text, tr_system *system)
 {
     if (!atom64_load(&system->samples.is_looked_at, ATOM_RELAXED))
-        return; /* there is no control socket, so the age is not known */
+        return; /* without a control socket the age is not known */
     tr_time oldest_ns = (tr_time)atom64_load(&system->samples.oldest_ns, ATOM_RELAXED);
     tr_time age_ns = oldest_ns ? system->platform->mono_now(system->platform) - oldest_ns : 0;
     head(text,

@@ -36,10 +36,11 @@ bool tr__metrics_is_local(const char *address)
 struct page {
     tr_system *system;
     struct json_line text;
-    bool is_open; /* the client accepts OpenMetrics, which has exemplars */
+    bool is_open; /* the client accepts OpenMetrics, the format with exemplars */
 };
 
-/* Makes the text on a helper thread, because reading a million actors takes 50 ms. */
+/* Makes the text of a page. This runs on a helper thread, because reading a million actors takes 50
+ * ms. */
 static void page_write(void *argument)
 {
     struct page *page = argument;
@@ -61,7 +62,7 @@ static tr_next on_metrics(tr_self *self)
     *page = (struct page){.system = self->worker->system,
                           .is_open = accept && strstr(accept, OPENMETRICS_TYPE)};
     tr__json_line_init(&page->text, &page->system->source);
-    tr_defer(self, page, page_free); /* frees the page even if the turn ends during a wait */
+    tr_defer(self, page, page_free); /* this frees the page even if the turn ends while it waits */
     if (tr_try_blocking(self, page_write, page) != TR_OK || page->text.has_failed)
         return tr_http_reply(self, 503, .text = "the metrics cannot be written now\n");
     const tr_bytes body = {page->text.data, page->text.length};

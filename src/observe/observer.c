@@ -25,7 +25,7 @@ bool tr__observer_is_watched(const struct observer *observer)
            tr__observer_now(observer) - observer->watched_ns < OBSERVER_WATCH_MS * TR_MILLISECOND;
 }
 
-/* Counts a handler that was found running. Returns false if the table is full. */
+/* Counts that a handler was found running. Returns false if the table is full. */
 static bool sample_count(struct observer_sample *samples, const tr_behavior *behavior,
                          const tr_handler *handler)
 {
@@ -56,7 +56,8 @@ void tr__observer_sample(struct observer *observer)
         observer->flame.busy++;
         if (!dispatch)
             continue;
-        /* The handler may belong to the last turn, of another actor; then it is not known. */
+        /* The handler was perhaps read from the last turn, which was of another actor. In that case
+         * the handler is not known. */
         const tr_behavior *behavior = dispatch->behavior;
         const tr_handler *handler = worker_handler(worker);
         uintptr_t first = (uintptr_t)behavior->handlers;
@@ -86,7 +87,8 @@ void tr__observer_watch_on(struct observer *observer)
 
 /* ---- Ages. ---- */
 
-/* Returns the mark of an actor. A new mark replaces the one that was not used for longest. */
+/* Returns the mark of an actor. If there is none, makes a mark, which replaces the mark that was
+ * not used for the longest time. */
 static struct observer_mark *mark_of(struct observer *observer, tr_ref actor)
 {
     struct observer_mark *stale = &observer->marks[0];
@@ -115,14 +117,15 @@ tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time 
 {
     tr_time now_ns = tr__observer_now(observer);
     struct observer_mark *entry = mark_of(observer, actor);
-    /* A message that was seen before the turn began may have been handled before it too. */
+    /* If the last check was before the turn began, the message of that check may have been handled
+     * before the turn too. So begin again. */
     if (entry->checked_ns < now_ns - stuck_ns)
         *entry = (struct observer_mark){actor.bits, 0, now_ns, now_ns};
     entry->checked_ns = now_ns;
     return now_ns - entry->seen_ns;
 }
 
-/* Returns how old the oldest message of an actor is, or 0 if that is not known. */
+/* Returns the age of an actor's oldest message. Returns 0 if that age is not known. */
 static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_actor_report *report)
 {
     tr_worker_info running;
@@ -133,7 +136,8 @@ static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_a
     return tr__observer_age(observer, info->actor, report->oldest_mark);
 }
 
-/* Notes how full a mailbox is. A new entry replaces the one that was not used for longest. */
+/* Notes how full a mailbox is. A new entry replaces the entry that was not used for the longest
+ * time. */
 static void growth_note(struct observer *observer, const tr_actor_info *info)
 {
     tr_time now_ns = tr__observer_now(observer);
@@ -169,7 +173,7 @@ tr_time tr__observer_grows(const struct observer *observer, tr_ref actor, uint32
     return 0;
 }
 
-/* Remembers the number of dead letters of one or two minutes ago. */
+/* Keeps the number of dead letters from one to two minutes ago. */
 static void letters_note(struct observer *observer, uint64_t letters)
 {
     tr_time now_ns = tr__observer_now(observer);
@@ -182,7 +186,7 @@ static void letters_note(struct observer *observer, uint64_t letters)
 }
 
 /* Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are
- * empty. Sets *found_ns to the time at which the mailboxes were found. */
+ * empty. Sets *found_ns to the time at which it had found these mailboxes. */
 static tr_time fullest_age(struct observer *observer, tr_time *found_ns)
 {
     struct {
@@ -199,13 +203,13 @@ static tr_time fullest_age(struct observer *observer, tr_time *found_ns)
         tr_time age_ns = age_of(observer, &found->infos[i], &found->report);
         oldest_ns = age_ns > oldest_ns ? age_ns : oldest_ns;
         if (tr__observer_now(observer) - before_ns >= OBSERVER_STUCK_MS * TR_MILLISECOND)
-            break; /* the worker does not answer, so stop here: clients must not wait for it */
+            break; /* the worker does not answer, so stop, because clients must not wait for it */
     }
     source_resize(observer->source, found, 0);
     return oldest_ns;
 }
 
-/* Whether messages have moved since the last look at the fullest mailboxes. */
+/* Whether messages were sent or handled since the last look at the fullest mailboxes. */
 static bool has_moved(struct observer *observer, const tr_counters *counters)
 {
     uint64_t moved = counters->accepted + counters->handled + counters->dead_letters;
@@ -216,9 +220,10 @@ static bool has_moved(struct observer *observer, const tr_counters *counters)
 
 int tr__observer_look(struct observer *observer)
 {
-    /* A look may take one part in SHARE of this thread's time. This matters only for very many
-     * actors. Waiting for a worker that does not answer does not count. On a busy machine a look
-     * seems long, since this thread gets no processor: looks are at most apart_most_ns apart. */
+    /* Looks may take one part in SHARE of this thread's time. This matters only if there are very
+     * many actors. Time in which a worker does not answer does not count. On a busy machine a look
+     * seems to take long, because this thread gets no processor. Therefore the time between two
+     * looks is at most apart_most_ns. */
     enum { SHARE = 200 };
     static const tr_time apart_most_ns = 20 * TR_SECOND;
     struct tr_system *system = observer->system;

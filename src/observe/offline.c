@@ -18,7 +18,7 @@ struct offline {
     struct visitor visitor;
 };
 
-/* Adds the number of the process that has locked the store to a sentence. */
+/* If a process has locked the store, adds the number of that process to the sentence. */
 static void name_holder(const char *directory, tr_error *error)
 {
     int pid = tr__os_lock_holder(directory);
@@ -95,8 +95,8 @@ tr_status tr__offline_salvage(const char *directory, const char *into,
 {
     const struct memory_source source = {.platform = tr_platform_real()};
     const struct store_options from = {.source = source, .path = directory};
-    /* This name is only a default: the new store gets the program of the damaged one, if that is
-     * known. */
+    /* This name is only a default. If the program of the damaged store is known, the new store gets
+     * that program. */
     const struct store_options to = {.source = source, .path = into, .program = "salvage"};
     struct store_salvage saved;
     if (has_store(into)) {

@@ -13,9 +13,9 @@
 static const char bucket[] = "troupe_turn_seconds_bucket{";
 
 struct exemplars {
-    const struct slow_row *rows; /* the slowest turns, slowest first */
+    const struct slow_row *rows; /* the slowest turns, the slowest first */
     size_t count;
-    double begin_s; /* value at which the bucket of the next line begins */
+    double begin_s; /* where the bucket of the next line begins, in seconds */
 };
 
 static bool starts_with(const char *line, const char *with)
@@ -23,7 +23,8 @@ static bool starts_with(const char *line, const char *with)
     return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* If a turn in the bucket of this line is known, appends it. `line` ends with a NUL. */
+/* If a turn that belongs to the bucket of this line is known, appends that turn to the line. `line`
+ * ends with a NUL. */
 static void exemplar_write(struct json_line *text, struct exemplars *exemplars, const char *line)
 {
     char labels[300];
@@ -50,8 +51,8 @@ static void exemplar_write(struct json_line *text, struct exemplars *exemplars, 
     }
 }
 
-/* Copies a line without its line feed. In this format the name of a counter's family has no
- * "_total"; the names of its samples have. */
+/* Copies a line without its line feed. In OpenMetrics the family of a counter has no "_total" in
+ * its name, but its samples have. */
 static void line_write(struct json_line *text, struct exemplars *exemplars, char *line)
 {
     bool is_head = starts_with(line, "# HELP ") || starts_with(line, "# TYPE ");

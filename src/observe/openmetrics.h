@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The figures of a system in the format of OpenMetrics 1.0: the figures of observe/metrics.h, with
- * exemplars. The exemplar of a bucket is the slowest turn in it, with its causal id, by which
- * `troupe trace` and the lines of the log can be searched.
+ * Writes the figures of a system in the format of OpenMetrics 1.0. These are the figures of
+ * observe/metrics.h, with exemplars. The exemplar of a bucket is the slowest turn in it, with the
+ * causal id of the turn. With this id one can search by `troupe trace` and in the log.
  */
 #ifndef OBSERVE_OPENMETRICS_H
 #define OBSERVE_OPENMETRICS_H
@@ -13,7 +13,7 @@
 
 #define OPENMETRICS_TYPE "application/openmetrics-text"
 
-/** Appends all figures. Any thread. */
+/** Appends all figures of the system. Any thread. */
 void tr__openmetrics_write(struct json_line *text, tr_system *system);
 
 #endif

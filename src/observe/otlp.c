@@ -16,13 +16,13 @@
 #include "observe/spans.h"
 
 enum {
-    OTLP_PAGE = 64,   /* records that are read together */
-    OTLP_PAGES = 256, /* pages that one tick reads at most */
-    OTLP_BATCH = 256, /* spans that one post has at most */
+    OTLP_PAGE = 64,   /* records that are read at once */
+    OTLP_PAGES = 256, /* the most pages of records that one tick reads */
+    OTLP_BATCH = 256, /* the most spans of a post */
 };
 #define OTLP_TICK_NS (100 * TR_MILLISECOND)
 #define OTLP_POST_NS (1 * TR_SECOND)
-#define OTLP_AGAIN_NS (5 * TR_SECOND) /* delay after a post that failed */
+#define OTLP_AGAIN_NS (5 * TR_SECOND) /* delay until the next post after one that has failed */
 #define OTLP_SAY_NS (60 * TR_SECOND)
 #define OTLP_WITHIN_NS (10 * TR_SECOND)
 
@@ -53,11 +53,11 @@ struct tr_otlp {
     struct spans *spans;
     struct follow_event *events; /* OTLP_PAGE */
     uint64_t after;              /* number of the last record that was read */
-    uint64_t missed;             /* records that were replaced before they were read */
+    uint64_t missed;             /* how many records were replaced before they were read */
     bool is_posting;
     tr_time post_ns;  /* when the next post may be sent */
-    tr_time said_ns;  /* when the log last reported dropped spans; 0: never */
-    uint64_t said;    /* number of spans that had been dropped by then */
+    tr_time said_ns;  /* when the log last said that spans were dropped; 0: never */
+    uint64_t said;    /* how many spans had been dropped at that time */
     uint64_t dropped; /* spans */
     char app[TR_NAME_MAX + 1];
     char url[512];
@@ -73,7 +73,7 @@ static void otlp_free(void *data)
 
 static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp_open *message)
 {
-    /* The timer and the posts inherit this causal id, which keeps them from being followed. */
+    /* The timer and the posts inherit this causal id. With this id they are not followed. */
     self->causal = FOLLOW_UNSAMPLED | tr_random(self) >> 24;
     otlp->source = &self->worker->system->source;
     (void)snprintf(otlp->app, sizeof otlp->app, "%s", message->app);
@@ -89,7 +89,7 @@ static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp
     return TR_SAME;
 }
 
-/* Reads the records that are new since the last tick. */
+/* Reads the records that were written since the last tick. */
 static void collect(struct tr_otlp *otlp, struct tr_system *system)
 {
     size_t count = OTLP_PAGE;
@@ -129,12 +129,13 @@ static void count_drops(struct tr_self *self, struct tr_otlp *otlp)
     otlp->why[0] = '\0';
 }
 
-/* Removes the spans of a post that was accepted or refused. */
+/* Removes the spans of a post from the table. The post was accepted or refused. */
 static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t count)
 {
     struct span *span = tr__spans_first(otlp->spans);
     for (size_t i = 0; i < count && span; i++) {
-        /* Some of the oldest spans may have been dropped while the post was on its way. */
+        /* Some of these spans may have been dropped while the post was on its way. Find the next
+         * one that is still there. */
         while (i < count && span->turn != turns[i])
             i++;
         if (i == count)
@@ -145,7 +146,7 @@ static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t cou
     }
 }
 
-/* Whether a post with this answer should be repeated. The specification names these codes. */
+/* Whether a post must be repeated after this answer. The specification names these codes. */
 static bool is_temporary(int status)
 {
     return status == 429 || status == 502 || status == 503 || status == 504;
@@ -178,7 +179,7 @@ static void post(struct tr_self *self, struct tr_otlp *otlp)
                                          .type = "application/json",
                                          .body = (tr_bytes){text.data, text.length},
                                          .within_ns = OTLP_WITHIN_NS);
-    tr__json_line_free(&text); /* the text is not needed any more, because the request has a copy */
+    tr__json_line_free(&text); /* the request has a copy of the text */
     tr_status status = tr_try_await(self, asked, &answer);
     otlp->is_posting = false;
     int code = status == TR_OK ? answer->status : 0;
@@ -212,8 +213,8 @@ static tr_next on_tick(tr_self *self, struct tr_otlp *otlp)
     return TR_SAME;
 }
 
-/* The actor stops. A turn cannot wait here, so there is no last post: spans that were not posted
- * are lost. */
+/* Handles the stop of the actor. A turn cannot wait here, so there is no last post, and spans that
+ * were not posted are lost. */
 static tr_next on_post_stop(tr_self *self, struct tr_otlp *otlp)
 {
     collect(otlp, self->worker->system);

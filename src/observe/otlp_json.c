@@ -9,7 +9,7 @@
 #include "actor/mail/kind.h"
 #include "observe/spans.h"
 
-/* Kinds of spans, and the status of a span that has failed: numbers of the protocol. */
+/* Numbers of the protocol: kinds of spans, and the status of a span that has failed. */
 enum { KIND_INTERNAL = 1, KIND_SERVER = 2, KIND_CLIENT = 3, STATUS_ERROR = 2 };
 
 static void text_attribute(struct json_line *line, const char *key, const char *value)
@@ -93,8 +93,8 @@ static int kind_of(const struct span *span)
                                                                            : KIND_INTERNAL;
 }
 
-/* Returns the name of a span's message. A request of HTTP gets a name that a reader knows instead
- * of that of the runtime. */
+/* Returns the name of a span's message. The message of an HTTP request has a name of the runtime;
+ * it gets a name that readers know instead. */
 static const char *message_of(const struct span *span)
 {
     if (!span->type)

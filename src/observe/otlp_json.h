@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Spans as JSON of OTLP: ExportTraceServiceRequest of opentelemetry-proto 1.x. Numbers of 64 bits
- * are written as strings, ids in hexadecimal.
+ * Writes spans as JSON of OTLP, as an ExportTraceServiceRequest of opentelemetry-proto 1.x. Numbers
+ * of 64 bits are strings, and ids are hexadecimal.
  */
 #ifndef OBSERVE_OTLP_JSON_H
 #define OBSERVE_OTLP_JSON_H
@@ -12,7 +12,7 @@ struct follow_export;
 struct span;
 struct tr_system;
 
-/** Begins a request, which contains spans of a program. */
+/** Begins a request with spans of a program. */
 void tr__otlp_begin(struct json_line *line, const char *app);
 void tr__otlp_span(struct json_line *line, const struct tr_system *system,
                    struct follow_export *export, const struct span *span);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies the name of a page for the log. Bytes that could change a terminal or begin a line become
- * "?". */
+/* Copies the name of a page for lines of the log. Replaces bytes that could control a terminal or
+ * begin a new line by "?". */
 static void via_copy(char to[VISITOR_VIA_MAX], const char *from)
 {
     (void)snprintf(to, VISITOR_VIA_MAX, "%s", from);
@@ -52,7 +52,7 @@ bool tr__page_may(struct visitor *visitor, struct control_request *request, cons
     if (why)
         tr__visitor_refuse(visitor, request->id, TR_NOT_PERMITTED, "%s", why);
     else if (visitor->reads_only)
-        request->may = false; /* so that no verb takes this flag for a permission */
+        request->may = false; /* a verb must not take this flag for a permission */
     return !why;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Clients that are pages of an inspector (src/inspect). The inspector sends the verb "session"
- * before it passes on the first line of a browser:
+ * Clients that are pages of an inspector (src/inspect). Before the inspector passes on the first
+ * line of a browser, it sends the verb "session":
  *     {"id":0,"do":"session","text":"inspector 127.0.0.1:51000","reads_only":true}
  * From then on this connection shows no secret field. With "reads_only" it cannot change anything.
  * Lines of the log about its changes name the page. A second "session" can restrict the connection
@@ -12,16 +12,16 @@
 
 #include "observe/verbs.h"
 
-enum { OBSERVER_PAGES = 32 /* connections of pages at most, over all inspectors of a program */ };
+enum { OBSERVER_PAGES = 32 /* the most connections of pages, over all inspectors of a program */ };
 
 void tr__verb_session(struct visitor *visitor, const struct control_request *request);
 /**
- * Checks whether a page may make a request. If not, refuses the request and returns false. Returns
- * true for clients that are not pages.
+ * Whether a client may make a request. A client that is not a page may make any. If a page may not
+ * make this request, refuses it.
  */
 bool tr__page_may(struct visitor *visitor, struct control_request *request,
                   const struct verb *verb);
-/** Frees the place of a page, because its visitor ends. */
+/** Frees the place of a page. The visitor of the page ends. */
 void tr__page_leave(struct visitor *visitor);
 
 #endif

@@ -10,12 +10,12 @@
 #include "wire/type.h"
 
 enum {
-    RECORDS_DEFAULT = 20, /* if the request names neither a limit nor the last record that it has */
-    RECORDS_STEP = 16     /* records that are written in one step */
+    RECORDS_DEFAULT = 20, /* records if the request names neither a limit nor its last record */
+    RECORDS_STEP = 16     /* records that one step writes */
 };
 
-/* Whether a record is about the actor of the request. Returns true if the request names no
- * actor. */
+/* Whether a record is about the actor that the request names. If the request names none, every
+ * record is. */
 static bool is_of(const struct control_request *request, const char *path)
 {
     return !request->path || !*request->path || strcmp(request->path, path) == 0;
@@ -65,13 +65,15 @@ static void failure_write(struct visitor *visitor, uint64_t number, const tr_fai
 
 /* ---- Lists. ---- */
 
-/* A copy of the last dead letters, or of the last failures, of which some are not written yet. */
+/* A copy of the last dead letters, or of the last failures. Some of its records are not written
+ * yet. */
 struct past {
-    tr_dead_letter_record *letters; /* NULL: these are failures */
+    tr_dead_letter_record *letters; /* NULL: the copy has failures */
     tr_failure_record *failures;
-    size_t left; /* how many are not written yet; the oldest is the last one */
+    size_t left; /* number of records that are not written yet; the oldest is the last of these */
     uint64_t total;
-    uint64_t missed; /* records that are newer than those the client has, and not in the copy */
+    /* number of records that the client does not have and that are not in the copy */
+    uint64_t missed;
 };
 
 static void past_free(struct visitor *visitor, void *work)
@@ -108,7 +110,7 @@ static bool past_step(struct visitor *visitor)
     return true;
 }
 
-/* Copies the last records, at most `max` of them. Returns false if memory ran out. */
+/* Copies the last records, at most `max` of them. Returns false if there is no memory. */
 static bool past_copy(struct past *past, struct tr_system *system, bool is_letters, size_t max)
 {
     size_t size = is_letters ? sizeof *past->letters : sizeof *past->failures;
@@ -125,8 +127,8 @@ static bool past_copy(struct past *past, struct tr_system *system, bool is_lette
     return true;
 }
 
-/* Lists records above the number `after` of the request: all that are kept, or as many as it wants,
- * the newest ones. */
+/* Lists records with numbers above `after` of the request. Lists the newest ones, as many as the
+ * request wants, or all that are kept. */
 static void past_list(struct visitor *visitor, const struct control_request *request,
                       bool is_letters)
 {
@@ -137,7 +139,7 @@ static void past_list(struct visitor *visitor, const struct control_request *req
     if (past) {
         *past = (struct past){.total = is_letters ? tr__dead_letters_copy(system, NULL, 0, NULL)
                                                   : tr_system_failures(system, NULL, 0, NULL)};
-        /* A follower that asks again and again mostly asks for nothing. */
+        /* A client that asks again and again usually finds no new records. */
         bool has_news = past->total > request->after;
         if (past_copy(past, system, is_letters, !has_news ? 0 : limit < kept ? limit : kept)) {
             uint64_t older = past->total - past->left;
@@ -165,8 +167,8 @@ void tr__verb_failures(struct visitor *visitor, const struct control_request *re
 
 /* ---- Sending a dead letter again. ---- */
 
-/* Whether the text of a dead letter contains the whole message. It does not if a secret field is
- * shown as "...". */
+/* Whether the text of a dead letter contains the whole message. If a secret field is shown as
+ * "...", it does not. */
 static bool is_whole(tr_system *system, const tr_dead_letter_record *record)
 {
     tr_ref actor = tr_system_find(system, record->to_path);
@@ -209,7 +211,7 @@ void tr__verb_replay(struct visitor *visitor, const struct control_request *requ
                            "secret fields",
                            (unsigned long long)request->after);
     } else {
-        /* Send it in the same way as a message of the verb tell. */
+        /* Send the message in the way of the verb tell. */
         struct control_request again = *request;
         again.path = record->to_path;
         again.message = record->type;

@@ -6,14 +6,14 @@
 #include "actor/cell/system.h"
 #include "observe/actors.h"
 
-enum { SHARE = 200 }; /* counting takes at most 1 / SHARE of the time of the thread */
+enum { SHARE = 200 }; /* counting takes at most 1 / SHARE of the thread's time */
 
 #define LOOK_NS (2 * TR_SECOND)
-#define AGE_NS (8 * TR_SECOND) /* a shorter time shows no growth */
+#define AGE_NS (8 * TR_SECOND) /* over a shorter time no growth can be seen */
 
 static const tr_time window_ns[POPULATION_WINDOWS] = {15 * TR_SECOND, 10 * TR_MINUTE};
 
-/* Returns the row of a behavior; NULL: the table is full. */
+/* Returns the row of a behavior. Returns NULL if the table is full. */
 static struct population_row *row_of(struct population *population, const tr_behavior *behavior)
 {
     for (size_t i = 0; i < POPULATION_MAX; i++) {
@@ -43,7 +43,7 @@ static void count(struct population *population, struct tr_system *system)
     }
 }
 
-/* Begins a window: its counts are the present numbers of actors. */
+/* Begins a window again. The present numbers of actors become its counts. */
 static void window_begin(struct population *population, size_t window, tr_time now_ns)
 {
     for (size_t i = 0; i < POPULATION_MAX; i++) {
@@ -72,7 +72,8 @@ void tr__population_look(struct population *population, struct tr_system *system
 bool tr__population_grows(const struct population *population, const struct population_row *row,
                           tr_time now_ns, uint64_t *before, tr_time *since_ns)
 {
-    /* If many actors were started at once and all stay, that is no growth: their number must still increase. */
+    /* If many actors were started at once and all of them stay, that is not growth. The number of actors must still be
+     * increasing. */
     if (row->live <= row->before[0][population->before_ns[0][1] ? 1 : 0])
         return false;
     for (size_t i = 0; i < POPULATION_WINDOWS; i++) {

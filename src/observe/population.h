@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Counts the actors of each behavior from time to time, to find behaviors whose actors are started and never end.
+ * Counts the actors of each behavior from time to time. This finds behaviors whose actors are started again and again
+ * and never end.
  */
 #ifndef OBSERVE_POPULATION_H
 #define OBSERVE_POPULATION_H
@@ -11,32 +12,33 @@
 struct tr_system;
 
 enum {
-    POPULATION_MAX = 64,    /* behaviors that are remembered; those that come later are not */
-    POPULATION_WINDOWS = 2, /* how many windows: lengths of time over which growth is looked for */
-    /* the smallest increase that counts as growth, in actors; it must also be a twentieth or more */
+    POPULATION_MAX = 64, /* behaviors that have a row; behaviors that come later have none */
+    /* how many windows there are; growth is looked for over the time of each window */
+    POPULATION_WINDOWS = 2,
+    /* How many more actors count as growth. The number must also have increased by a twentieth. */
     POPULATION_LEAST = 20
 };
 
 struct population {
     struct population_row {
-        const tr_behavior *behavior; /* NULL: this row and the next ones are not used */
+        const tr_behavior *behavior; /* NULL: this row and all rows behind it are not used */
         uint64_t live;
-        uint64_t before[POPULATION_WINDOWS][2]; /* how many actors there were at before_ns */
+        uint64_t before[POPULATION_WINDOWS][2]; /* numbers of actors at the times in before_ns */
     } rows[POPULATION_MAX];
-    /* for each window, when its last two counts were made, the newer first; 0: not made yet */
+    /* For each window: when its last two counts were made, the newer first. 0: not made yet. */
     tr_time before_ns[POPULATION_WINDOWS][2];
-    tr_time look_ns; /* when the actors are counted next */
+    tr_time look_ns; /* when the actors are counted again */
 };
 
 /**
- * Counts the actors, if the time for that has come: every few seconds, or less often if counting takes long. The thread of
- * the socket only.
+ * If the time has come, counts the actors. That is every few seconds, or less often if counting takes long. The thread
+ * of the socket only.
  */
 void tr__population_look(struct population *population, struct tr_system *system, tr_time now_ns);
 /**
- * Whether a behavior has more and more actors: more than at the beginning of the first window, and many more than at the
- * beginning of some window. If so, *before is how many it had then, and *since_ns the time of that count. The thread of the
- * socket only.
+ * Whether a behavior has more and more actors. It must have more than at the beginning of the first window, and many
+ * more than at the beginning of some window. If so, sets *before to how many it had then, and *since_ns to that time.
+ * The thread of the socket only.
  */
 bool tr__population_grows(const struct population *population, const struct population_row *row,
                           tr_time now_ns, uint64_t *before, tr_time *since_ns);

@@ -12,7 +12,7 @@
 
 enum { COMMAND_SIZE = 4 * OS_PATH_SIZE + 64 };
 
-/* Writes a word, in quotes if a shell would otherwise not read it as one word. */
+/* Writes a word. Puts it in quotes if a shell would otherwise not read it as one word. */
 static void word_write(char *to, const char *word)
 {
     static const char plain[] =
@@ -49,8 +49,8 @@ static void record_write(struct visitor *visitor, uint64_t id, const char *path,
 }
 
 /*
- * Finds the directory in which the directory of records is; NULL: the store is in memory. Returns false if the request was
- * refused.
+ * Finds the directory that has the directory of records. If the store is in memory, sets *directory to NULL. Returns
+ * false if the request was refused.
  */
 static bool directory_find(struct visitor *visitor, const struct control_request *request,
                            const char **directory)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verb records: lists the files of recorded turns. These are durable turns that have failed, or
- * that a client wanted to have recorded. Each row has the command that runs the turn again.
+ * The verb records. It lists the files of recorded turns. These are turns of durable actors that
+ * have failed, and turns that a client wanted to have recorded. Each row has the command that runs
+ * the turn again.
  */
 #ifndef OBSERVE_RECORDS_H
 #define OBSERVE_RECORDS_H

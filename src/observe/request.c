@@ -9,7 +9,7 @@
         .kind = TR_KIND_##field_kind, .shape = TR_SHAPE_ONE                                        \
     }
 
-/* The descriptor is written by hand, because a member of a struct cannot be named "do". */
+/* The descriptor is written by hand, because a struct cannot have a member with the name "do". */
 static const tr_field request_fields[] = {FIELD("id", id, U64),
                                           FIELD("do", verb, STR),
                                           FIELD("path", path, STR),

@@ -9,7 +9,7 @@
 #include "actor/system/handoff_report.h"
 #include "base/sized.h"
 
-/* Fills in the members of *info about the running turn. */
+/* Fills in those members of *info that are about the running turn. */
 static void turn_describe(struct tr_system *system, const struct view *view, tr_worker_info *info)
 {
     tr_time now_ns = system->platform->mono_now(system->platform);
@@ -68,7 +68,7 @@ size_t tr_system_running_sized(tr_system *system, tr_worker_info *workers, size_
 {
     if (!system)
         return 0;
-    /* If there is no memory, the members about the running turn stay empty. */
+    /* Without memory, the members about the running turn stay empty. */
     struct view *view = source_resize(&system->source, NULL, sizeof *view);
     for (uint32_t i = 0; workers && i < system->worker_count && i < max; i++) {
         tr_worker_info info;

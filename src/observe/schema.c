@@ -15,7 +15,7 @@
 
 /* ---- Finding messages. ---- */
 
-/* The messages that were found, each only once. */
+/* The messages that were found so far. Each is in the table once. */
 struct found {
     const struct memory_source *memory;
     const tr_type **types;
@@ -38,7 +38,7 @@ static bool found_grow(struct found *found)
     return true;
 }
 
-/* Adds a message. found_close adds the messages inside it later. */
+/* Adds a message. Later, found_close adds the messages inside it. */
 static void found_add(struct found *found, const tr_type *type)
 {
     if (!type || found->status != TR_OK || strncmp(type->name, "tr_", 3) == 0)
@@ -55,10 +55,7 @@ static void found_add(struct found *found, const tr_type *type)
         found->types[found->count++] = type;
 }
 
-/*
- * Adds the messages that are contained in the messages found so far, and the messages that answer
- * them.
- */
+/* Adds the messages that are inside of the messages found so far, and their replies. */
 static void found_close(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++) {
@@ -100,7 +97,7 @@ static void found_fill(struct found *found, const struct schema_source *source)
 
 /* ---- Writing. ---- */
 
-/* Writes the shape of a type as a member, or null if the type has none. */
+/* Writes the shape of a type as a member. If the type has no shape, writes null. */
 static void shape_put(struct json_line *text, const char *name, const tr_type *type,
                       const struct memory_source *memory)
 {
@@ -118,7 +115,7 @@ static void shape_put(struct json_line *text, const char *name, const tr_type *t
     source_resize(memory, shape, 0);
 }
 
-/* Writes the type of a field: "u64", "[item]", "[f64*3]", "?str". */
+/* Writes the type of a field, such as "u64", "[item]", "[f64*3]" or "?str". */
 static void field_put(struct json_line *text, const tr_type *type, const tr_field *field)
 {
     static const char *const kinds[] = {"bool",
@@ -230,8 +227,8 @@ static int compare_types(const void *left, const void *right)
     return order ? order : (int)a->field_count - (int)b->field_count;
 }
 
-/* Writes the kinds in the order of their names. There are few, so the next one is searched for each
- * time. */
+/* Writes the kinds in the order of their names. There are few kinds, so each time it searches all
+ * of them for the next one. */
 static void kinds_put(struct json_line *text, const struct tr_durables *durables,
                       const struct memory_source *memory)
 {
@@ -326,7 +323,7 @@ void tr__verb_messages(struct visitor *visitor, const struct control_request *re
         const tr_handler *handler =
             (const tr_handler *)(const void *)((const char *)behavior->handlers +
                                                i * behavior->handler_size);
-        /* Leave out messages of the runtime, which clients must not send. */
+        /* Leave out messages of the runtime, because clients must not send them. */
         if (handler->type && strncmp(handler->type->name, "tr_", 3) != 0)
             message_put(line, handler->type, visitor->observer->source);
     }

@@ -13,7 +13,7 @@
 #include "observe/verbs.h"
 #include "store/read.h"
 
-/* Writes the budgets of CPU time, and those of the tree of an actor. */
+/* Writes the budgets of CPU time: the actor's own, and that of its tree. */
 static void budgets_write(struct json_line *line, const tr_actor_report *report)
 {
     if (report->cpu_max_ns || report->tree_cpu_max_ns)
@@ -71,7 +71,7 @@ static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_r
 
 /* ---- Durable actors. ---- */
 
-/* Writes what keeps a durable actor awake, as the verb why has it. */
+/* Writes what keeps a durable actor awake. The verb why says the same. */
 static void holders_write(struct visitor *visitor, tr_ref actor)
 {
     struct json_line *line = &visitor->output;
@@ -93,7 +93,8 @@ static void holders_write(struct visitor *visitor, tr_ref actor)
     source_resize(visitor->observer->source, report, 0);
 }
 
-/* If the path is of a durable actor, writes what is stored of it and what keeps it awake. */
+/* If the path is that of a durable actor, writes what the store has of the actor, and what keeps
+ * the actor awake. */
 static void durable_write(struct visitor *visitor, tr_ref actor, const char *path, bool asks)
 {
     static const char prefix[] = "/system/durable/";
@@ -107,7 +108,7 @@ static void durable_write(struct visitor *visitor, tr_ref actor, const char *pat
     char kind[TR_NAME_MAX + 1];
     struct request_key key;
     struct store_state state;
-    /* An actor that a durable one has started is not stored itself. */
+    /* An actor below a durable actor is not stored itself. */
     if (!kind_at[kind_size] || kind_size > TR_NAME_MAX || strchr(kind_at + kind_size + 1, '/'))
         return;
     memcpy(kind, kind_at, kind_size);
@@ -137,7 +138,7 @@ static void durable_write(struct visitor *visitor, tr_ref actor, const char *pat
 /* ---- The verb show. ---- */
 
 /* Writes the age of the oldest message of an actor whose worker is stuck. The worker cannot say
- * which message that is, but the message has not changed since the worker is stuck. */
+ * which message this is. But the oldest message has not changed since the worker got stuck. */
 static void stuck_age_write(struct json_line *line, tr_time age_ns)
 {
     tr__json_open(line, "oldest", '{');

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The verb show: what one actor has, mostly said by its worker.
- */
+/** The verb show. It writes all about one actor. Most of it comes from the actor's worker. */
 #ifndef OBSERVE_SHOW_H
 #define OBSERVE_SHOW_H
 

@@ -23,7 +23,7 @@ static int compare_took(const void *a, const void *b)
                                                       : 0;
 }
 
-/* Copies the turns of a worker that are recent enough. Returns their number. */
+/* Copies the slow turns of a worker that ended recently enough. Returns how many. */
 static size_t worker_copy(struct worker *worker, uint32_t index, tr_time now_ns,
                           struct slow_row *rows)
 {
@@ -65,7 +65,7 @@ static void row_write(struct visitor *visitor, const struct slow_row *row)
     char causal[20];
     bool is_there = tr__observer_find(visitor->observer, actor, &info);
     (void)snprintf(causal, sizeof causal, "%016" PRIx64, turn->causal);
-    /* Each worker counts its own turns. Adding the index of the worker makes the number unique. */
+    /* Each worker counts its own turns. The index of the worker makes the number unique. */
     tr__json_unsigned(
         line, "number", turn->number * visitor->observer->system->worker_count + row->worker);
     tr__past_time(visitor, turn->ended_ns);

@@ -39,8 +39,8 @@ static struct list *bucket_of(struct spans *spans, uint64_t causal, uint64_t rec
     return &spans->buckets[hash_mix(causal ^ hash_mix(receiver)) % SPANS_BUCKETS];
 }
 
-/* Finds the span of a turn that has not ended. Begins with the newest, which is the most likely
- * one. */
+/* Finds the span of a turn that has not ended. Begins with the newest span, because that is most
+ * likely the right one. */
 static struct span *open_find(struct spans *spans, uint64_t turn)
 {
     for (struct list *link = spans->open.previous; link != &spans->open; link = link->previous) {
@@ -50,7 +50,7 @@ static struct span *open_find(struct spans *spans, uint64_t turn)
     return NULL;
 }
 
-/* Takes a span for a new turn. If none is free, drops the oldest one. */
+/* Takes a span for a new turn. If no span is free, drops the oldest span. */
 static struct span *span_take(struct spans *spans)
 {
     struct list *link = list_first(&spans->unused);
@@ -98,7 +98,7 @@ static void span_end(struct spans *spans, const struct follow_event *event)
 {
     struct span *span = open_find(spans, event->turn);
     if (!span)
-        return; /* the span is gone, because the record of its beginning was dropped */
+        return; /* the span is missing, because the record of the turn's beginning was dropped */
     span->end_ns = event->time_ns;
     span->status = event->status;
     span->tick = spans->tick;
@@ -107,8 +107,9 @@ static void span_end(struct spans *spans, const struct follow_event *event)
     spans->ended_count++;
 }
 
-/* Whether an event comes from a timer of the runtime, such as the timer of kept connections. Such a
- * timer would keep the causal id of the turn that has started it forever. */
+/* Whether an event comes from a timer of the runtime, such as the timer for kept connections. Such a
+ * timer has the causal id of the turn that has started it. So its turns would belong to that id
+ * forever. */
 static bool is_housekeeping(const struct follow_event *event)
 {
     return event->kind == ENVELOPE_EVENT && event->type &&
@@ -139,7 +140,8 @@ void tr__spans_tick(struct spans *spans)
     spans->tick++;
 }
 
-/* Returns the parent of a turn that a timer began: an earlier turn of the same actor with this causal id. */
+/* Returns the parent of a turn that a timer has begun. The parent is an earlier turn of the same actor with the same
+ * causal id. */
 static uint64_t timer_parent(struct spans *spans, const struct span *span)
 {
     const struct span *found = NULL;
@@ -152,8 +154,8 @@ static uint64_t timer_parent(struct spans *spans, const struct span *span)
     return found ? found->turn : 0;
 }
 
-/* Finds the turn that sent the message of a span. Takes the oldest message that fits, because
- * messages between two actors do not overtake each other. */
+/* Finds the turn that sent the message of a span. If several messages fit, takes the oldest one,
+ * because messages between two actors do not overtake each other. */
 static void span_link(struct spans *spans, struct span *span)
 {
     struct list *bucket = bucket_of(spans, span->causal, span->actor);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Spans: the turns that are followed (actor/cell/follow.h), each with the turn that sent its
- * message. Used by the exporter of OTLP only.
+ * Spans. A span is a turn that is followed (actor/cell/follow.h), with the turn that sent its message. Only the
+ * exporter of OTLP uses them.
  *
- * Records come in the order of their numbers. The record of a sent message may come after the
- * record of the turn that handles it on another worker. Therefore a span is ready only one tick
- * after it has ended. Rules:
+ * Records come in the order of their numbers. The record that a message was sent may come after the record of the turn
+ * that handles this message, if that turn runs on another worker. Therefore a span is ready only one tick after it has
+ * ended. Rules:
  *   1. A span is in one list: `open`, `ended` or `unused`.
  *   2. There are SPANS_MAX. If all are in use, the oldest one is dropped and counted.
  *   3. SPANS_SENDS_MAX messages whose turn has not started are kept. A new one replaces the oldest. A
@@ -23,13 +23,13 @@ enum { SPANS_MAX = 2048, SPANS_SENDS_MAX = 4096, SPANS_BUCKETS = 1024 };
 struct span {
     struct list link;
     uint64_t turn;
-    /* the turn that sent the message of this turn; 0: not known, or it came from outside */
+    /* The turn that sent the message of this turn. 0: not known, or no turn sent it. */
     uint64_t parent;
     uint64_t causal;
     uint64_t actor;
     tr_time start_ns;
     tr_time end_ns;
-    uint64_t tick; /* number of the tick in which the turn has ended */
+    uint64_t tick; /* number of the tick in which the turn ended */
     const tr_type *type;
     const char *handler;
     const char *behavior;
@@ -41,7 +41,7 @@ struct span {
 
 /** A message that a turn has sent. */
 struct span_send {
-    struct list link; /* link in its bucket; linked to itself: not used */
+    struct list link; /* link in its bucket; if linked to itself, this struct is not used */
     uint64_t turn;
     uint64_t causal;
     uint64_t receiver;
@@ -53,29 +53,30 @@ struct spans {
     struct list open;
     struct list ended; /* spans that have ended, in the order of their ends */
     struct list unused;
-    struct list buckets[SPANS_BUCKETS]; /* lists of struct span_send, by causal id and receiver */
-    size_t sends_next;                  /* index of the struct span_send to use next */
+    /* lists of struct span_send; causal id and receiver choose the list */
+    struct list buckets[SPANS_BUCKETS];
+    size_t sends_next; /* index of the struct span_send that is used next */
     uint64_t tick;
     size_t ended_count;
-    uint64_t dropped; /* number of spans that were dropped since the last spans_drops_take */
+    uint64_t dropped; /* how many spans were dropped since the last spans_drops_take */
     struct span all[SPANS_MAX];
     struct span_send sends[SPANS_SENDS_MAX];
 };
 
-/** Makes an empty table. NULL: out of memory. */
+/** Makes an empty table. Returns NULL if there is no memory. */
 struct spans *tr__spans_new(const struct memory_source *source);
 void tr__spans_free(const struct memory_source *source, struct spans *spans);
 
 /** Takes a record. */
 void tr__spans_add(struct spans *spans, const struct follow_event *event);
-/** Call when all new records were read. Makes the spans ready that had ended before. */
+/** Makes all spans ready that ended before this call. Call when all new records were read. */
 void tr__spans_tick(struct spans *spans);
 /**
- * Returns the first span that is ready, with its parent; NULL: there is none. It stays in the table until
- * tr__spans_remove.
+ * Returns the first span that is ready, with its parent. Returns NULL if there is none. The span stays in the table
+ * until tr__spans_remove.
  */
 struct span *tr__spans_first(struct spans *spans);
-/** Returns the next span after this one that is ready; NULL: there is none. */
+/** Returns the next span after this one that is ready. Returns NULL if there is none. */
 struct span *tr__spans_next(struct spans *spans, struct span *span);
 void tr__spans_remove(struct spans *spans, struct span *span);
 

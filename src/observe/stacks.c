@@ -9,9 +9,9 @@
 
 enum { STACK_TEXT_MAX = 2000, FRAME_TEXT_MAX = 200 };
 
-/* The functions of one stack; each ends with a zero, the last one with two. */
+/* The functions of one stack, as texts. A NUL ends each text, and two NULs end the last one. */
 struct stack_text {
-    uint64_t number; /* of the turn; 0: not used */
+    uint64_t number; /* number of the long turn; 0: this struct is not used */
     tr_time looked_ns;
     char text[STACK_TEXT_MAX];
 };
@@ -31,14 +31,15 @@ static struct stack_texts *texts_of(struct observer *observer)
     return observer->stacks;
 }
 
-/* Whether TR_BEHAVIOR has made the function, to call a handler or a set-up. Below it is the runtime. */
+/* Whether TR_BEHAVIOR has generated the function, which calls a handler or a set-up. The functions below it belong to
+ * the runtime. */
 static bool is_generated(const struct symbol *symbol)
 {
     return strncmp(symbol->function, "tr_call_", 8) == 0 ||
            strncmp(symbol->function, "tr_setup_", 9) == 0;
 }
 
-/* Finds the functions, and writes them. Functions that do not fit are left out. */
+/* Finds the functions of a stack and writes their texts. Leaves out functions that do not fit. */
 static void text_fill(struct stack_texts *texts, struct stack_text *text,
                       const struct stall_entry *entry)
 {
@@ -54,7 +55,8 @@ static void text_fill(struct stack_texts *texts, struct stack_text *text,
         bool is_last = is_generated(&symbol);
         if (is_last && entry->handler)
             (void)snprintf(symbol.function, sizeof symbol.function, "%.63s", entry->handler);
-        /* Without optimisation the handler is a function of its own, and was written already. */
+        /* Code that was compiled without optimization has the handler as a function of its own,
+         * which was already written. */
         if (is_last && i && entry->handler && strcmp(inner, entry->handler) == 0)
             break;
         memcpy(inner, symbol.function, sizeof inner);
@@ -66,7 +68,8 @@ static void text_fill(struct stack_texts *texts, struct stack_text *text,
     text->text[at] = '\0';
 }
 
-/* Returns the text of a stack. The place of a turn that is not kept any more is used again. NULL: no memory. */
+/* Returns the text of a stack. If it was not made yet, makes it. It then replaces the text of the oldest turn. Returns
+ * NULL if there is no memory. */
 static const char *text_of(struct observer *observer, const struct stall_entry *entry)
 {
     struct stack_texts *texts = texts_of(observer);

@@ -60,7 +60,7 @@ static void entry_write(struct visitor *visitor, const struct stall_entry *entry
     tr__json_open(line, NULL, '{');
     tr__json_unsigned(line, "number", entry->number);
     tr__past_time(visitor, entry->begun_ns);
-    /* For a turn that still runs, compute the time here, because the watch updates it only now and
+    /* If the turn still runs, compute its time here, because the watch updates it only now and
      * then. */
     tr_time took_ns =
         entry->is_over ? entry->took_ns : tr__observer_now(visitor->observer) - entry->begun_ns;

@@ -15,7 +15,8 @@ static uint64_t spread_count(const struct spread *spread)
     return count;
 }
 
-/* Writes what the store has done since the start: totals, from which clients compute rates. */
+/* Writes what the store has done since the start. The values are totals, from which clients compute
+ * rates. */
 static void work_write(struct json_line *line, const struct store *store)
 {
     tr__json_unsigned(line, "commits", spread_count(&store->commit_times));

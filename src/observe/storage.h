@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Verbs about durable actors and their store that read nothing from the disk. */
+/** Verbs about durable actors and their store that need no read from the disk. */
 #ifndef OBSERVE_STORAGE_H
 #define OBSERVE_STORAGE_H
 

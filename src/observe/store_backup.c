@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs store backup and store compact. Each runs on a thread of its own, because it waits for
- * the disk, and the thread of the socket must serve other clients.
+ * The verbs "store backup" and "store compact". Each of them runs on a thread of its own, because
+ * it waits for the disk. The thread of the socket must meanwhile serve other clients.
  */
 #include "observe/store_backup.h"
 
@@ -16,7 +16,7 @@
 #include "store/read.h"
 
 struct backup {
-    struct backup *next; /* next backup whose client has gone */
+    struct backup *next; /* next backup in observer.left, whose client has gone too */
     const tr_platform *platform;
     tr_thread *thread;
     struct store *store;
@@ -27,7 +27,7 @@ struct backup {
     struct store_compact compacted; /* of a compaction */
     tr_status status;
     tr_error error;
-    char path[512]; /* directory of the copy; "": the store is compacted */
+    char path[512]; /* directory of the copy; "": this is a compaction */
     bool is_audited;
     struct audit audit;
 };
@@ -43,7 +43,7 @@ static bool on_step(void *context, const struct store_backup_progress *progress)
 static void backup_main(void *context)
 {
     struct backup *backup = context;
-    tr__thread_step_back(); /* lower the priority of this thread, because commits are more urgent */
+    tr__thread_step_back(); /* commits are more urgent than a backup, so lower the priority */
     if (backup->path[0])
         backup->status =
             tr__store_backup(backup->store, backup->path, on_step, backup, &backup->error);
@@ -53,8 +53,8 @@ static void backup_main(void *context)
     atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* pairs with backup_step */
 }
 
-/* The client has gone, or has its answer. The backup may still run, and the thread of the socket
- * must not wait for it. */
+/* Ends the work of a visitor. The client has gone, or has its answer. The backup may still run, and
+ * the thread of the socket must not wait until it ends. */
 static void backup_free(struct visitor *visitor, void *work)
 {
     struct backup *backup = work;
@@ -95,7 +95,7 @@ static bool backup_step(struct visitor *visitor)
 {
     struct backup *backup = visitor->work;
     const struct control_request *request = visitor->request;
-    /* Cancel it, because a program that ends must not wait for it. */
+    /* The program is ending and must not wait for the backup, so cancel it. */
     if (atom32_load(&visitor->observer->system->ending.is_stopping, ATOM_RELAXED))
         atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
     if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* pairs with backup_main */
@@ -125,7 +125,8 @@ static bool backup_step(struct visitor *visitor)
     return true;
 }
 
-/* Starts the thread. `path` is the directory of the copy, or "" to compact the store. */
+/* Starts the thread. `path` is the directory of the copy. If it is "", the thread compacts the
+ * store. */
 static void backup_start(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const char *path)
 {

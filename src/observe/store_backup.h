@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verbs store backup and store compact: see store/backup.h. */
+/** The verbs "store backup" and "store compact": see store/backup.h. */
 #ifndef OBSERVE_STORE_BACKUP_H
 #define OBSERVE_STORE_BACKUP_H
 
@@ -8,8 +8,8 @@
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request);
 void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request);
 /**
- * Frees the backups that have ended after their clients had gone. If `waits`, also waits for
- * cancelled ones that have not ended yet.
+ * Frees the backups whose clients have gone and that have ended. If `waits`, first waits until all
+ * backups whose clients have gone have ended; these were cancelled.
  */
 void tr__backups_collect(struct observer *observer, bool waits);
 

@@ -59,7 +59,7 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
 
 /* ---- A check of each row. ---- */
 
-/* The parts of an actor, in the order in which they are checked. */
+/* The parts of an actor, in the order in which the check reads them. */
 enum check_part {
     CHECK_STATE,
     CHECK_KEYS,
@@ -72,7 +72,8 @@ enum check_part {
     CHECK_OVER
 };
 
-/* Bytes and rows that one step checks, so that other clients need not wait for a large actor. */
+/* How much one step checks. A step is short, so that other clients need not wait for a large
+ * actor. */
 enum { CHECK_STEP_BYTES = 512 * 1024, CHECK_STEP_ROWS = 1000 };
 
 struct check {
@@ -80,19 +81,19 @@ struct check {
     char kind[TR_NAME_MAX + 1]; /* kind of the current actor; "": none yet */
     struct request_key after;   /* key of the actor that is being checked */
     enum check_part part;       /* the part of this actor that is checked next */
-    uint64_t from;     /* of events and requests: the number at which the check continues */
-    uint64_t sequence; /* number of the last event that the state contains */
-    /* of keys: size of from_key, where the check continues; 0: at the first key */
+    uint64_t from;              /* of events and requests: number at which the check continues */
+    uint64_t sequence;          /* number of the actor's last event, as its row has it */
+    /* Of keys: the size of from_key, at which the check continues. 0: at the first key. */
     size_t from_size;
-    uint32_t page; /* number of the last page of this actor that was read */
+    uint32_t page; /* number of the last page of the actor that was checked */
     uint32_t page_last;
     uint64_t actors;
     uint64_t damaged;
-    /* The next members are for the current step. */
+    /* The next members, up to is_cut, are for the current step. */
     const struct visitor *visitor;
     size_t rows;
     size_t bytes;
-    bool is_cut; /* the step has stopped in the middle of the part */
+    bool is_cut; /* the step has stopped in the middle of a part */
     unsigned char from_key[TR_KV_KEY_MAX + 1];
 };
 
@@ -109,7 +110,8 @@ static void check_tell(struct visitor *visitor)
     tr__json_string(&visitor->output, "kind", check->kind);
 }
 
-/* Whether the program ends. If so, the check stops, because the program must not wait for it. */
+/* Whether the program is ending. If so, the check stops, because the program must not wait for
+ * it. */
 static bool is_stopping(const struct visitor *visitor)
 {
     const struct tr_system *system = visitor->observer->system;
@@ -122,7 +124,7 @@ static bool on_row(void *context, const struct store_row *row)
     return !is_stopping(context);
 }
 
-/* As on_row, but stops when the step has read enough, and notes where to continue. */
+/* Counts a row. Stops when the step has read enough, and notes where the next step continues. */
 static bool on_step_row(void *context, const struct store_row *row)
 {
     struct check *check = context;
@@ -130,17 +132,19 @@ static bool on_step_row(void *context, const struct store_row *row)
     check->from = row->id + 1;
     if (check->part == CHECK_KEYS && row->key.size < sizeof check->from_key) {
         memcpy(check->from_key, row->key.data, row->key.size);
-        check->from_key[row->key.size] = '\0'; /* the first key after this one has a NUL appended */
+        /* the first key after a key is that key with a NUL appended */
+        check->from_key[row->key.size] = '\0';
         check->from_size = row->key.size + 1;
     }
     check->is_cut =
         (++check->rows >= CHECK_STEP_ROWS || check->bytes >= CHECK_STEP_BYTES) &&
-        /* a key with that NUL must not be too long, so no list can begin behind the longest key */
+        /* A list cannot begin behind the longest key, because the key with the NUL would be too
+         * long. */
         check->from_size <= TR_KV_KEY_MAX;
     return !check->is_cut && !is_stopping(check->visitor);
 }
 
-/* Reads some rows of the current part, and compares each with its seal. */
+/* Reads some rows of the current part. The reader compares each with its seal. */
 static tr_status part_check(struct check *check)
 {
     struct store_reader *reader = check->stored.reader;
@@ -179,7 +183,7 @@ static tr_status part_check(struct check *check)
     return TR_OK;
 }
 
-/* Checks all parts of an actor except the pages. Stops when the step has read enough. */
+/* Checks all parts of an actor except its pages. Stops when the step has read enough. */
 static tr_status rows_check(struct visitor *visitor, struct check *check)
 {
     check->visitor = visitor;
@@ -197,7 +201,7 @@ static tr_status rows_check(struct visitor *visitor, struct check *check)
         check->stored.reader, check->kind, request_key_bytes(&check->after), &check->page_last);
 }
 
-/* Reads some pages of an actor, and compares each with its sum. */
+/* Reads some pages of an actor. The reader compares each with its sum. */
 static tr_status pages_check(struct check *check)
 {
     enum { AT_ONCE = 64 };
@@ -243,7 +247,8 @@ static tr_status check_next(struct check *check)
     }
 }
 
-/* Ends the check of an actor. If the actor was destroyed during the check, that is no damage. */
+/* Ends the check of an actor. An actor that was destroyed during the check does not count as
+ * damaged. */
 static tr_status actor_end(struct visitor *visitor, struct check *check, tr_status found)
 {
     struct json_line *line = &visitor->output;
@@ -252,7 +257,8 @@ static tr_status actor_end(struct visitor *visitor, struct check *check, tr_stat
         check->actors += found == TR_OK;
         return TR_OK;
     }
-    /* These say nothing about the actor. A read is refused as busy if a compaction locks it out for long. */
+    /* These two statuses say nothing about the actor. A read gets TR_STORE_BUSY if a compaction locks it out for
+     * long. */
     if (found == TR_NO_MEMORY || found == TR_STORE_BUSY)
         return found;
     check->damaged++;
@@ -264,8 +270,8 @@ static tr_status actor_end(struct visitor *visitor, struct check *check, tr_stat
     return found == TR_STORE_FAILED ? found : TR_OK;
 }
 
-/* Checks some rows or pages of the current actor, or begins with the next one. Returns TR_NOT_FOUND
- * when all actors were checked. */
+/* Checks some rows or pages of the current actor. If that actor is done, begins with the next one.
+ * Returns TR_NOT_FOUND when all actors were checked. */
 static tr_status check_some(struct visitor *visitor, struct check *check)
 {
     tr_status found = TR_OK;
@@ -320,12 +326,12 @@ void tr__verb_store_check(struct visitor *visitor, const struct control_request 
 
 /* ---- One actor from a backup. ---- */
 
-/* The data of an actor in a backup. */
+/* The data of an actor, read from a backup. */
 struct restored {
     struct store *store;
     struct store_reader *reader;
     struct store_state state;
-    void *bytes; /* bytes of the state */
+    void *bytes; /* the bytes of the state */
     struct export_rows rows;
 };
 
@@ -338,7 +344,7 @@ static void restored_free(const struct memory_source *source, struct restored *r
         tr__store_close(restored->store);
 }
 
-/* Opens the backup, read only, and reads the actor. */
+/* Opens the backup for reading only, and reads the actor. */
 static tr_status restored_read(const struct stored *stored, const char *directory, const char *kind,
                                tr_bytes key, struct restored *restored, tr_error *error)
 {
@@ -347,7 +353,8 @@ static tr_status restored_read(const struct stored *stored, const char *director
     *restored = (struct restored){.rows = {.source = stored->source}};
     tr_status status = tr__store_open(&options, &restored->store, error);
     if (status == TR_OK) {
-        *error = (tr_error){.status = TR_OK}; /* drop the text about a file that need not exist */
+        /* the text is about a file that need not exist, so drop it */
+        *error = (tr_error){.status = TR_OK};
         status = tr__store_reader_new(restored->store, &restored->reader);
     }
     if (status == TR_OK)
@@ -365,7 +372,7 @@ static tr_status restored_read(const struct stored *stored, const char *director
     return tr__export_read(&other, kind, key, restored->state.bytes, &restored->rows);
 }
 
-/* Replaces bytes by a copy in memory of the batch. */
+/* Sets *bytes to a copy of the bytes in memory of the batch. */
 static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
 {
     void *copy = tr__store_batch_alloc(batch, bytes->size ? bytes->size : 1);
@@ -377,7 +384,7 @@ static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
     return TR_OK;
 }
 
-/* Puts the data of the backup into the batch, in place of the stored data of the actor. */
+/* Puts the data from the backup into the batch. They replace the stored data of the actor. */
 static tr_status restored_put(const struct stored *stored, const char *kind, tr_bytes key,
                               bool replaces, struct restored *restored, struct store_batch *batch)
 {

@@ -51,7 +51,7 @@ tr_time tr__stored_now(const struct stored *stored)
 
 /* ---- Values. ---- */
 
-/* If a value is larger than value_max, writes its size instead and returns true. */
+/* If a value is larger than value_max, writes its size in place of the value, and returns true. */
 static bool large_write(const struct stored *stored, const char *member, size_t size,
                         struct json_line *line)
 {
@@ -93,7 +93,7 @@ void tr__stored_message(const struct stored *stored, const tr_type *type, const 
         tr__json_string(line, member, "...");
 }
 
-/* A search in the store for the shape with this hash. */
+/* A search in the store for the shape that has this hash. */
 struct wanted_shape {
     uint64_t hash;
     struct json_line text;
@@ -113,7 +113,7 @@ static void line_put(void *context, const char *text, size_t size)
     tr__json_put(context, text, size);
 }
 
-/* Writes a value by the shape with which it was stored. Returns false if that is not possible. */
+/* Writes a value by the shape with which it was stored. Returns false if this is not possible. */
 static bool shaped_write(const struct stored *stored, const tr_type *known, uint64_t hash,
                          const char *member, tr_bytes packed, struct json_line *line)
 {
@@ -145,7 +145,8 @@ void tr__stored_value(const struct stored *stored, const struct durable_kind *ki
 {
     uint64_t hash;
     tr_bytes packed = tr__shape_front_read(bytes, &hash);
-    /* Copy the bytes, because they belong to the reader, which reads the shape next. */
+    /* Copy the bytes, because they belong to the reader, and the reader is used for the shape
+     * next. */
     void *copy = source_resize(stored->source, NULL, packed.size ? packed.size : 1);
     if (!copy) {
         line->has_failed = true;

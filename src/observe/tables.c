@@ -13,9 +13,10 @@
 
 enum {
     ROWS_DEFAULT = 1000,
-    ROWS_BYTES_MAX = VISITOR_PAGE_MAX / 2, /* of all rows, so that no more wait to be sent */
-    ROWS_BYTES_OFFLINE = 1024 * 1024,      /* as well, if no program runs */
-    SQL_MS = 50 /* for a statement: the thread of the socket has other clients */
+    /* most bytes of all rows, because no more may wait to be sent */
+    ROWS_BYTES_MAX = VISITOR_PAGE_MAX / 2,
+    ROWS_BYTES_OFFLINE = 1024 * 1024, /* the same while no program runs */
+    SQL_MS = 50 /* most time of a statement, because the thread of the socket has other clients */
 };
 
 struct sql_output {
@@ -23,10 +24,10 @@ struct sql_output {
     uint64_t rows;
     uint64_t limit;
     size_t columns;
-    size_t begin; /* where the answer begins in the output of the visitor */
-    size_t most;  /* bytes of all rows, at most */
+    size_t begin; /* where the answer begins in the visitor's output */
+    size_t most;  /* the most bytes that all rows may have */
     bool is_cut;
-    bool is_full; /* is_cut, because the next row would exceed `most` */
+    bool is_full; /* with is_cut: the next row would have exceeded `most` */
     char names[TR_SQL_COLUMNS_MAX][64];
 };
 
@@ -39,7 +40,8 @@ static void on_columns(void *context, const char *const *names, size_t count)
         memcpy(output->names[i], names[i], length);
         for (char *at = output->names[i]; at < output->names[i] + length; at++) {
             if (*at == '"' || *at == '\\' || (unsigned char)*at < 0x20)
-                *at = '?'; /* replace it, because the name is written into JSON without escapes */
+                /* the name is written into JSON without escapes, so replace this character */
+                *at = '?';
         }
         output->names[i][length] = '\0';
     }
@@ -159,7 +161,7 @@ static void sql_write(struct sql_output *output, const struct stored *stored,
     }
     tr_status status = sql_run(output, stored, request, sql);
     if (status == TR_OK && output->is_cut) {
-        /* The output was full, so the statement was stopped in the middle. */
+        /* The output was full, so the statement was stopped before its end. */
         tr__visitor_refuse(visitor, request->id, TR_LIMIT, "too many rows for a change");
         status = TR_LIMIT;
     } else if (status == TR_OK) {
@@ -176,7 +178,7 @@ static void sql_write(struct sql_output *output, const struct stored *stored,
     tr__change_drop(change);
 }
 
-/* Checks that the request is complete. If not, refuses it and returns false. */
+/* Whether the request is complete. If it is not, refuses the request. */
 static bool sql_may(struct visitor *visitor, const struct control_request *request)
 {
     const char *why = NULL;

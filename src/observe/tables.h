@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Statements of SQL in the tables of a durable actor (store/sql.h): they read tables, or change
- * them if that is allowed.
+ * SQL statements in the tables of a durable actor (store/sql.h). A statement reads tables. If the
+ * request allows it, a statement may also change tables.
  */
 #ifndef OBSERVE_TABLES_H
 #define OBSERVE_TABLES_H

@@ -10,9 +10,10 @@
 #include "actor/turn/follow_turn.h"
 
 enum {
-    TRACE_PAGE = 32,   /* records that are read together */
-    TRACE_LIMIT = 200, /* records of an answer, if the request names no number */
-    /* records of an answer at most, so that it is smaller than VISITOR_PAGE_MAX */
+    TRACE_PAGE = 32,   /* records that are read at once */
+    TRACE_LIMIT = 200, /* records of an answer if the request names no limit */
+    /* The most records of an answer. With this number the answer is smaller than
+     * VISITOR_PAGE_MAX. */
     TRACE_LIMIT_MOST = 400
 };
 
@@ -60,8 +61,8 @@ tr_status tr__trace_join(struct visitor *visitor)
     return status;
 }
 
-/* Begins to follow the actor or the causal id that the request names. Returns false if the request
- * was refused. */
+/* Begins to follow the actor or the causal id of the request. Returns false if the request was
+ * refused. */
 static bool follow(struct visitor *visitor, const struct control_request *request, uint64_t causal)
 {
     struct tr_system *system = visitor->observer->system;
@@ -123,7 +124,7 @@ static void event_write(struct json_line *line, const struct follow_event *event
         tr__json_string(line, "status", tr_status_name(event->status));
 }
 
-/* Writes records with numbers above `after`. Returns the number of the last record that was read. */
+/* Writes records with numbers above `after` of the request. Returns the number of the last record that was read. */
 static uint64_t events_write(struct visitor *visitor, const struct control_request *request,
                              uint64_t causal, uint64_t *missed)
 {

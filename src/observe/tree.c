@@ -8,9 +8,10 @@
 #include "actor/cell/worker.h"
 #include "observe/actors.h"
 
-/* A group: children of one behavior. Its sums are over the children and all actors below them. */
+/* A group has the children of one behavior. Its sums also count all descendants of these
+ * children. */
 struct tree_group {
-    const tr_behavior *behavior; /* behavior of the children; NULL: they are not set up yet */
+    const tr_behavior *behavior; /* NULL: the children are not set up yet */
     uint64_t count;              /* children */
     uint64_t below;              /* actors */
     uint64_t queued;
@@ -18,25 +19,25 @@ struct tree_group {
     uint64_t suspended;
     uint64_t stopping;
     uint32_t queued_most;
-    struct actor_glance first; /* one of the children; a ref of 0: none was found yet */
+    struct actor_glance first; /* one of the children; if its ref is 0, none was found yet */
 };
 
 struct tree {
     tr_system *system;
-    uint64_t root; /* ref of the actor whose children are grouped; 0: actors without a parent */
+    uint64_t root; /* actor whose children are grouped; 0: the actors without a parent */
     uint64_t below;
     uint64_t children;
-    bool has_more; /* there are more behaviors than the table has groups */
+    bool has_more; /* there are more behaviors than `groups` has entries */
     size_t count;
-    struct tree_group *last; /* the group that was used last */
+    struct tree_group *last; /* the group of the last actor that was counted */
     struct tree_group groups[TREE_GROUPS];
 };
 
-/* Returns the child of the root that is an ancestor of `cell`, or `cell` itself if it is a child of
- * the root. NULL: the cell is not below the root. */
+/* Returns the child of the root that is an ancestor of `cell`. If `cell` is itself a child of the
+ * root, returns `cell`. Returns NULL if `cell` is not below the root. */
 static const struct cell *child_above(const struct tree *tree, const struct cell *cell)
 {
-    /* The depth is limited, because cells that change during the walk could form a circle. */
+    /* The depth has a limit, because cells that change during the walk could form a circle. */
     for (unsigned depth = 0; depth <= TR_PATH_MAX; depth++) {
         const struct cell *parent = slots_parent(&tree->system->slots, cell);
         if (!parent)
@@ -48,7 +49,8 @@ static const struct cell *child_above(const struct tree *tree, const struct cell
     return NULL;
 }
 
-/* Returns the group of a behavior, and makes it if needed; NULL: there are too many. */
+/* Returns the group of a behavior. If there is none, makes it. Returns NULL if there are too many
+ * groups. */
 static struct tree_group *group_of(struct tree *tree, const tr_behavior *behavior)
 {
     if (tree->last && tree->last->behavior == behavior)
@@ -111,7 +113,7 @@ static void group_write(const struct tree *tree, const struct tree_group *group,
     tr__json_close(line, '}');
 }
 
-/* Writes the members that describe the root. Returns false if the root has ended. */
+/* Writes the members about the root. Returns false if the root has ended. */
 static bool root_write(struct visitor *visitor, tr_ref root)
 {
     struct json_line *line = &visitor->output;

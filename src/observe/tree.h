@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verb tree: the tree of actors, one level at a time. Children are grouped by behavior, so that
- * a hundred thousand children are one row.
+ * The verb tree. It lists one level of the tree of actors. Children are grouped by behavior, so
+ * that a hundred thousand children of one behavior are one row.
  */
 #ifndef OBSERVE_TREE_H
 #define OBSERVE_TREE_H

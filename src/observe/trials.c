@@ -6,16 +6,19 @@
 #include "actor/turn/follow_turn.h"
 
 enum {
-    /* causal ids that may be followed until the next request: their records fit into the rings */
+    /* How many causal ids may be followed until the next request. The records of so many fit into
+     * the rings. */
     TRIALS = 64,
-    TURNS_FREE = 200000,    /* turns of a second that may cost a look at the table, on average */
-    TURNS_LEAST_SHARE = 400 /* but one part in so many of the time is always watched */
+    TURNS_FREE = 200000, /* turns per second that may look at the table, on average */
+    /* slow turns are followed for at least one part in this many of the time */
+    TURNS_LEAST_SHARE = 400
 };
 
-#define LEASE_NS (6 * TR_SECOND)        /* how long a request counts; pages ask each 4 s */
-#define FIRST_NS (500 * TR_MILLISECOND) /* while it is not known how busy the program is */
+#define LEASE_NS (6 * TR_SECOND)        /* how long one request counts; pages ask every 4 s */
+#define FIRST_NS (500 * TR_MILLISECOND) /* used while it is not known how busy the program is */
 
-/* Returns for how long to follow, from how many messages were handled since the last request. */
+/* Returns for how long to follow slow turns. It depends on how many messages were handled since the
+ * last request. */
 static tr_time window_of(const struct observer *observer, uint64_t handled, tr_time now_ns)
 {
     tr_time passed_ns = now_ns - observer->trials.asked_ns;

@@ -39,9 +39,9 @@
 enum {
     LIST_DEFAULT = 1000,
     LIST_LARGEST = 1000000,
-    LIST_STEP = 16, /* actors that are read in one step */
+    LIST_STEP = 16, /* actors that one step reads */
     TOP_ROWS = 20,
-    TOP_AGED = 5 /* rows of `top` for which the worker is asked for the oldest message */
+    TOP_AGED = 5 /* rows of `top` for which workers are asked for the oldest message */
 };
 
 static int64_t milliseconds(tr_time ns)
@@ -69,14 +69,14 @@ void tr__actor_write(struct json_line *line, const tr_actor_info *info)
     tr__json_unsigned(line, "children", info->children);
 }
 
-/* Whether an actor that the query has found also matches the other members of the request. */
+/* Whether an actor of the query also matches the other members of the request. */
 static bool is_listed(const struct visitor *visitor, const tr_actor_info *info)
 {
     const struct control_request *request = visitor->request;
     if (request->is_direct && info->parent.bits != visitor->query.below.bits)
         return false;
     /* All actors are below /user. But a person who asks for /user means the actors of the program,
-     * not those of the system. */
+     * without those of the system. */
     if (!request->is_direct && request->path && strcmp(request->path, "/user") == 0 &&
         strncmp(info->path, "/system/", 8) == 0)
         return false;
@@ -110,8 +110,8 @@ bool tr__list_continue(struct visitor *visitor)
         tr__visitor_end(visitor);
         visitor->listed++;
     }
-    /* Continue if there may be more. An error ends the list: the actor whose descendants are listed
-     * has ended, and so have they. */
+    /* Continue if there may be more actors. An error ends the list, because it means that the actor
+     * whose descendants are listed has ended, and its descendants with it. */
     if (status == TR_OK && visitor->query.from && visitor->listed < limit)
         return false;
     tr__visitor_begin(visitor, request->id, false);
@@ -140,8 +140,8 @@ bool tr__age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_
     return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
 }
 
-/* Lists the fullest mailboxes. For a page of an inspector also writes the age of the oldest message
- * in the first few. */
+/* Lists the fullest mailboxes. For a page of an inspector, also writes the age of the oldest
+ * message in the first AGED of them. */
 static void list_sorted(struct visitor *visitor, const struct control_request *request)
 {
     enum { MOST = 100, AGED = 20 };
@@ -307,7 +307,7 @@ static void workers_write(struct visitor *visitor)
     source_resize(source, infos, 0);
 }
 
-/* Begins an answer with the members that the verbs info and top have in common. */
+/* Begins an answer with those members that the verbs info and top have in common. */
 static void overview_begin(struct visitor *visitor, const struct control_request *request)
 {
     struct json_line *line = &visitor->output;

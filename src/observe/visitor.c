@@ -161,7 +161,7 @@ static void progress_write(struct visitor *visitor, tr_time now_ns)
 
 /* ---- Requests. ---- */
 
-/* Handles a request, which is one line. */
+/* Handles a request. A request is one line. */
 static void line_handle(struct visitor *visitor, tr_bytes line)
 {
     tr_wire_error error;
@@ -225,7 +225,7 @@ void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size)
     visitor->input_size += size;
 }
 
-/* Takes the first line out of the input. Returns false if no whole line has come. */
+/* Takes the first line from the input. Returns false if no whole line has come yet. */
 static bool next_line(struct visitor *visitor)
 {
     char *end = visitor->input_size ? memchr(visitor->input, '\n', visitor->input_size) : NULL;
@@ -247,7 +247,7 @@ static bool next_line(struct visitor *visitor)
     return true;
 }
 
-/* Does one piece of work. Returns false if there is nothing to do now. */
+/* Does one piece of work. Returns false if there is no work now. */
 static bool work_once(struct visitor *visitor)
 {
     if (visitor->job == JOB_NONE)

@@ -38,7 +38,7 @@ static void report_write(struct visitor *visitor, uint64_t id, tr_status status,
 {
     struct json_line *line = &visitor->output;
     uint32_t count = status == TR_OK ? report->count : 0;
-    /* The page of the inspector cannot show replies that are owed. */
+    /* The page of the inspector cannot show owed replies. */
     size_t kinds_shown = visitor->is_page ? WAIT_OWES : WAIT_KINDS;
     for (uint32_t i = 0; i < count; i++) {
         if (report->rows[i].kind < kinds_shown)
@@ -70,7 +70,7 @@ void tr__verb_waits(struct visitor *visitor, const struct control_request *reque
         tr_status status = report ? TR_STOPPED : TR_NO_MEMORY;
         tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
     } else {
-        /* Do not ask a worker that is stuck, because it could not answer. */
+        /* Do not ask a stuck worker, because it could not answer. */
         bool is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
         tr_status status = is_stuck ? TR_TIMEOUT : tr__show_waits(observer->client, actor, report);
         report_write(visitor, request->id, status, report);

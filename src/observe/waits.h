@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb waits: what an actor waits for, and which actors wait for it. */
+/** The verb waits. It lists what an actor waits for, and which actors wait for it. */
 #ifndef OBSERVE_WAITS_H
 #define OBSERVE_WAITS_H
 
