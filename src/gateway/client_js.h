@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The client library for browsers, clients/js/troupe.js. The build converts it into a C file. */
+/**
+ * The client library for browsers, clients/js/troupe.js. The build converts it into client_js.inc,
+ * which client_js.c includes.
+ */
 #ifndef GATEWAY_CLIENT_JS_H
 #define GATEWAY_CLIENT_JS_H
 

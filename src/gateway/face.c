@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The face of gateways: every answer below /actors has a causal id, and every error a stable code,
- * whether the gateway or the HTTP layer below has refused the request.
+ * The face of gateways (http/face.h). Every answer below /actors has a causal id, and every error
+ * has a stable code, whether the gateway or the HTTP layer below it has refused the request.
  */
 #include "http/face.h"
 
@@ -30,7 +30,8 @@ static void begin(struct http_request *request)
 static size_t error_write(int status, const char *text, char *to, size_t size)
 {
     struct problem problem = {.id = tr__problem_of_http(status)};
-    bool has_ended = !text; /* without an answer: by a failure, or because the session stops */
+    /* a turn without an answer has ended: it has failed, or its session stops */
+    bool has_ended = !text;
     if (has_ended && problem.id == PROBLEM_BUSY)
         problem.id = PROBLEM_STOPPING;
     bool has_own_words = problem.id == PROBLEM_BAD_ORIGIN || problem.id == PROBLEM_FAILED;

@@ -12,8 +12,10 @@
 #include "gateway/visit.h"
 #include "http/answer.h"
 
-/* If a request is for troupe.js, the client library for browsers, answers it. Returns false if
- * not. */
+/*
+ * Answers a request for troupe.js, the client library for browsers. Returns false if the request is
+ * for something else.
+ */
 static bool serve_client(struct visit *visit)
 {
     struct http_request *request = visit->request;
@@ -29,11 +31,13 @@ static bool serve_client(struct visit *visit)
     return true;
 }
 
-/* Answers an ordinary request for the path of a WebSocket. The answer says whether the client may
- * connect. */
+/*
+ * Answers a request for the path of a WebSocket that does not ask for the upgrade. The answer says
+ * whether the client may connect.
+ */
 static void refuse_plain(struct visit *visit)
 {
-    if (!visit->request->stream) /* HTTP/2 has no header Upgrade */
+    if (!visit->request->stream) /* HTTP/2 has no header Upgrade, so add none there */
         tr_http_set(visit->self, "Upgrade", "websocket");
     tr__visit_fail_with(visit, PROBLEM_NO_WEBSOCKET);
 }
@@ -121,7 +125,10 @@ static const tr_behavior sessions = {.abi = TR_ABI,
                                      .state_size = sizeof(struct tr_gateway_state),
                                      .handlers = rows,
                                      .handler_count = sizeof rows / sizeof rows[0],
-                                     /* so that its set-up message is not kept */
+                                     /*
+                                      * a temporary actor is never restarted, so its set-up message
+                                      * need not be kept
+                                      */
                                      .options = {.restart = TR_TEMPORARY},
                                      .setup = {&tr_type_tr_gateway_opens, call_set_up}};
 
@@ -137,7 +144,7 @@ tr_status tr_self_try_gateway(tr_self *self, const tr_endpoint *at, tr_ref guard
                                  .setup = &opens};
     for (size_t i = 0; kinds && kinds[i]; i++) {
         if (kinds[i]->size != sizeof(tr_exposed))
-            /* the program was compiled for another version of the library */
+            /* the kind comes from code that was compiled for another version of the library */
             return TR_INVALID_ARGUMENT;
     }
     return kinds ? tr_self_try_listen(self, &args, ref_bits) : TR_INVALID_ARGUMENT;

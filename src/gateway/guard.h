@@ -8,8 +8,8 @@
 #include "gateway/problem.h"
 
 /**
- * Asks a guard. Returns its reply, which is valid until the turn ends. NULL: the caller may not
- * make the request; *problem says why. Waits.
+ * Asks a guard. Returns its reply, which is valid until the turn ends. NULL: the guard forbids the
+ * request, or has not answered; *problem says which. Waits.
  */
 const struct tr_principal *tr__guard_ask(struct tr_self *self, tr_ref guard,
                                          const struct tr_authorize *question,

@@ -18,8 +18,10 @@ static void on_opened(struct ordered_ask *ask, tr_status status, const void *rep
         opening->why = *why;
 }
 
-/* Reads the number of an event. If the text is no number, uses a number that no event has, so that
- * the client gets a gap. */
+/*
+ * Reads the number of the last event from a text. If the text is no number, uses a number that no
+ * event has, so that the client learns that it may have missed events (a gap).
+ */
 static void read_last(const char *text, struct tr_durable_connect *wish)
 {
     int size = 0;
@@ -46,8 +48,11 @@ bool tr__opening_ask(struct visit *visit, struct opening *opening, const char *l
     tr__ask_in_order(visit->self, &opening->ask);
     if (opening->status == TR_OK)
         return true;
-    /* The actor may still accept the connection, and would then send its events to this channel. So
-     * no other request may follow on the channel, and the actor gets a message. */
+    /*
+     * The ask has failed, but the actor may still accept the connection, and would then send events
+     * to this channel. So no other request may follow on the channel, and the actor is notified
+     * that the connection is not wanted.
+     */
     if (opening->status != TR_REFUSED) {
         visit->request->keeps = false;
         tr__connection_unwanted(visit->self->worker,

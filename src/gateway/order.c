@@ -11,19 +11,23 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 
-/* Delays before further attempts, as in durable/key_ask.c. */
+/* The delays before further attempts. durable/key_ask.c has the same. */
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 
 static tr_next on_answer(tr_self *self, void *state, const void *message);
 
-/* The handler that statistics and reports name. It is static, because they keep it longer than the
- * copy in `attempt`, which is on the stack of a turn. */
+/*
+ * The handler that statistics and reports name. It is static, because they may use its address
+ * after the turn has ended. The copy in `attempt` is on the stack of a turn.
+ */
 static const tr_handler answer_row = {
     .type = &tr_type_tr_answered, .call = on_answer, .name = "an answer of a gateway"};
 
-/* Handles the outcome of an ask in its place among other messages, and wakes the turn that waits
- * for it. */
+/*
+ * Handles the outcome of an ask, when its place among the other messages has come. Wakes the turn
+ * that has made the ask.
+ */
 static tr_next on_answer(tr_self *self, void *state, const void *message)
 {
     (void)state;
@@ -50,14 +54,19 @@ static void fail(struct ordered_ask *ask, tr_status status)
     ask->is_done = true;
 }
 
-/* Whether the actor cannot be woken for a moment, because its earlier generation has not removed
- * the name yet. */
+/*
+ * Whether the actor cannot be woken just now, because its earlier generation is ending and still
+ * has the actor's name.
+ */
 static bool is_leaving(const struct tr_system *system, tr_status status)
 {
     return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
 }
 
-/* Sends the request once, and waits. */
+/*
+ * Sends the request once, and waits for the outcome. Sets is_again if the request may be sent
+ * again.
+ */
 static void attempt(struct tr_self *self, struct ordered_ask *ask, tr_time deadline_ns)
 {
     const tr_behavior *behavior = self->cell->dispatch->behavior;
@@ -80,8 +89,10 @@ static void attempt(struct tr_self *self, struct ordered_ask *ask, tr_time deadl
         return;
     }
     while (!ask->is_done && !self->is_cancelled) {
-        /* If there is no memory, the turn crashes and with it the session ends, because the ask
-         * must not outlive its turn. */
+        /*
+         * The ask must not outlive its turn. So if memory for the wait is missing, let the turn
+         * crash, which also ends the session.
+         */
         if (turn_park_at(self, TR_NEVER, NULL) == TR_NO_MEMORY)
             tr_crash(self, TR_NO_MEMORY, "out of memory to wait for an answer");
     }

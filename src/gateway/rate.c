@@ -8,7 +8,7 @@
 
 enum { PLACES = 4096, TRIES = 8 };
 
-/* The tokens of one name. */
+/* The tokens of one name. A request takes one token. */
 struct bucket {
     uint64_t name; /* hash of the name; 0: this entry is free */
     tr_time at_ns; /* when the bucket was used last */
@@ -26,7 +26,7 @@ static void rates_free(struct tr_system *system)
     source_resize(&system->source, rates, 0);
 }
 
-/* Returns the table, and makes it if needed; NULL: out of memory. */
+/* Returns the table of the system. If there is none yet, makes it. NULL: out of memory. */
 static struct rates *rates_of(struct tr_system *system)
 {
     struct rates *rates = atomptr_load(&system->gateway.rates, ATOM_ACQUIRE);
@@ -50,8 +50,10 @@ static struct rates *rates_of(struct tr_system *system)
     return rates;
 }
 
-/* Finds the bucket of a name. If there is none, makes one in place of the bucket that was not used
- * for longest. */
+/*
+ * Finds the bucket of a name. If there is none, makes one, in the place of the bucket that was
+ * unused for the longest time.
+ */
 static struct bucket *bucket_of(struct rates *rates, uint64_t name, tr_time now_ns, uint32_t full)
 {
     struct bucket *oldest = NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Limits how often callers may ask. Each name has a bucket of tokens, which fills at the rate of
- * the name and holds the tokens of one minute.
+ * Limits how often callers may send requests. Each caller has a name, and each name has a bucket of
+ * tokens. A request takes one token. The bucket fills at the rate that the name is allowed, and
+ * holds the tokens of one minute.
  *
- * The table belongs to the system, and has a fixed size. If more names ask at the same time than it
- * has places, the names that have asked least recently are forgotten. A forgotten name may ask more
- * often than it should; no name may ask less often.
+ * The table belongs to the system, and has a fixed size. If more names send requests at the same
+ * time than the table has places, it forgets the names that have sent none for the longest time. A
+ * forgotten name may send more requests than it is allowed. No name is ever limited to fewer.
  */
 #ifndef GATEWAY_RATE_H
 #define GATEWAY_RATE_H
@@ -15,14 +16,14 @@
 struct tr_self;
 
 /**
- * Counts a request of a caller, who may send `per_minute` requests. There is no limit if that is 0
- * or `caller` is NULL. Returns 0, or the seconds until the next request is allowed. If there is no
- * memory for the table, counts nothing. In a turn.
+ * Counts a request of a caller, which may send `per_minute` requests in a minute. There is no limit
+ * if `per_minute` is 0 or `caller` is NULL. Returns 0 if the request is allowed, otherwise the
+ * seconds until the next one is. If there is no memory for the table, counts nothing. In a turn.
  */
 uint32_t tr__rate_count(struct tr_self *self, const char *caller, uint32_t per_minute);
-/** Returns the name under which a caller is counted, for tr__rate_count_name. In a turn. */
+/** Returns the number that stands for the name of a caller, for tr__rate_count_name. In a turn. */
 uint64_t tr__rate_name(struct tr_self *self, const char *caller);
-/** As tr__rate_count, for a result of tr__rate_name. In a turn. */
+/** Does what tr__rate_count does, for a number that tr__rate_name has returned. In a turn. */
 uint32_t tr__rate_count_name(struct tr_self *self, uint64_t name, uint32_t per_minute);
 
 #endif

@@ -32,7 +32,10 @@ static const tr_field *field_named(const tr_type *type, tr_bytes name)
     return NULL;
 }
 
-/* Sets fields of the message from the query. Ignores names that are no field. */
+/*
+ * Sets fields of the message from the query. Ignores names in the query that are no field. Returns
+ * false if the request was refused.
+ */
 static bool fill_query(struct visit *visit, const tr_type *type, void *message)
 {
     tr_bytes name, value;
@@ -50,7 +53,7 @@ static bool fill_query(struct visit *visit, const tr_type *type, void *message)
     return true;
 }
 
-/* Reads the body as JSON. NULL: the request was refused. */
+/* Reads the body as JSON. Returns the message; NULL: the request was refused. */
 static const void *read_body(struct visit *visit, const tr_type *type)
 {
     struct http_request *request = visit->request;
@@ -88,8 +91,11 @@ static const void *fill(struct visit *visit, const tr_exposed_message *exposed)
 
 /* ---- The ask. ---- */
 
-/* Finds the id of a request, if it has one. Puts the caller before the id, so that no caller gets
- * the answer to a request of another. Returns false if the id is too long. */
+/*
+ * Finds the id of a request, if the request has one. Puts the name of the caller before the id, so
+ * that no caller gets the answer to a request of another caller with the same id. Returns false if
+ * the id is too long.
+ */
 static bool find_id(struct visit *visit, tr_bytes *id)
 {
     const char *header = tr_http_header(visit->self, "idempotency-key");

@@ -8,7 +8,7 @@
 
 #include "gateway/visit.h"
 
-/** Asks the actor of an admitted visit, and answers. Waits. */
+/** Asks the actor of a visit that was admitted, and answers the request with the reply. Waits. */
 void tr__serve_message(struct visit *visit);
 
 #endif

@@ -31,7 +31,10 @@ static void above_free(const struct memory_source *source, struct socket_above *
     source_resize(source, above, 0);
 }
 
-/* Notifies the actor that the WebSocket has ended, and frees the record of the socket. */
+/*
+ * Called when a WebSocket has ended. Notifies its actor, unless the actor knows already, and frees
+ * the record of the socket.
+ */
 static void on_end(struct channel *channel, struct ws_above *base, unsigned code)
 {
     struct socket_above *above = (struct socket_above *)(void *)base;
@@ -52,8 +55,10 @@ static void close_with(struct channel *channel, unsigned code, const char *words
     tr__channel_close(channel);
 }
 
-/* Sends a text. Closes the socket if too many bytes are unsent, because the client does not read
- * them. */
+/*
+ * Sends a text to the client. If too many bytes are unsent, because the client does not read them,
+ * closes the socket instead.
+ */
 static void send_text(struct channel *channel, tr_buffer *text)
 {
     if (channel->state != CHANNEL_OPEN)
@@ -63,7 +68,8 @@ static void send_text(struct channel *channel, tr_buffer *text)
     if (is_slow)
         close_with(channel, WS_CODE_TRY_LATER, "too slow");
     else if (tr__ws_append_text(channel, text) != TR_OK)
-        tr__channel_reset(channel); /* reset, because the output may have a part of a frame */
+        /* the output may have only a part of the frame, so nothing can follow it */
+        tr__channel_reset(channel);
 }
 
 void tr__socket_event(struct channel *channel, uint64_t number, tr_buffer *text)
@@ -83,7 +89,7 @@ void tr__socket_event(struct channel *channel, uint64_t number, tr_buffer *text)
 
 /* ---- Requests. ---- */
 
-/* A request of a client, in memory of its turn, which waits for the outcome of the request. */
+/* A request that a client has sent. It is in memory of the turn that waits for its outcome. */
 struct socket_request {
     struct ordered_ask ask; /* must be the first member */
     struct tr_self *self;
@@ -91,10 +97,13 @@ struct socket_request {
     struct words words;
     uint64_t causal;
     const tr_type *type; /* type of `message` */
-    void *message;       /* NULL: not read yet */
+    void *message;       /* the message for the actor; NULL: not read yet */
 };
 
-/* Frees the resources of a request when its turn ends, even if it has failed. */
+/*
+ * Called when the turn of a request ends, even if it has failed. Frees what the request has
+ * allocated.
+ */
 static void request_free(void *resource)
 {
     struct socket_request *request = resource;
@@ -103,7 +112,10 @@ static void request_free(void *resource)
         tr_message_free(request->type, request->message);
 }
 
-/* Sends {"id":1,"what":text,"causal":"..."}. */
+/*
+ * Answers a request: sends {"id":1,"what":text,"causal":"..."}. Sends nothing if the request has no
+ * id.
+ */
 static void answer(const struct socket_request *request, const char *what, const char *text,
                    size_t size)
 {
@@ -118,7 +130,7 @@ static void answer(const struct socket_request *request, const char *what, const
         snprintf(back, sizeof back, ",\"causal\":\"%llx\"}", (unsigned long long)request->causal);
     tr_buffer *buffer = tr_buffer_new((size_t)before + size + (size_t)after);
     if (!buffer) {
-        /* reset, because otherwise the client would wait forever for an answer */
+        /* without a reset, the client would wait forever for this answer */
         tr__channel_reset(channel);
         return;
     }
@@ -151,10 +163,8 @@ static void on_outcome(struct ordered_ask *ask, tr_status status, const void *re
     char *text = few;
     size_t size = tr_json_write(request->type->reply, reply, few, sizeof few, &error);
     if (size >= sizeof few) {
-        text = tr_try_scratch(
-            /* on failure this must not crash, because it is not the turn of the request */
-            request->self,
-            size + 1);
+        /* this must not crash for lack of memory, because another turn than the request's runs it */
+        text = tr_try_scratch(request->self, size + 1);
         size = text ? tr_json_write(request->type->reply, reply, text, size + 1, &error) : 0;
     }
     if (size)
@@ -163,7 +173,10 @@ static void on_outcome(struct ordered_ask *ask, tr_status status, const void *re
         answer_problem(request, &problem);
 }
 
-/* Reads the fields of a message. If they are wrong, answers the client and returns false. */
+/*
+ * Reads the fields of the message for the actor. If they are wrong, answers the client and returns
+ * false.
+ */
 static bool read_fields(struct socket_request *request)
 {
     tr_wire_error error;
@@ -180,12 +193,12 @@ static bool read_fields(struct socket_request *request)
     return false;
 }
 
-/* Asks the actor, and waits for the outcome. */
+/* Asks the actor, and waits for the outcome, which on_outcome sends to the client. */
 static void ask(struct socket_request *request, const struct socket_above *above)
 {
     struct tr_self *self = request->self;
     struct key_wrapped *wrapped = tr_scratch(self, sizeof *wrapped);
-    /* a copy, because the socket may end during the ask */
+    /* copy the key, because the socket may end during the ask */
     char *key = tr_scratch(self, above->key_size);
     const char *id = request->words.key;
     const struct key_call call = {
@@ -208,8 +221,10 @@ static void ask(struct socket_request *request, const struct socket_above *above
     tr__ask_in_order(self, &request->ask);
 }
 
-/* Returns the record of a request's socket. NULL: the socket has ended while the turn has
- * waited. */
+/*
+ * Returns the record of the socket that a request came on. NULL: the socket has ended while the
+ * turn was waiting.
+ */
 static struct socket_above *above_now(const struct socket_request *request)
 {
     struct channel *channel;
@@ -217,7 +232,10 @@ static struct socket_above *above_now(const struct socket_request *request)
     return is_there ? above_of(channel) : NULL;
 }
 
-/* Whether the rate allows a message now. If not, answers the client and returns false. */
+/*
+ * Whether a message is allowed now: wait_s is 0. If it is not, answers the client that it must wait
+ * for wait_s seconds.
+ */
 static bool is_in_time(const struct socket_request *request, uint32_t wait_s)
 {
     if (wait_s)
@@ -225,8 +243,10 @@ static bool is_in_time(const struct socket_request *request, uint32_t wait_s)
     return !wait_s;
 }
 
-/* Asks the guard about a message. Texts are copied, because the socket may end meanwhile. If the
- * guard refuses, answers the client and returns false. */
+/*
+ * Asks the guard about a message. If the guard or the rate forbids the message, answers the client
+ * and returns false. Copies texts of the socket first, because the socket may end meanwhile.
+ */
 static bool pass_guard(const struct socket_request *request, const struct socket_above *above)
 {
     struct tr_self *self = request->self;
@@ -248,7 +268,10 @@ static bool pass_guard(const struct socket_request *request, const struct socket
     return is_in_time(request, tr__rate_count(self, caller, principal->per_minute));
 }
 
-/* Whether the guard and the rate allow a message. If not, answers the client and returns false. */
+/*
+ * Whether the guard and the rate allow a message. If one of them does not, answers the client and
+ * returns false.
+ */
 static bool admit(const struct socket_request *request, const struct socket_above *above)
 {
     const struct socket_pass *pass = above->pass;
@@ -260,7 +283,7 @@ static bool admit(const struct socket_request *request, const struct socket_abov
                       tr__rate_count_name(request->self, pass->rate_name, pass->per_minute));
 }
 
-/* Checks the request of a client, and asks the actor. */
+/* Checks a request of a client, and asks the actor. */
 static void handle(struct socket_request *request, const struct socket_above *above)
 {
     const char *name = request->words.ask;
@@ -337,7 +360,7 @@ static size_t text_size(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-/* Copies what is needed to check each message. NULL: out of memory. */
+/* Copies what is needed to check each message of a socket. NULL: out of memory. */
 static struct socket_pass *pass_new(const struct visit *visit, bool asks)
 {
     size_t first = asks ? text_size(visit->authorization) : 0;
@@ -382,8 +405,10 @@ static struct socket_above *above_new(const struct visit *visit,
     return NULL;
 }
 
-/* The resources of a turn that opens a socket. They are freed at the end of the turn, unless the
- * open socket owns them. */
+/*
+ * What a turn that opens a socket has made so far. It is freed at the end of the turn, unless the
+ * open socket owns it.
+ */
 struct socket_try {
     struct visit visit;
     struct opening opening;

@@ -9,8 +9,8 @@
  *                                                       {"open":{"event":12,"gap":false}}   sent first
  *                                                       {"event":"said","number":13,"with":{...}}
  *
- * Requests of a socket are handled one after the other, because the turn of each waits for its
- * outcome. Outcomes and events leave in the order in which the actor has sent them.
+ * Requests on a socket are handled one after the other, because the turn of a request waits for the outcome of this
+ * request. Outcomes and events are sent to the client in the order in which the actor has sent them.
  *
  * While its actor sleeps, a socket keeps only its struct socket_above. Owner only.
  */
@@ -22,11 +22,12 @@
 
 /* What is checked before each message of a socket. */
 struct socket_pass {
-    tr_ref guard; /* is asked about each message; TR_NOBODY: only the rate is checked */
+    /* the guard that is asked about each message; TR_NOBODY: only the rate is checked */
+    tr_ref guard;
     const char *authorization; /* points into `texts`, or NULL */
     const char *cookie;        /* the same */
     uint64_t rate_name;        /* name under which messages are counted; see gateway/rate.h */
-    uint32_t per_minute;       /* messages that are allowed in a minute; 0: they are not counted */
+    uint32_t per_minute;       /* how many messages are allowed in a minute; 0: any number */
     char texts[];
 };
 
@@ -35,13 +36,13 @@ struct socket_above {
     const tr_exposed *exposed;
     uint64_t number;          /* number of the connection */
     uint64_t event;           /* number of the last event that was sent */
-    struct socket_pass *pass; /* NULL: nothing is checked */
+    struct socket_pass *pass; /* what is checked before each message; NULL: nothing */
     uint16_t key_size;
-    bool is_settled; /* the actor already knows that the connection ends */
+    bool is_settled; /* the actor knows already that the connection ends, and is not notified */
     char key[];
 };
 
-/** Connects the WebSocket of an admitted visit to the actor. Waits. */
+/** Makes the request of an admitted visit a WebSocket, and connects it to the actor. Waits. */
 void tr__socket_open(struct visit *visit);
 /**
  * Sends an event to a socket. If earlier events were lost or too many bytes are unsent, closes the

@@ -17,12 +17,15 @@ struct stream {
     const tr_exposed *exposed;
     uint64_t number; /* number of the connection */
     uint64_t event;  /* number of the last event that was sent */
-    bool is_settled; /* the actor already knows that the connection ends */
+    bool is_settled; /* the actor knows already that the connection ends, and is not notified */
     uint16_t key_size;
     char key[];
 };
 
-/* Notifies the actor that the stream has ended, and frees the stream. */
+/*
+ * Called when a stream has ended. Notifies its actor, unless the actor knows already, and frees the
+ * stream.
+ */
 static void on_end(struct http_events *base, unsigned code)
 {
     struct stream *stream = (struct stream *)(void *)base;
@@ -38,8 +41,10 @@ static void on_end(struct http_events *base, unsigned code)
 
 /* ---- Writing. ---- */
 
-/* Writes the event {"event":"said","number":7,"with":{...}} as lines of text/event-stream. The JSON
- * itself has no line ends, because it escapes them. */
+/*
+ * Writes the event {"event":"said","number":7,"with":{...}} as lines of text/event-stream. The JSON
+ * has no line ends inside, because JSON escapes them.
+ */
 static size_t write_event(char *to, size_t size, uint64_t number, tr_buffer *text)
 {
     static const char front[] = "{\"event\":\"", mark[] = "\"with\":";
@@ -98,8 +103,10 @@ bool tr__stream_close(struct tr_self *self, uint64_t token, int code, bool is_se
 
 /* ---- Opening. ---- */
 
-/* The resources of a turn that opens a stream. They are freed at the end of the turn, unless the
- * open stream owns them. */
+/*
+ * What a turn that opens a stream has made so far. It is freed at the end of the turn, unless the
+ * open stream owns it.
+ */
 struct stream_try {
     struct visit visit;
     struct opening opening;

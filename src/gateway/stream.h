@@ -3,7 +3,7 @@
  * A stream: an answer of text/event-stream that connects a client to a durable actor.
  *
  * The turn of the request ends when the stream has begun. Events are written in turns of their own.
- * Between them a stream keeps only its record and its connection. Owner only.
+ * Between two events a stream keeps only its record and its connection. Owner only.
  */
 #ifndef GATEWAY_STREAM_H
 #define GATEWAY_STREAM_H
@@ -15,11 +15,11 @@
  */
 void tr__stream_open(struct visit *visit);
 /**
- * Sends an event to a stream of the session, or ends the stream. Returns false if no stream has
- * this token. Does not wait.
+ * Sends an event to a stream of this session. Ends the stream instead if events were lost or too
+ * many bytes are unsent. Returns false if no stream has this token. Does not wait.
  */
 bool tr__stream_event(struct tr_self *self, uint64_t token, uint64_t number, tr_buffer *text);
-/** Ends a stream of the session. Returns false if no stream has this token. Does not wait. */
+/** Ends a stream of this session. Returns false if no stream has this token. Does not wait. */
 bool tr__stream_close(struct tr_self *self, uint64_t token, int code, bool is_settled);
 
 #endif

@@ -121,8 +121,10 @@ bool tr__visit_find(struct visit *visit, const tr_exposed *const *kinds)
 
 /* ---- The guard. ---- */
 
-/* Returns the credentials of the caller: the header Authorization, or the parameter "token", which
- * browsers need for WebSockets. */
+/*
+ * Returns the credentials of the caller: the value of the header Authorization, or the parameter
+ * "token" of the query, because browsers cannot set headers for WebSockets.
+ */
 static const char *authorization_of(tr_self *self)
 {
     const char *header = tr_http_header(self, "authorization");

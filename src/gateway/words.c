@@ -6,7 +6,7 @@
 
 TR_MESSAGE(tr_words_, (optional(u64), id), (str, ask), (str, key));
 
-/* Finds the end of a string whose first quote is at `at`, in a text that must be valid JSON. */
+/* Returns the end of the string whose first quote is at `at`. The text must be valid JSON. */
 static const char *skip_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -14,7 +14,7 @@ static const char *skip_string(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Finds the end of a value, in a text that must be valid JSON. */
+/* Returns the end of the value at `at`. The text must be valid JSON. */
 static const char *skip_value(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -40,12 +40,12 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
-/* Finds the value of the member "with" of an object. The text must be valid JSON. */
+/* Finds the value of the member "with" in an object. The text must be valid JSON. */
 static tr_bytes find_with(tr_bytes text)
 {
     static const char name[] = "\"with\"";
     const char *end = (const char *)text.data + text.size;
-    const char *at = skip_space(text.data, end) + 1; /* after the opening brace */
+    const char *at = skip_space(text.data, end) + 1; /* behind the opening brace of the object */
     while ((at = skip_space(at, end)) < end && *at == '"') {
         const char *behind = skip_value(at, end);
         bool is_it =

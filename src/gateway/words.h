@@ -5,13 +5,17 @@
 
 #include <troupe/wire.h>
 
-/** A message of a client. Its texts are in `block`, which the caller frees by tr__words_free. */
+/**
+ * A message that a client has sent. Its texts are in `block`, which the caller frees by
+ * tr__words_free.
+ */
 struct words {
     bool has_id;
     uint64_t id;
     const char *ask; /* never NULL */
     const char *key; /* NULL: none */
-    tr_bytes with;   /* the object with the fields, inside the text; no bytes: there is none */
+    /* the object with the fields of the message, a part of the text; no bytes: there is none */
+    tr_bytes with;
     void *block;
 };
 

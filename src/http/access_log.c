@@ -12,7 +12,7 @@
 #include "http/id.h"
 #include "net/peer.h"
 
-/* Longer methods and paths are cut, so that what stands behind them fits into the line. */
+/* Longer methods and paths are cut, so that the other parts of the line always fit. */
 enum { METHOD_MAX = 32, TARGET_MAX = 600, NOTE_MAX = METHOD_MAX + TARGET_MAX + 2 };
 static_assert(NOTE_MAX + TR_ADDRESS_TEXT_MAX + HTTP_ID_MAX + 64 < TR_LOG_MAX, "a line fits");
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The access log: one line for each request, written when its turn has ended. Only then the status
- * of the answer is certain: a turn may end by a failure, or in the middle of a verb. Owner only.
+ * The access log: one line for each request, written when its turn has ended. Before that the
+ * status of the answer is not certain, because a turn may end by a failure, or in the middle of a
+ * verb. Owner only.
  *
  *     127.0.0.1:51234 POST /upload 413 61 102 us
  */
@@ -16,8 +17,8 @@
  */
 int tr__http_logged_size(const char *target);
 /**
- * Notes method and path for the line of a request, if the option .logs is set: at the end of the
- * turn, its head is no longer in memory. In the turn of the request. Does not wait.
+ * If the option .logs is set, notes method and path for the line of a request, because the head of
+ * the request is no longer in memory when the turn ends. In the turn of the request. Does not wait.
  */
 void tr__http_access_note(struct http_request *request);
 /**

@@ -14,8 +14,8 @@
 #include "net/output.h"
 
 enum {
-    HEAD_MIN = 256, /* bytes of a head apart from the texts of the program */
-    /* bytes of the head of an answer without a turn; its body has at most as many */
+    HEAD_MIN = 256, /* the most bytes of a head, without the texts of the program */
+    /* the most bytes of the head of an answer without a turn, and of its body */
     BARE_MIN = 256,
     TOGETHER_MAX = 2048 /* a body of at most this size is sent together with its head */
 };
@@ -83,12 +83,16 @@ bool tr__http_is_clean(const char *text)
     return http_value_is_clean(text, strlen(text));
 }
 
-/* The sizes of names and punctuation are known to the compiler, if it sees them here. */
+/*
+ * Functions that write a head are inlined, so that the compiler knows the sizes of names and
+ * punctuation.
+ */
 #define PUT_INLINE __attribute__((__always_inline__)) static inline
 
 PUT_INLINE char *put(char *to, const char *text)
 {
-    return mempcpy(to, text, strlen(text)); /* what follows is written behind it */
+    /* returns the place behind the text, where the next text is written */
+    return mempcpy(to, text, strlen(text));
 }
 
 static char *put_number(char *to, uint64_t number)
@@ -114,11 +118,11 @@ PUT_INLINE char *put_field(char *to, const char *name, const char *value)
 
 static size_t size_of(const char *text)
 {
-    /* the text, with the name and the punctuation of its header */
+    /* a field is its text, its name and punctuation; 24 bytes are enough for the last two */
     return text ? strlen(text) + 24 : 0;
 }
 
-/* Returns how many bytes a head has at most. */
+/* Returns the most bytes that a head can have. */
 static size_t head_size(const struct http_request *request, const char *type,
                         const tr_http_response *response)
 {
@@ -141,7 +145,10 @@ static bool may_keep(const struct http_request *request)
     return request->body_is_over || tr__http_body_is_small(request);
 }
 
-/* Decides how the end of the answer's body is marked: RFC 9112, 6. */
+/*
+ * Sets the members of a request that say how its answer's body ends, and whether the connection is
+ * kept: RFC 9112, 6.
+ */
 static void settle(struct http_request *request, int status, int64_t length)
 {
     request->status = status;
@@ -152,7 +159,10 @@ static void settle(struct http_request *request, int status, int64_t length)
     request->has_chunks =
         length < 0 && !request->has_no_body && !request->head.is_http_10 && !request->stream;
     if (length < 0 && request->head.is_http_10 && !request->has_no_body)
-        /* the end of the connection marks the end of the body, so it cannot be kept */
+        /*
+         * only the end of the connection marks the end of the body, so the connection cannot be
+         * kept
+         */
         request->keeps = false;
     request->keeps = may_keep(request);
 }
@@ -200,7 +210,7 @@ static char *put_head(const struct http_request *request, char *to, const char *
     return put(to, "\r\n");
 }
 
-/* Ends the turn if a text of the program must not be in a head. */
+/* Ends the turn with an error if a text of the program is not allowed in a head. */
 static void require_clean(struct http_request *request, int status, const char *type,
                           const tr_http_response *response)
 {
@@ -242,7 +252,7 @@ void tr__http_answer_head(struct http_request *request, int status, const char *
     tr_commit(request->self, handle_of(request), (size_t)(end - to));
 }
 
-/* Implements tr__http_answer for a stream of HTTP/2. */
+/* What tr__http_answer does for a stream of HTTP/2. */
 static void answer_stream(struct http_request *request, int status, const char *type, tr_bytes body,
                           const tr_http_response *response)
 {
@@ -314,7 +324,7 @@ size_t tr__http_error_write(const struct http_request *request, int status, cons
     size_t written = tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
     if (written && written < size)
         return written;
-    /* the text is not UTF-8 or too long, so the reason phrase replaces it */
+    /* the text is not UTF-8, or too long; write the reason phrase of the status instead */
     error.error.message = reason;
     return tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
 }
@@ -330,7 +340,7 @@ void tr__http_answer_error(struct http_request *request, int status, const char 
         request, status, "application/json", (tr_bytes){body, size}, allow ? &response : NULL);
 }
 
-/* Writes an error of HTTP/1.1 without the help of a turn, in one piece. Returns whether there was memory. */
+/* Writes an error of HTTP/1.1 outside of a turn, head and body together. Returns false if out of memory. */
 static bool answer_bare(struct channel *channel, const struct http_request *request, int status,
                         tr_bytes body)
 {

@@ -23,17 +23,19 @@ tr_status tr__http_answer_json(struct http_request *request, int status, const t
 void tr__http_answer_error(struct http_request *request, int status, const char *text,
                            const char *allow);
 /**
- * Answers with an error before a request was read, and does not keep the connection. If there is
- * no memory, sends nothing. Does not wait.
+ * Answers with an error although no whole request was read. The caller must end the connection. If
+ * there is no memory, sends nothing. Does not wait.
  */
 void tr__http_answer_bare(struct channel *channel, int status);
 /**
- * As tr__http_answer_bare, for a request whose turn has ended without an answer. Does not wait.
+ * Answers a request whose turn has ended without an answer with an error. If there is no memory,
+ * sends nothing. Does not wait.
  */
 void tr__http_answer_last(struct http_request *request, int status);
 /**
- * Writes an error as JSON, in the form of the row of `request`, which may be NULL. Returns its
- * size. If the text is NULL or does not fit, writes the reason phrase of the status instead.
+ * Writes the body of an error, which is JSON, to `to`, and returns its size. The row of `request`
+ * decides the form; `request` may be NULL. If the text is NULL or does not fit, writes the reason
+ * phrase of the status instead.
  */
 size_t tr__http_error_write(const struct http_request *request, int status, const char *text,
                             char *to, size_t size);

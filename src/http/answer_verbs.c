@@ -107,7 +107,10 @@ void tr_self_http_begin(tr_self *self, const tr_http_response *response)
                          &given);
 }
 
-/* Writes bytes of the body. A client that has gone is TR_CLOSED, in whatever way it went. */
+/*
+ * Writes bytes of the body. If the client has gone, returns TR_CLOSED, no matter how its connection
+ * has ended.
+ */
 static tr_status write_bytes(const struct http_request *request, tr_bytes bytes)
 {
     tr_status status = tr_write(request->self, (tr_channel){channel_bits(request->channel)}, bytes);

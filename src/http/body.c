@@ -12,15 +12,16 @@
 
 enum { READ_MAX = 64 * 1024 /* most bytes of one piece */ };
 
-/* If a text is in the head, moves it to the copy of the head. */
+/* If a text points into the head, changes the pointer to the same place in the copy of the head. */
 static void move(char **text, const char *from, size_t size, char *to)
 {
     if (*text && *text >= from && *text <= from + size)
         *text = to + (*text - from);
 }
 
-/* Copies the head, because the handler may use its texts while the next read overwrites the
- * input. */
+/*
+ * Copies the head. The handler may use texts of the head while the next read overwrites the input.
+ */
 static void head_keep(struct http_request *request, char *bytes, size_t size)
 {
     struct http_head *head = &request->head;
@@ -52,7 +53,8 @@ void tr__http_body_begin(struct http_request *request, char *head_bytes, size_t 
     request->body_left = head->is_chunked ? 0 : (uint64_t)head->length;
     if (!head->is_chunked && head->length <= READ_MAX &&
         tr__input_more(request->channel, (size_t)head->length, &request->there)) {
-        request->body_left = 0; /* the whole body has come, and stays in the input */
+        /* the whole body has come, and stays in the input until it is read */
+        request->body_left = 0;
         return;
     }
     head_keep(request, head_bytes, head_size);
@@ -79,7 +81,10 @@ static void continue_send(struct http_request *request)
                        TR_BYTES("HTTP/1.1 100 Continue\r\n\r\n"));
 }
 
-/* Takes the bytes that have come, at most `max`; waits if there are none. */
+/*
+ * Waits until bytes of the body have come, and takes at most `max` of them. If that fails, ends the
+ * request and the turn.
+ */
 static tr_bytes take(struct http_request *request, size_t max)
 {
     const struct cutter cutter = {.how = CUT_SOME, .size = max};
@@ -97,7 +102,7 @@ static tr_bytes take(struct http_request *request, size_t max)
     return bytes;
 }
 
-/* Implements tr__http_body_read for a chunked body. */
+/* What tr__http_body_read does for a chunked body. */
 static bool read_chunks(struct http_request *request, tr_bytes *data)
 {
     struct http_chunk *chunk = &request->chunk;
@@ -115,7 +120,10 @@ static bool read_chunks(struct http_request *request, tr_bytes *data)
         if (!tr__input_unread(request->channel, bytes.size - at))
             tr__http_body_fail(request, 400, "the body cannot be read");
         if (data->size) {
-            /* lets the bytes that were returned to the input be cut without waiting for more */
+            /*
+             * the next read need not wait for more bytes: those that were returned to the input are
+             * enough
+             */
             request->channel->work->input.needs = 0;
             return true;
         }
@@ -157,7 +165,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
         (void)tr__http_body_read(request, &piece);
         return piece;
     }
-    /* Take memory for what has come, not for what was announced: a client could announce much and send nothing. */
+    /* Take only as much memory as bytes have come. A client could announce a large body and send nothing. */
     size_t most = request->body_left ? (size_t)request->body_left : max;
     size_t capacity = 0;
     size_t size = 0;
@@ -178,7 +186,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
     return (tr_bytes){all, size};
 }
 
-/* Inflates a body into scratch memory. On an error ends the request. */
+/* Inflates a body into scratch memory. If that fails, ends the request and the turn. */
 static tr_bytes inflate(struct http_request *request, tr_bytes body, size_t max)
 {
     struct tr_self *self = request->self;
@@ -217,7 +225,7 @@ tr_bytes tr__http_body_plain(struct http_request *request, size_t max)
 bool tr__http_body_is_small(const struct http_request *request)
 {
     if (!request->is_told)
-        return false; /* no: the client waits for 100 Continue and may never send the body */
+        return false; /* the client waits for 100 Continue, and may never send the body */
     return request->head.is_chunked || request->body_left <= TR_HTTP_DROP_MAX;
 }
 

@@ -6,16 +6,16 @@
 #include "http/request.h"
 
 /**
- * Prepares the body of a request whose head was parsed. The unread input of the channel must begin
- * after the head.
+ * Prepares to read the body of a request whose head was parsed. The unread input of the channel
+ * must begin with the first byte after the head.
  */
 void tr__http_body_begin(struct http_request *request, char *head_bytes, size_t head_size);
 /**
- * Reads the next piece. Returns false if the body has ended. On an error ends the request with 400,
- * 408 or 413. Waits.
+ * Reads the next piece. Returns false if the body has ended. If the body cannot be read, ends the
+ * request with 400, 408 or 413, and ends the turn. Waits.
  */
 bool tr__http_body_read(struct http_request *request, tr_bytes *bytes);
-/** Ends the request with a status, because its body cannot be read, and ends the turn. */
+/** Answers the request with this status, because its body cannot be read, and ends the turn. */
 _Noreturn void tr__http_body_fail(struct http_request *request, int status, const char *text);
 /** Reads the rest of the body as a whole. */
 tr_bytes tr__http_body_all(struct http_request *request, size_t max);
@@ -26,11 +26,14 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max);
  */
 tr_bytes tr__http_body_plain(struct http_request *request, size_t max);
 /**
- * Reads and drops the rest of the body, so that the connection can be kept. Returns false if it is
- * too long. Waits.
+ * Reads and drops the rest of the body, so that the connection can be kept. Returns false if the
+ * rest is too long. Waits.
  */
 bool tr__http_body_drop(struct http_request *request);
-/** Whether the rest of the body is so small that it is read and dropped, to keep the connection. */
+/**
+ * Whether the rest of the body is so small that reading it, to keep the connection, is worth the
+ * time.
+ */
 bool tr__http_body_is_small(const struct http_request *request);
 
 #endif

@@ -81,8 +81,10 @@ static enum http_method method_of(const char *method, size_t size)
     return METHOD_OTHER;
 }
 
-/* RFC 9112, 2.3: "HTTP/" DIGIT "." DIGIT, in upper case only. A minor version above 1 counts as
- * 1. */
+/*
+ * RFC 9112, 2.3: "HTTP/" DIGIT "." DIGIT, in upper case only. A minor version above 1 counts as
+ * version 1.1.
+ */
 static int check_version(const char *version, size_t size, struct http_head *head)
 {
     if (size != 8 || memcmp(version, "HTTP/", 5) != 0 || !is_digit(version[5]) ||
@@ -121,7 +123,7 @@ static bool is_host(const char *host, size_t size)
     return i == size;
 }
 
-/* Divides a target that begins with '/' or '?', or is empty, into path and query. */
+/* Divides a target into path and query. The target begins with '/' or '?', or is empty. */
 static int cut_path(char *at, struct http_head *head)
 {
     static char root[] = "/";
@@ -141,7 +143,7 @@ static int check_target(char *target, size_t size, struct http_head *head)
         if (!is_in(c, IN_TARGET))
             return head_refuse(head, 400, "the target has a character that must be escaped");
     }
-    target[size] = '\0'; /* overwrites the space before the version */
+    target[size] = '\0'; /* this overwrites the space before the version */
     head->target = target;
     if (size == 1 && target[0] == '*') {
         head->is_asterisk = true;
@@ -193,8 +195,10 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
 
 /* ---- Fields. ---- */
 
-/* Reads a length (RFC 9112, 6.2): digits without a sign and without leading zeros. Returns -1 if it
- * is not valid. */
+/*
+ * Reads a length (RFC 9112, 6.2): digits without a sign and without leading zeros. Returns -1 if
+ * the text is no such number.
+ */
 static int64_t length_of(const char *value)
 {
     int64_t length = 0;
@@ -259,8 +263,10 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Notes a field that says where the message ends or what happens to the connection. `is_odd`: its
- * value has more than one space before or after it. */
+/*
+ * Notes a field that says where the message ends or what happens to the connection. `is_odd`: there
+ * is more than one space, or a tab, before the value, or there is space after it.
+ */
 static int take_field(const struct tr_http_field *field, bool is_odd, struct http_head *head)
 {
     const char *name = field->name;
@@ -323,7 +329,7 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
     }
     if (!http_value_is_clean(value, (size_t)(end - value)))
         return head_refuse(head, 400, "the value of a field has a control character");
-    *end = '\0'; /* end the value here, at the latest over the CR */
+    *end = '\0'; /* this ends the value; if no space follows the value, it overwrites the CR */
     head->fields[head->field_count++] = (struct tr_http_field){line, value};
     return take_field(&head->fields[head->field_count - 1], is_odd, head);
 }
@@ -350,7 +356,10 @@ int tr__http_check_whole(struct http_head *head)
     bool has_body = head->is_chunked || head->length > 0;
     bool needs_none = head->method_id == METHOD_GET || head->method_id == METHOD_HEAD ||
                       head->method_id == METHOD_OPTIONS;
-    /* RFC 9110, 9.3.1: another server may take the body of such a request for the next request. */
+    /*
+     * RFC 9110, 9.3.1: a proxy or another server may take the body of such a request for the next
+     * request.
+     */
     if (has_body && needs_none)
         head->keeps = false;
     return 0;

@@ -10,15 +10,17 @@
 /** For each byte that may be in a token: the byte in lower case. For all other bytes: 0. */
 extern const unsigned char tr__http_token[256];
 
-/* Whether eight bytes are all at least 0x20 and not DEL. If this returns false, the caller must
- * check them one by one, because false may be wrong. */
+/*
+ * Whether eight bytes are all at least 0x20 and not DEL. If this returns false, the caller must
+ * check the bytes one by one, because false may be wrong.
+ */
 static inline bool http_word_is_clean(const char *text)
 {
     static const uint64_t ones = 0x0101010101010101;
     static const uint64_t highs = 0x8080808080808080;
     uint64_t word;
     memcpy(&word, text, sizeof word);
-    /* high bits mark the bytes below 0x20, and perhaps others */
+    /* a high bit in has_low marks a byte below 0x20, and perhaps another byte */
     uint64_t has_low = (word - 0x20 * ones) & ~word;
     uint64_t other = word ^ 0x7f * ones;
     uint64_t has_delete = (other - ones) & ~other;
@@ -41,8 +43,8 @@ static inline bool http_value_is_clean(const char *text, size_t size)
 }
 
 /**
- * Checks the first line, given without its line end, and divides it into its parts. Returns 0 or a
- * status. `line` is changed.
+ * Checks the first line, given without its line end, and divides it into its parts. Changes `line`.
+ * Returns 0, or the status with which the request is refused.
  */
 int tr__http_check_line(char *line, size_t size, struct http_head *head);
 /**

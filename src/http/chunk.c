@@ -6,7 +6,7 @@
 #include "http/check.h"
 
 enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILERS };
-enum { DIGITS_MAX = 15 /* digits of a size at most, so that it cannot overflow */ };
+enum { DIGITS_MAX = 15 /* the most digits of a size, so that it cannot overflow */ };
 
 static size_t fail(struct http_chunk *chunk)
 {
@@ -14,9 +14,11 @@ static size_t fail(struct http_chunk *chunk)
     return 0;
 }
 
-/* Finds a line, and sets *line to it without its end. Returns its size with the end, or 0 if its
- * end has not come. A line that is too long or that has a control character makes the body
- * malformed. */
+/*
+ * Finds the first line of `bytes`. Sets *line to the line without its end, and returns its size
+ * with the end; 0 if the end has not come. If the line is too long or has a control character, the
+ * body is malformed.
+ */
 static size_t line_of(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *line)
 {
     const unsigned char *data = bytes.data;
@@ -59,8 +61,10 @@ static size_t skip_quoted(const unsigned char *data, size_t at, size_t size)
     return 0;
 }
 
-/* Whether the rest of the line has the form of extensions: *( ";" name [ "=" ( token / quoted ) ]
- * ), without spaces. */
+/*
+ * Whether the rest of the line is a list of extensions, which may be empty: *( ";" name [ "=" (
+ * token / quoted ) ] ), without spaces.
+ */
 static bool are_extensions(const unsigned char *data, size_t at, size_t size)
 {
     while (at < size) {

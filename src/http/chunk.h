@@ -9,8 +9,8 @@
  *         ...                     data has bytes of the body; the rest is at bytes + used
  *     } while (used && !chunk.is_over);
  *
- * It is strict: sizes are hexadecimal digits alone, at most 15 of them; extensions have the form of
- * the RFC; each line ends with CR LF. Trailers are checked and dropped.
+ * The decoder is strict: a size is at most 15 hexadecimal digits and nothing else; extensions have
+ * the form of the RFC; each line ends with CR LF. Trailers are checked and dropped.
  */
 #ifndef HTTP_CHUNK_H
 #define HTTP_CHUNK_H
@@ -26,8 +26,8 @@ struct http_chunk {
 };
 
 /**
- * Takes bytes. Returns how many were used; 0: it needs more bytes. Sets *data to a part of the body
- * within `bytes`, which may be empty. After is_bad or is_over it uses none.
+ * Takes bytes. Returns how many it has used; 0: it needs more bytes. Sets *data to a part of the
+ * body within `bytes`, which may be empty. When is_bad or is_over is set, it uses no bytes.
  */
 size_t tr__http_chunk_next(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *data);
 

@@ -32,7 +32,7 @@ void tr__http_client_fail(struct tr_self *self, tr_status status, const char *te
     tr__ask_refuse(self->worker, answer, self->cell->identity, status, 0, text);
 }
 
-/* Fails as tr__http_client_fail does, with the URL in the text, and with the reason if it is known. */
+/* Ends the request as tr__http_client_fail does, with a text that has the URL and, if `why` is not NULL, the reason. */
 static void fail_at(struct tr_self *self, tr_status status, const char *url, const char *why)
 {
     char text[320];
@@ -91,7 +91,7 @@ tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
     return TR_OK;
 }
 
-/* Frees a stream. Its connection must have another owner, or have ended. */
+/* Frees a stream. Call when its connection has another owner, or has ended. */
 static void stream_free(struct tr_self *self, struct http_client *client,
                         const struct http_stream *stream)
 {
@@ -102,7 +102,7 @@ static void stream_free(struct tr_self *self, struct http_client *client,
     tr_free(self, found);
 }
 
-/* Ends a stream with its connection. */
+/* Ends a stream, and drops its flow, and so the connection or the call of HTTP/2. */
 static void stream_end(struct tr_self *self, struct http_client *client, struct http_stream *stream)
 {
     stream->flow.self = self;
@@ -110,8 +110,10 @@ static void stream_end(struct tr_self *self, struct http_client *client, struct 
     stream_free(self, client, stream);
 }
 
-/* Finds a stream, and marks it as used by this turn. NULL: there is none, and the request has been
- * answered with an error. */
+/*
+ * Finds a stream, and marks it as used by this turn. NULL: there is no such stream, or another turn
+ * uses it; the request was answered with an error.
+ */
 static struct http_stream *stream_begin(struct tr_self *self, struct http_client *client,
                                         uint64_t number)
 {
@@ -146,8 +148,8 @@ static tr_next on_send(tr_self *self, struct http_client *client,
         (void)tr_self_try_reply(self, &tr_type_tr_done, &(struct tr_done){0});
     else
         fail_at(self, status, stream->url, stream->flow.why);
+    /* after TR_CLOSED and TR_RESET, too, because the server may have answered before that */
     bool is_usable = status == TR_OK || status == TR_LIMIT || stream->flow.has_begun ||
-                     /* the server may have answered before it ended the connection */
                      status == TR_CLOSED || status == TR_RESET;
     if (is_usable)
         stream_rest(self, stream);
@@ -163,7 +165,8 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
     struct http_answer_head head = {0};
     if (!stream)
         return TR_SAME;
-    struct http_flow flow = stream->flow; /* a copy of the flow, because the stream is freed here */
+    /* copy the flow, because the stream is freed at the end of this turn */
+    struct http_flow flow = stream->flow;
     tr_status status = TR_OK;
     if (!flow.has_begun)
         status = tr__http_flow_end(&flow);
@@ -172,7 +175,10 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
         stream_end(self, client, stream);
         return TR_SAME;
     }
-    /* An answer that came before the end of the connection is valid, so read it. */
+    /*
+     * Read the answer even if the connection has ended, because the server may have answered before
+     * that.
+     */
     if (status == TR_OK || flow.has_begun || status == TR_CLOSED || status == TR_RESET)
         status = tr__http_flow_head(&flow, &head);
     const struct http_stream_wish wish = {.streams = message->streams,
@@ -223,7 +229,8 @@ static tr_next on_drop(tr_self *self, struct http_client *client,
     if (stream && !stream->is_busy)
         stream_end(self, client, stream);
     else if (stream)
-        tr__http_flow_cancel(&stream->flow, self); /* the turn that uses the stream will end it */
+        /* the turn that uses the stream gets an error, and ends the stream */
+        tr__http_flow_cancel(&stream->flow, self);
     return TR_SAME;
 }
 
@@ -246,7 +253,8 @@ void tr__http_client_arm(struct tr_self *self, struct http_client *client)
     if (client->is_armed)
         return;
     tr_status status = tr_try_timer_once(self, &timer, NULL, TR_SECOND, tr_http_sweep_);
-    client->is_armed = status == TR_OK; /* if arming has failed, the next ask tries again */
+    /* if the timer could not be armed, the next ask tries again */
+    client->is_armed = status == TR_OK;
 }
 
 static tr_next on_sweep(tr_self *self, struct http_client *client)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The client of HTTP: an actor on each worker that has connections to servers, and sends requests
- * for the actors of that worker.
+ * The client of HTTP: on each worker an actor has the connections to servers, and sends requests
+ * for the other actors of that worker.
  *
- * tr_http_ask is an ask of that actor. Each ask is handled by a turn of this actor. The turn takes
- * a connection (client_hosts.h), sends and reads (client_flow.h), follows redirects, and replies.
- * Many turns may wait at a time; none of them waits as a barrier. A stream is a request or an
- * answer whose body is sent or read piece by piece. No turn owns it: it is found by its number, and
- * each piece is an ask of its own.
+ * tr_http_ask asks that actor. A turn of the actor handles each ask: it takes a connection
+ * (client_hosts.h), sends the request and reads the answer (client_flow.h), follows redirects, and
+ * replies. Many such turns may wait at the same time; none of them is a barrier. A stream is a
+ * request or an answer whose body is sent or read piece by piece. No turn owns a stream: it is
+ * found by its number, and each piece of the body is a separate ask.
  *
  * This actor must not fail, whatever a server or a program does. For this reason it allocates only
  * with functions that may return an error. Owner only.
@@ -27,8 +27,8 @@ enum {
     CALL_DOWNGRADES = 4, /* a redirect may lead from https to http */
     CALL_EXPECTS = 8,    /* Expect: 100-continue */
     CALL_INSECURE = 16,  /* any certificate is accepted */
-    CALL_VERSION_1 = 32, /* only HTTP/1.1 is spoken */
-    CALL_VERSION_2 = 64  /* only HTTP/2 is spoken */
+    CALL_VERSION_1 = 32, /* only HTTP/1.1 is used */
+    CALL_VERSION_2 = 64  /* only HTTP/2 is used */
 };
 
 TR_REQUEST(tr_http_call_, tr_http_answer, (str, url), (str, method), (str, type),
@@ -46,15 +46,15 @@ TR_MESSAGE(tr_http_drop_, (u64, number));
 struct http_stream {
     struct http_stream *next;
     uint64_t number;
-    bool is_busy;    /* a turn uses it */
-    tr_time due_ns;  /* when the stream ends if it is not used before */
-    tr_time idle_ns; /* how long the connection is kept after the end of the stream */
+    bool is_busy;    /* a turn uses the stream now */
+    tr_time due_ns;  /* when the stream ends if no turn uses it before */
+    tr_time idle_ns; /* how long the connection is kept when the stream has ended */
     uint64_t body_max;
     char *url;
     struct http_flow flow;
 };
 
-/** The state of the actor. */
+/** The state of the actor that is the client. */
 struct http_client {
     struct http_hosts hosts;
     struct http_stream *streams;
@@ -65,16 +65,19 @@ struct http_client {
 /** Finds the client of this worker, or makes it. Fails with TR_STOPPING, TR_NO_MEMORY, TR_LIMIT. */
 TR_MUST_CHECK tr_status tr__http_client_of(struct tr_self *self, uint64_t *ref);
 
-/** Ends the request of this turn with a status and a text. */
+/** Answers the ask that this turn handles with a failure: a status and a text. */
 void tr__http_client_fail(struct tr_self *self, tr_status status, const char *text);
-/** Returns when the ask of this turn ends. */
+/** Returns the time at which the ask that this turn handles times out. */
 tr_time tr__http_client_deadline(const struct tr_self *self);
-/** Makes a stream, which takes the flow over from the turn. Fails with TR_NO_MEMORY. */
+/** Makes a stream, which becomes the owner of the flow of this turn. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
                                             const struct http_flow *flow, tr_time idle_ns,
                                             uint64_t body_max, const char *url,
                                             struct tr_http_stream *handle);
-/** Arms the timer that ends unused connections and streams, unless it is armed already. */
+/**
+ * Arms the timer at which the client ends unused connections and streams, unless it is armed
+ * already.
+ */
 void tr__http_client_arm(struct tr_self *self, struct http_client *client);
 
 #endif

@@ -11,7 +11,7 @@
 #include "http/url.h"
 #include "net/buffer.h"
 
-/* The data of the turn of an ask, in its scratch memory. */
+/* The data of a turn that handles an ask. They are in scratch memory of the turn. */
 struct http_job {
     struct tr_self *self;
     struct http_client *client;
@@ -99,8 +99,10 @@ static char *put(char *to, const char *name, const char *value)
     return stpcpy(stpcpy(stpcpy(stpcpy(to, name), ": "), value), "\r\n");
 }
 
-/* Whether a request of this method must have Content-Length: 0 if it has no body (RFC 9110,
- * 8.6). */
+/*
+ * Whether a request with this method must have "Content-Length: 0" if it has no body (RFC 9110,
+ * 8.6).
+ */
 static bool expects_body(const char *method)
 {
     return strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
@@ -118,7 +120,10 @@ static char *put_framing(struct http_job *job, char *to)
     return to + sprintf(to, "Content-Length: %lld\r\n", (long long)flow->to_send);
 }
 
-/* Makes the head of the request, in scratch memory. Returns no bytes if there is no memory. */
+/*
+ * Makes the head of the request, in scratch memory. If out of memory, returns bytes whose data is
+ * NULL.
+ */
 static tr_bytes make_head(struct http_job *job)
 {
     const struct tr_http_call_ *call = job->call;
@@ -159,11 +164,17 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Describes a connection to the server of the URL. Returns false if there is no memory. */
+/*
+ * Fills in which connection is needed to send the request to its URL. Returns false if out of
+ * memory.
+ */
 static bool make_wish(struct http_job *job, struct http_wish *wish)
 {
     const struct tr_http_call_ *call = job->call;
-    /* certificates and the endpoint .by are only for the first host */
+    /*
+     * the program's address, certificates and names are only for the host of its URL, not for one
+     * that a redirect names
+     */
     bool is_own = !job->is_elsewhere;
     const char *address = is_own && call->address ? call->address : job->url.address;
     bool is_unix = strchr(address, '/') || address[0] == '@';
@@ -226,8 +237,10 @@ static void flow_init(struct http_job *job)
 
 /* ---- One exchange. ---- */
 
-/* Sends the request, and reads the head of the answer, unless the body of the request is still to
- * follow. */
+/*
+ * Sends the request, and reads the head of the answer. If the program sends the body of the request
+ * later, reads no answer.
+ */
 static tr_status exchange(struct http_job *job)
 {
     struct http_flow *flow = &job->flow;
@@ -246,7 +259,10 @@ static tr_status exchange(struct http_job *job)
         status = tr__http_flow_send(flow, call->body);
     if (status == TR_OK)
         status = tr__http_flow_end(flow);
-    /* An answer that came before the end of the connection is valid, so read it. */
+    /*
+     * Read the answer even if the connection has ended, because the server may have answered before
+     * that.
+     */
     if (status != TR_OK && !flow->has_begun && status != TR_CLOSED && status != TR_RESET)
         return status;
     return tr__http_flow_head(flow, &job->head);
@@ -262,8 +278,11 @@ static bool may_repeat(const struct http_job *job)
     return false;
 }
 
-/* Whether a failed request may be sent again: a kept connection has ended before the answer, or a
- * server of HTTP/2 says that it has not processed the request. */
+/*
+ * Whether a request that has failed may be sent again: either a kept connection has ended before
+ * the answer, and the request may be repeated; or a server of HTTP/2 says that it has not processed
+ * the request.
+ */
 static bool is_asked_again(const struct http_job *job, tr_status status, bool was_kept)
 {
     bool is_gone = status == TR_CLOSED || status == TR_RESET;
@@ -274,7 +293,10 @@ static bool is_asked_again(const struct http_job *job, tr_status status, bool wa
     return was_kept && !job->flow.is_reset && may_repeat(job);
 }
 
-/* Takes a connection, sends the request and reads the answer. Tries a second time if that is safe. */
+/*
+ * Takes a connection, sends the request and reads the answer. If that fails and is_asked_again allows it, tries a
+ * second time on a new connection.
+ */
 static tr_status exchange_safely(struct http_job *job)
 {
     struct http_wish wish;
@@ -322,7 +344,10 @@ static bool is_redirect(const struct http_job *job)
     return is_one && job->call->redirects_max && field_of(&job->head, "location");
 }
 
-/* Drops the unread body of an answer, and gives the connection back. */
+/*
+ * Reads and drops the rest of an answer's body, so that the connection can be kept. If the rest is
+ * too long, ends the connection instead.
+ */
 static void finish_unread(struct http_job *job)
 {
     tr_bytes piece;
@@ -339,8 +364,10 @@ static void finish_unread(struct http_job *job)
     tr__http_client_arm(job->self, job->client);
 }
 
-/* Prepares the request to which a redirect leads. Returns TR_OK, or why the redirect cannot be
- * followed. */
+/*
+ * Prepares the request to the URL of a redirect. Returns TR_OK, or why the redirect cannot be
+ * followed.
+ */
 static tr_status redirect(struct http_job *job)
 {
     int code = job->head.status;
@@ -365,8 +392,10 @@ static tr_status redirect(struct http_job *job)
         job->method = "GET";
         job->has_body = false;
     }
-    /* After one redirect to another host, secrets are never sent again, because the other host may
-     * redirect back to steal them. */
+    /*
+     * After one redirect to another host, secrets are never sent again, also not to the first host:
+     * the other host may have chosen the URL there to steal them.
+     */
     job->is_elsewhere |= !tr__http_url_is_same_origin(&job->url, &job->next);
     job->url = job->next;
     return TR_OK;
@@ -387,7 +416,7 @@ static void body_free(void *body)
     tr__net_buffer_free(body);
 }
 
-/* Reads all of the body into a buffer, which the caller frees. */
+/* Reads the whole body into a buffer, which the caller frees. */
 static tr_status read_all(struct http_flow *flow, uint64_t max, struct net_buffer *body)
 {
     while (!flow->is_over) {
@@ -424,7 +453,7 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
     }
     struct net_buffer *body = tr_scratch(self, sizeof *body);
     *body = NET_BUFFER(&self->worker->system->source);
-    tr_defer(self, body, body_free); /* frees the body even if the turn ends during a wait */
+    tr_defer(self, body, body_free); /* this frees the body even if the turn ends during a wait */
     bool is_long = head->head.length > 0 && (uint64_t)head->head.length > wish->body_max;
     tr_status status =
         is_long && !flow->is_over ? TR_TOO_LARGE : read_all(flow, wish->body_max, body);
@@ -441,7 +470,9 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
     return status;
 }
 
-/* Replies that the program may now send the body. */
+/*
+ * Makes a stream for the body of the request, and replies that the program may now send the body.
+ */
 static tr_status reply_open(struct http_job *job, const char *url)
 {
     const struct tr_http_call_ *call = job->call;

@@ -10,15 +10,15 @@
 
 /** How an answer is passed to the program. */
 struct http_stream_wish {
-    bool streams; /* the body is not read, because the program calls tr_http_receive */
+    bool streams; /* the body is not read now, because the program reads it by tr_http_receive */
     tr_time idle_ns;
     uint64_t body_max;
     const char *url;
 };
 
 /**
- * Whether a program may send this header: its name and value are valid, and it is not one that the
- * library itself writes.
+ * Whether a program may send this header: its name and value are valid, and the library does not
+ * write this header itself.
  */
 bool tr__http_field_is_good(const struct tr_http_field *field);
 /** Sends the request of a tr_http_call_, follows redirects, and replies. In a turn of the client. */

@@ -14,7 +14,7 @@
 
 enum {
     READ_MAX = 64 * 1024, /* most bytes of one read */
-    WRITE_MAX = 16 * 1024 /* bytes of one write, few, so that little output waits */
+    WRITE_MAX = 16 * 1024 /* the most bytes of one write; few, so that little output waits */
 };
 
 static tr_time left_of(const struct http_flow *flow)
@@ -22,7 +22,7 @@ static tr_time left_of(const struct http_flow *flow)
     return flow->deadline_ns - clock_bound(&flow->self->worker->clock);
 }
 
-/* Returns the time at which an idle connection is to end. */
+/* Returns the time at which a connection ends that is idle from now on. */
 static tr_time due_of(const struct http_flow *flow, tr_time idle_ns)
 {
     return timer_deadline(tr_now(flow->self), idle_ns);
@@ -44,7 +44,7 @@ tr_status tr__http_flow_open(struct http_flow *flow, struct http_hosts *hosts,
 
 /* ---- Writing. ---- */
 
-/* Checks without waiting whether a byte of the answer has come. */
+/* Sets has_begun if a byte of the answer has come. Does not wait. */
 static void look_for_answer(struct http_flow *flow, struct channel *channel)
 {
     if (channel->state == CHANNEL_OPEN && channel_has(channel, CHANNEL_READABLE))
@@ -53,7 +53,7 @@ static void look_for_answer(struct http_flow *flow, struct channel *channel)
         flow->has_begun = true;
 }
 
-/* Waits until the output has capacity, or a byte has come. */
+/* Waits until the output has capacity again, or a byte has come. */
 static tr_status wait_for_either(struct http_flow *flow, struct channel *channel)
 {
     struct channel_wait reads = {.self = flow->self};
@@ -72,7 +72,10 @@ static tr_status wait_for_either(struct http_flow *flow, struct channel *channel
     return status;
 }
 
-/* Writes bytes that fit into one write. Waits while the output is full. */
+/*
+ * Writes at most WRITE_MAX bytes. Waits while the output is full. Returns TR_CLOSED if an answer
+ * begins to come meanwhile.
+ */
 static tr_status write_few(struct http_flow *flow, tr_bytes bytes)
 {
     for (;;) {
@@ -156,7 +159,9 @@ tr_status tr__http_flow_end(struct http_flow *flow)
 
 /* ---- Reading. ---- */
 
-/* Takes the bytes that have come, at most `max`. If there are none, waits at most `within_ns`. */
+/*
+ * Takes at most `max` bytes that have come. If none have come, waits for them, at most `within_ns`.
+ */
 static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_bytes *bytes)
 {
     const struct cutter cutter = {.how = CUT_SOME, .size = max < READ_MAX ? max : READ_MAX};
@@ -174,8 +179,10 @@ static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_
     return tr__channel_take(flow->self, flow->conn->channel, &cutter, bytes, &is_cut);
 }
 
-/* Returns bytes that were taken to the input. Unless `needs_more`, they can be taken again at
- * once. */
+/*
+ * Returns the last `size` bytes that were taken to the input. With `needs_more`, the next read
+ * waits until more bytes have come; otherwise it can take these bytes at once.
+ */
 static tr_status put_back(struct http_flow *flow, size_t size, bool needs_more)
 {
     struct channel *channel;
@@ -195,9 +202,11 @@ static bool is_interim(tr_bytes head)
     return head.size > 12 && ((const char *)head.data)[9] == '1';
 }
 
-/* Reads one head, which may be that of an interim answer (1xx). Waits at most `within_ns` for its
- * first byte. `is_expected`: the caller wants an interim head only; a final one stays in the input,
- * and TR_CLOSED is returned. */
+/*
+ * Reads one head, which may be that of an interim answer (1xx). Waits at most `within_ns` for its
+ * first byte. `is_expected`: the caller waits for 100 Continue and wants only an interim head. If
+ * the final head comes instead, leaves it in the input and returns TR_CLOSED.
+ */
 static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_expected,
                            struct http_answer_head *answer)
 {
@@ -236,7 +245,7 @@ static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_ex
     return status;
 }
 
-/* Decides how the end of an answer's body is found: RFC 9112, 6.3. */
+/* Sets the members of a flow that say how the end of the answer's body is found: RFC 9112, 6.3. */
 static void settle(struct http_flow *flow, const struct http_answer_head *answer)
 {
     const struct http_head *head = &answer->head;
@@ -256,8 +265,10 @@ static void settle(struct http_flow *flow, const struct http_answer_head *answer
     flow->chunk = (struct http_chunk){0};
 }
 
-/* Takes the head of an answer of HTTP/2. The end of its body needs no rule, because frames have
- * their own lengths. */
+/*
+ * Reads the head of an answer of HTTP/2. No rule says where the body ends, because HTTP/2 marks the
+ * end of a stream.
+ */
 static tr_status head_of_call(struct http_flow *flow, struct http_answer_head *answer)
 {
     tr_status status = tr__h2_call_head(flow, answer);
@@ -299,7 +310,8 @@ tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *
     bool is_short = within_ns > TR_HTTP_CONTINUE_NS;
     tr_status status = head_read(flow, is_short ? TR_HTTP_CONTINUE_NS : within_ns, true, answer);
     if (status == TR_TIMEOUT && is_short && !flow->has_begun)
-        return TR_OK; /* not an error, because not every server answers Expect: RFC 9110, 10.1.1 */
+        /* return no error: not every server answers Expect (RFC 9110, 10.1.1), so the request continues */
+        return TR_OK;
     if (status != TR_OK)
         return status;
     flow->has_begun = false;
@@ -367,7 +379,7 @@ tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece
 
 /* ---- Ends. ---- */
 
-/* Whether the connection of a flow can carry another request. */
+/* Whether the connection of a flow of HTTP/1.1 can carry another request. */
 static bool keeps(const struct http_flow *flow)
 {
     struct channel *channel;

@@ -21,7 +21,7 @@ static struct http_host **place_of(struct http_hosts *hosts, const char *key)
     return at;
 }
 
-/* Finds a host, or makes it. NULL: out of memory. */
+/* Finds the record of a host, or makes it. NULL: out of memory. */
 static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts, const char *key)
 {
     struct http_host **at = place_of(hosts, key);
@@ -37,7 +37,7 @@ static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts,
     return host;
 }
 
-/* Frees a host that has no connections and no waiting turns. */
+/* If a host has no connections and no waiting turns any more, frees its record. */
 static void host_look(struct tr_self *self, struct http_hosts *hosts, struct http_host *host)
 {
     if (host->open || host->waiting || host->shared)
@@ -47,8 +47,9 @@ static void host_look(struct tr_self *self, struct http_hosts *hosts, struct htt
     tr_free(self, host);
 }
 
-/* Whether an idle connection can be used: it must be open, and the server must not have sent
- * anything. */
+/*
+ * Whether an idle connection can still be used: it is open, and the server has sent nothing on it.
+ */
 static bool is_fresh(struct tr_self *self, const struct http_conn *conn)
 {
     static const struct cutter some = {.how = CUT_SOME, .size = 1};
@@ -60,7 +61,7 @@ static bool is_fresh(struct tr_self *self, const struct http_conn *conn)
     return tr__input_take(self, channel, &some, &piece, &is_cut) == TR_WOULD_BLOCK;
 }
 
-/* Takes the first idle connection from its host. */
+/* Takes the most recently used idle connection of a host out of the list. */
 static struct http_conn *idle_pop(struct http_host *host)
 {
     struct http_conn *conn = host->idle;
@@ -69,7 +70,7 @@ static struct http_conn *idle_pop(struct http_host *host)
     return conn;
 }
 
-/* Finds a connection of HTTP/2 that takes another call. NULL: there is none. */
+/* Finds a connection of HTTP/2 that can carry one more call. NULL: there is none. */
 static struct http_conn *shared_find(const struct http_host *host)
 {
     struct http_conn *conn = host->shared;
@@ -102,7 +103,7 @@ static tr_status conn_agree(struct tr_self *self, struct http_conn *conn,
     return TR_OK;
 }
 
-/* Ends a connection that is not in the lists of its host. */
+/* Ends a connection. Call when it is in no list of its host. */
 static void conn_close(struct tr_self *self, struct http_conn *conn, bool resets)
 {
     struct channel *channel;
@@ -119,8 +120,10 @@ static void conn_close(struct tr_self *self, struct http_conn *conn, bool resets
     tr_free(self, conn);
 }
 
-/* Opens a connection. A connect takes long and other turns may connect at the same time, so the
- * caller must have woken the next turn in the line before. */
+/*
+ * Opens a connection. Call when the next turn in the line was woken: connecting takes long, and
+ * meanwhile other turns may connect, too.
+ */
 static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                            const struct http_wish *wish, struct http_conn **opened)
 {
@@ -142,9 +145,8 @@ static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struc
     if (status == TR_OK && wish->offers_2)
         status = conn_agree(self, conn, wish);
     if (status == TR_OK) {
-        tr__waits_wake_one(
-            /* a waiting turn may share this connection, or may open another one now */
-            &host->line);
+        /* a waiting turn may share this connection, or may open another one now */
+        tr__waits_wake_one(&host->line);
         *opened = conn;
         return TR_OK;
     }
@@ -153,7 +155,7 @@ static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struc
     return status;
 }
 
-/* Waits until a connection of the host is free, or one may be opened. */
+/* Waits in the line of a host until a connection is free, or until one may be opened. */
 static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time deadline_ns,
                            bool is_again)
 {
@@ -167,12 +169,15 @@ static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time
     tr__waits_remove(&host->line, &wait);
     host->waiting--;
     if (status != TR_OK)
-        /* the wake was meant for a turn that still waits: pass it on */
+        /* this turn gives up, but it may be the one that was woken: wake the next turn */
         tr__waits_wake_one(&host->line);
     return status;
 }
 
-/* Returns the number of connections of HTTP/2 that take no more calls but still have some. */
+/*
+ * Returns how many connections of HTTP/2 take no more calls and still have calls that are not
+ * answered.
+ */
 static uint32_t count_left(const struct http_host *host)
 {
     uint32_t count = 0;
@@ -181,12 +186,14 @@ static uint32_t count_left(const struct http_host *host)
     return count;
 }
 
-/* Whether one more connection may be opened. A connection that got GOAWAY may still answer its
- * calls, while new calls need another connection. But a host never gets more than twice as many
- * connections as are allowed. */
+/*
+ * Whether one more connection may be opened. A connection that got GOAWAY does not count, because
+ * it only answers the calls that it has, and new calls need another connection. But together with
+ * these connections a host never has more than twice as many as are allowed.
+ */
 static bool host_may_open(const struct http_host *host, const struct http_wish *wish)
 {
-    /* another turn is connecting, and its connection may be shared, so wait for it */
+    /* if another turn is connecting, this turn may share that connection, so it must wait */
     bool is_shareable = host->is_dialed && !host->speaks_1;
     return host->open < wish->connections_max && !is_shareable &&
            host->open + (uint64_t)count_left(host) < 2 * (uint64_t)wish->connections_max;
@@ -217,7 +224,7 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
                 *taken = conn;
                 return TR_OK;
             }
-            host->waiting++; /* keeps the host from being freed */
+            host->waiting++; /* this keeps the record of the host from being freed */
             tr__http_conn_end(self, hosts, conn, false);
             host->waiting--;
             may_open = host_may_open(host, wish);
@@ -280,7 +287,10 @@ static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http
     tr__http_conn_end(self, hosts, conn, false);
 }
 
-/* Ends the connection of this channel, if it is in the list. Returns whether it was. */
+/*
+ * If the connection of this channel is in the list, ends the connection. Returns whether it was in
+ * the list.
+ */
 static bool list_closed(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
                         tr_channel channel)
 {
@@ -305,7 +315,7 @@ void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_ch
     }
 }
 
-/* Ends the connections in a list that are due. Returns when the next one is due. */
+/* Ends the connections in a list whose time is over. Returns when the next one must end. */
 static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
                           tr_time now_ns)
 {
@@ -322,11 +332,11 @@ static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct
     return next_ns;
 }
 
-/* As tr__http_hosts_sweep, for one host. The host may be freed. */
+/* Does what tr__http_hosts_sweep does, for one host. The record of the host may be freed. */
 static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                           tr_time now_ns)
 {
-    host->waiting++; /* keeps the host from being freed */
+    host->waiting++; /* this keeps the record of the host from being freed */
     tr_time idle_ns = list_sweep(self, hosts, &host->idle, now_ns);
     tr_time shared_ns = list_sweep(self, hosts, &host->shared, now_ns);
     host->waiting--;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs of clients. They check their arguments, and ask the client of this worker. */
+/*
+ * The verbs by which a program sends requests. They check their arguments, and ask the client of
+ * this worker.
+ */
 #include "http/client_verbs.h"
 
 #include <string.h>
@@ -26,7 +29,8 @@ bool tr__http_by_is_good(const tr_endpoint *by)
 {
     tr_endpoint copy = {.size = 0};
     if (!sized_read(&copy, sizeof copy, by, by->size ? by->size : sizeof copy))
-        return false; /* a member is set that this library does not have */
+        /* the program was compiled with a larger struct, and has set a member that this library does not have */
+        return false;
     bool has_stream = copy.framing || copy.frame_max || copy.output_max || copy.connect_ns ||
                       copy.idle_ns || copy.stall_ns || copy.linger_ns || copy.delays ||
                       copy.in_flight_max || copy.filters.filters[0] || copy.interleaves ||
@@ -72,7 +76,7 @@ static void fill_by(struct tr_http_call_ *message, const tr_endpoint *by)
     message->flags |= by->insecure ? CALL_INSECURE : 0;
 }
 
-/* Fills in the body. TR_NO_MEMORY, or a status of tr_json_write. */
+/* Fills in the body of the request. Fails with TR_NO_MEMORY, or with a status of tr_json_write. */
 static tr_status fill_body(struct tr_self *self, struct tr_http_call_ *message,
                            const tr_http_call *call)
 {
@@ -124,9 +128,11 @@ static bool is_given(const tr_http_call *call, const char *name)
     return false;
 }
 
-/* Fills in the headers. Adds the id and the trace of the request that this turn handles. By
- * these, logs and spans of the two requests can be matched. If the turn has a span, that
- * becomes the parent. Fails with TR_NO_MEMORY. */
+/*
+ * Fills in the headers. If this turn handles a request, adds the id and the trace of that request,
+ * so that logs and spans of the two requests can be matched. If the turn has a span, the trace
+ * names this span as the parent. Fails with TR_NO_MEMORY.
+ */
 static tr_status fill_headers(struct tr_self *self, struct tr_http_call_ *message,
                               const tr_http_call *call)
 {
@@ -160,7 +166,7 @@ static tr_status fill_headers(struct tr_self *self, struct tr_http_call_ *messag
     return TR_OK;
 }
 
-/* Makes the request for the client. */
+/* Makes the message for the client of this worker. */
 static tr_status fill(struct tr_self *self, const char *url, const tr_http_call *call, bool opens,
                       struct tr_http_call_ *message)
 {
@@ -181,7 +187,7 @@ static tr_status fill(struct tr_self *self, const char *url, const tr_http_call 
     return TR_OK;
 }
 
-/* Asks the client of this worker. */
+/* Sends the request to the client of this worker, as an ask. */
 static tr_http_call_ask begin(struct tr_self *self, const char *url, const tr_http_call *given,
                               bool opens)
 {
@@ -223,7 +229,7 @@ const char *tr_http_answer_header(const struct tr_http_answer *answer, const cha
     return NULL;
 }
 
-/* A decoded message, and its descriptor. */
+/* A message that was decoded, and its type. */
 struct read_message {
     const tr_type *type;
     void *block;
@@ -262,8 +268,10 @@ tr_status tr_self_http_answer_json(tr_self *self, const struct tr_http_answer *a
 
 /* ---- Streams. ---- */
 
-/* Frees the reply of the ask that this turn has made last, so that the memory of the turn does not
- * grow with the stream. */
+/*
+ * Frees the reply of the ask that this turn has made last. Otherwise the memory of the turn would
+ * grow with each piece of the stream.
+ */
 static void forget(struct tr_self *self, tr_pending ask)
 {
     uint64_t at = ask.id >> 32;
@@ -339,7 +347,7 @@ tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buf
         return TR_OK;
     }
     if (status != TR_INVALID_TRANSITION && status != TR_NOT_FOUND)
-        tr_http_drop(self, stream); /* a piece may be lost, so no later one may be sent */
+        tr_http_drop(self, stream); /* this piece may be lost, so no later piece may be sent */
     return status == TR_STOPPED || status == TR_RESTARTED ? TR_NOT_FOUND : status;
 }
 

@@ -5,7 +5,7 @@
 
 #include <troupe/net.h>
 
-/** Whether an endpoint for .by has no option that would have no effect. */
+/** Whether an endpoint that is given as .by has no option that would have no effect. */
 bool tr__http_by_is_good(const tr_endpoint *by);
 
 #endif

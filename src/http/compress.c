@@ -9,8 +9,10 @@
 #include "http/encoding.h"
 #include "http/worker.h"
 
-/* Types of bodies that become smaller, besides "text/..." and those that end with "+json" or
- * "+xml". */
+/*
+ * Types of bodies that become smaller when they are compressed. Others are "text/..." and types
+ * that end with "+json" or "+xml".
+ */
 static const char *const types[] = {"application/json",
                                     "application/javascript",
                                     "application/xml",
@@ -39,7 +41,7 @@ static bool is_worth_it(const char *type)
     return ends_with(type, size, "+json") || ends_with(type, size, "+xml");
 }
 
-/* Finds a header that the program has set for this answer. */
+/* Finds a header that tr_http_set has added to this answer. NULL: there is none with this name. */
 static struct tr_http_field *set_of(const struct http_request *request, const char *name)
 {
     for (uint32_t i = 0; i < request->set_count; i++) {
@@ -66,7 +68,7 @@ static bool has(const struct http_request *request, const tr_http_response *resp
     return set_of(request, name) || given_of(response, name);
 }
 
-/* Whether the program forbids to compress this answer. */
+/* Whether the program has forbidden to compress this answer. */
 static bool is_kept(const struct http_request *request, const tr_http_response *response)
 {
     const struct tr_http_field *set = set_of(request, "cache-control");
@@ -84,7 +86,10 @@ static const char *weak(struct http_request *request, const char *tag)
     return strncmp(tag, "W/", 2) == 0 ? tag : tr_format(request->self, "W/%s", tag);
 }
 
-/* Makes a strong ETag weak: two forms of a body must not share a strong tag (RFC 9110, 8.8.3). */
+/*
+ * Replaces a strong ETag by a weak one: the gzip form and the plain form must not share a strong
+ * tag (RFC 9110, 8.8.3).
+ */
 static const tr_http_response *weaken(struct http_request *request,
                                       const tr_http_response *response)
 {
@@ -106,7 +111,7 @@ static const tr_http_response *weaken(struct http_request *request,
     return changed;
 }
 
-/* Adds Accept-Encoding to the header Vary, which tells caches that the answer depends on it. */
+/* Adds Accept-Encoding to the header Vary, so that caches know that the answer depends on it. */
 static void vary(struct http_request *request, const tr_http_response *response)
 {
     struct tr_http_field *set = set_of(request, "vary");
@@ -120,8 +125,10 @@ static void vary(struct http_request *request, const tr_http_response *response)
         tr_http_set(request->self, "vary", "accept-encoding");
 }
 
-/* Replaces a body by its gzip form, in memory of the turn, which is freed even if the turn ends
- * during a verb. Returns false if the gzip form is not smaller. */
+/*
+ * Replaces a body by its gzip form. The gzip form is in memory that is freed at the end of the
+ * turn, even if the turn ends during a verb. Returns false if the gzip form is not smaller.
+ */
 static bool pack(struct http_request *request, tr_bytes *body)
 {
     struct worker *worker = request->self->worker;

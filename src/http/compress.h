@@ -6,9 +6,9 @@
 #include "http/request.h"
 
 /**
- * If the client accepts gzip and bodies of this type are worth it, replaces the body of an answer
- * by its gzip form and sets the headers for that. Returns `response`, or a copy of it with a weak
- * ETag. If there is no memory, the body stays as it is.
+ * If the client accepts gzip, and bodies of this type become smaller by it, replaces the body of an
+ * answer by its gzip form and sets the headers for that. Returns `response`, or a copy of it with a
+ * weak ETag. If there is no memory, the body stays as it is.
  */
 const tr_http_response *tr__http_compress(struct http_request *request, const char *type,
                                           const tr_http_response *response, tr_bytes *body);

@@ -61,7 +61,7 @@ bool tr__cookie_find(tr_bytes header, const char *name, tr_bytes *value)
     return false;
 }
 
-/* Whether a text has only characters from '!' to '~', and none of those in `refused`. */
+/* Whether a text has only characters from '!' to '~', except those in `refused`. */
 static bool is_clean(const char *text, const char *refused)
 {
     for (; *text != '\0'; text++) {
@@ -84,7 +84,10 @@ static bool is_good(const struct cookie *cookie)
     return cookie->same_site != COOKIE_NONE || cookie->is_secure;
 }
 
-/* Appends to a text, which is cut at `size`. Counts the whole length in *length. */
+/*
+ * Appends to a text, which is cut at `size` bytes. *length counts all bytes, also those that were
+ * cut off.
+ */
 static void add(char *to, size_t size, size_t *length, const char *text)
 {
     for (; *text != '\0'; text++, ++*length) {

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/** A position in a Cookie header: the rest that was not read yet. */
+/** A place in a Cookie header: the part that was not read yet. */
 struct cookies {
     const char *at;
     const char *end;
@@ -22,7 +22,7 @@ struct cookies {
 
 struct cookie_pair {
     tr_bytes name;
-    tr_bytes value; /* value without the quotes around it */
+    tr_bytes value; /* value of the cookie; if it was in quotes, without the quotes */
 };
 
 /** Begins to read the value of a Cookie header. */
@@ -38,8 +38,8 @@ static inline struct cookies cookies_of(tr_bytes header)
 bool tr__cookie_next(struct cookies *cookies, struct cookie_pair *pair);
 
 /**
- * Finds the first cookie with this name; upper and lower case differ. Returns false if there is
- * none.
+ * Finds the first cookie with this name. Upper and lower case are different. Returns false if there
+ * is no such cookie.
  */
 bool tr__cookie_find(tr_bytes header, const char *name, tr_bytes *value);
 
@@ -48,9 +48,8 @@ enum cookie_same_site { COOKIE_SAME_SITE_UNSAID, COOKIE_LAX, COOKIE_STRICT, COOK
 /** A cookie to be set. Members that are NULL or zero are left out. */
 struct cookie {
     const char *name; /* a token */
-    const char
-        /* must not have control characters, spaces, quotes, commas, semicolons or backslashes */
-        *value;
+    /* must not have control characters, spaces, quotes, commas, semicolons or backslashes */
+    const char *value;
     const char *path;
     const char *domain;
     bool has_max_age;
@@ -62,9 +61,9 @@ struct cookie {
 
 /**
  * Writes the value of a Set-Cookie header, with a NUL if size > 0. Sets *length to the length of
- * the whole text; if that is not less than `size`, the text was cut. Fails with TR_INVALID_ARGUMENT
- * if a part would be read back in another form, or for SameSite=None without Secure, which browsers
- * refuse.
+ * the whole text; if that is `size` or more, the text was cut. Fails with TR_INVALID_ARGUMENT if a
+ * member has characters that would change the meaning of the header, or for SameSite=None without
+ * Secure, which browsers refuse.
  */
 TR_MUST_CHECK tr_status tr__cookie_write(const struct cookie *cookie, char *to, size_t size,
                                          size_t *length);

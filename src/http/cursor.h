@@ -16,7 +16,7 @@ static inline void cursor_skip_space(struct cursor *in)
         in->at++;
 }
 
-/** If `byte` comes next, skips it and the spaces around it. Returns whether it did. */
+/** Skips spaces. If `byte` comes next, skips it and the spaces behind it, and returns true. */
 static inline bool cursor_pass(struct cursor *in, unsigned char byte)
 {
     cursor_skip_space(in);

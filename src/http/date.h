@@ -9,7 +9,7 @@
 struct worker;
 
 enum {
-    /* size of the line of the Date header, with its line end and without a NUL */
+    /* bytes of the line of the Date header, with its line end and without a NUL */
     HTTP_DATE_SIZE = 37
 };
 

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Deflates and inflates by zlib, each message by itself. */
+/** Deflates and inflates by zlib. Each message is independent of the others. */
 #include "http/deflate.h"
 
 #include <limits.h>
 #include <string.h>
 #include <zlib.h>
 
-#define LEVEL 6  /* default of zlib; higher levels take twice the time for little gain */
+#define LEVEL 6  /* zlib's default; higher levels take twice the time for little gain */
 #define MEMORY 8 /* zlib's default */
 #define GZIP 16  /* added to the number of window bits, to select the header and trailer of gzip */
 #define WINDOW_MAX 15
-/** Bytes that one call of zlib gets at most, because its counts have 32 bits. */
+/** The most bytes that one call of zlib gets, because zlib counts them with 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)
 /**
- * Smallest size of the buffer for an inflated message, and the least number of bytes by which it
- * grows.
+ * The smallest size of the buffer for an inflated message. The buffer grows by at least this size.
  */
 #define INFLATE_STEP ((size_t)4096)
 
-/* An empty block, which RFC 7692 removes at the end of each message. */
+/* An empty block, as zlib writes it at the end of each message. RFC 7692 removes it. */
 static const unsigned char empty_block[] = {0x00, 0x00, 0xff, 0xff};
 
 struct deflate {
     const struct memory_source *source;
-    /* window bits of the deflating stream, in the form of deflateInit2; 0: there is no stream */
+    /*
+     * the number of window bits of the stream `out`, as deflateInit2 takes it; 0: this stream was
+     * not made yet
+     */
     int out_bits;
     bool has_in;
     z_stream out;
@@ -69,7 +71,7 @@ void tr__deflate_free(struct deflate *state)
     (void)source_resize(state->source, state, 0);
 }
 
-/* Makes the deflating stream ready for a message, with a window of `bits` bits. */
+/* Makes the stream that deflates ready for the next message, with a window of `bits` bits. */
 static tr_status deflate_ready(struct deflate *state, int bits)
 {
     if (state->out_bits == bits)
@@ -84,7 +86,7 @@ static tr_status deflate_ready(struct deflate *state, int bits)
     return TR_OK;
 }
 
-/* Gives the next portion of the input to the stream. */
+/* Lets the stream read the next portion of the input. */
 static void feed(z_stream *stream, tr_bytes *input)
 {
     size_t size = input->size < STEP_MAX ? input->size : STEP_MAX;
@@ -104,14 +106,17 @@ static bool make_space(z_stream *stream, struct net_buffer *out, size_t size)
     return true;
 }
 
-/* Removes bytes that were appended after the buffer had `size` bytes. Returns `status`. */
+/*
+ * Shortens the buffer to `size` bytes, because the bytes behind them are of no use after an error.
+ * Returns `status`.
+ */
 static tr_status give_up(struct net_buffer *out, size_t size, tr_status status)
 {
     out->end = out->begin + size;
     return status;
 }
 
-/* Deflates all of the input, and ends the output by `flush`, as zlib defines it. */
+/* Deflates all of the input. `flush` says how zlib ends the output. */
 static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, int flush,
                              struct net_buffer *out)
 {
@@ -126,7 +131,10 @@ static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, in
         feed(stream, &input);
         int mode = input.size == 0 ? flush : Z_NO_FLUSH;
         do {
-            /* Space for all expected output; 16 bytes are for the block at its end. */
+            /*
+             * This is space for all output that zlib can make of this input, and 16 bytes for the
+             * block at its end.
+             */
             size_t space = deflateBound(stream, stream->avail_in) + 16;
             if (!make_space(stream, out, space))
                 return give_up(out, before, TR_NO_MEMORY);
@@ -166,8 +174,10 @@ static tr_status inflate_ready(struct deflate *state)
     return TR_OK;
 }
 
-/* Inflates the input that the stream has. The buffer may get at most `limit` bytes. Sets *is_whole
- * if the input ends at the end of a block. */
+/*
+ * Inflates the input that the stream has. The buffer may have at most `limit` bytes afterwards.
+ * Sets *is_whole if the input ends at the end of a block.
+ */
 static tr_status inflate_fed(z_stream *stream, size_t limit, struct net_buffer *out, bool *is_whole)
 {
     for (;;) {
@@ -189,10 +199,12 @@ static tr_status inflate_fed(z_stream *stream, size_t limit, struct net_buffer *
             return TR_NO_MEMORY;
         if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
             return TR_BAD_DATA;
-        if (has_input) /* 128 in data_type: zlib has stopped at the end of a block. */
+        if (has_input) /* bit 128 in data_type says that zlib has stopped at the end of a block */
             *is_whole = result == Z_STREAM_END || (stream->data_type & 128) != 0;
-        /* A message may contain a final block before its end (7.2.3.4). After that a new stream
-         * begins. */
+        /*
+         * The last block of a stream may come before the end of the message (7.2.3.4). A new stream
+         * follows it.
+         */
         if (result == Z_STREAM_END && inflateReset(stream) != Z_OK)
             return TR_BAD_DATA;
         if (stream->avail_in == 0 && stream->avail_out > 0)
@@ -231,8 +243,8 @@ static tr_status gunzip_all(z_stream *stream, tr_bytes body, size_t limit, struc
             feed(stream, &body);
         size_t size = net_buffer_size(out);
         size_t step = size < INFLATE_STEP ? INFLATE_STEP : size;
-        size_t space =
-            limit - size + 1; /* one byte more than the limit, to detect that it is exceeded */
+        /* Allow one byte more than the limit, to detect that the limit is exceeded. */
+        size_t space = limit - size + 1;
         if (!make_space(stream, out, space < step ? space : step))
             return TR_NO_MEMORY;
         size_t given = stream->avail_out;
@@ -243,7 +255,7 @@ static tr_status gunzip_all(z_stream *stream, tr_bytes body, size_t limit, struc
         if (result == Z_MEM_ERROR)
             return TR_NO_MEMORY;
         if (result != Z_OK && result != Z_STREAM_END)
-            return TR_BAD_DATA; /* Z_BUF_ERROR: the input ends too early */
+            return TR_BAD_DATA; /* Z_BUF_ERROR says that the input has ended too early */
     }
     return stream->avail_in || body.size ? TR_BAD_DATA : TR_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions of http/deflate.h in a build without zlib: nothing can be deflated. */
+/** The functions of http/deflate.h for a build without zlib: nothing is deflated or inflated. */
 #include "http/deflate.h"
 
 bool tr__deflate_is_built(void)

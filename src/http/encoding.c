@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads Accept-Encoding: "gzip;q=1.0, identity; q=0.5, *;q=0". */
+/** Reads the value of Accept-Encoding, such as "gzip;q=1.0, identity; q=0.5, *;q=0". */
 #include "http/encoding.h"
 
 #include "http/cursor.h"
 
 #include <string.h>
 
-/* Reads a weight: "0" or "1", with up to three digits after a point. Sets *is_zero if it is 0.
- * Returns false if it is malformed. */
+/*
+ * Reads a weight: "0" or "1", with up to three digits after a point. Sets *is_zero to whether the
+ * weight is 0. Returns false if the weight is malformed.
+ */
 static bool read_weight(struct cursor *in, bool *is_zero)
 {
     if (in->at == in->end || (*in->at != '0' && *in->at != '1'))

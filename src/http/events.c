@@ -18,7 +18,10 @@ uint64_t tr__http_events_token(const struct http_request *request)
     struct tr_system *system = request->self->worker->system;
     if (!request->stream)
         return channel_bits(request->channel);
-    /* No token equals the bits of a channel, because no channel has the slot 0. */
+    /*
+     * No token of HTTP/2 has the same value as the bits of a channel: the lower half of a token is
+     * 0, and no channel has slot 0.
+     */
     return (atom64_fetch_add(&system->gateway.streams, 1, ATOM_RELAXED) + 1) << 32;
 }
 
@@ -92,7 +95,7 @@ tr_status tr__http_events_write(struct http_events *events, const char *text, si
 
 /* ---- Ends. ---- */
 
-/* Ends a stream: gives the record back to the layer above. */
+/* Ends a stream of events: gives the record back to the layer above. */
 static void leave(struct http_events *events, unsigned code)
 {
     if (events->stream)
@@ -135,7 +138,7 @@ void tr__http_events_on_close(struct channel *channel, bool has_failed)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct http_events *events = http_events_of(channel);
     if (!has_failed && events->has_chunks)
-        /* if there is no memory, the client sees that the answer is cut */
+        /* if this fails for lack of memory, the client notices that the answer has no end */
         (void)!put(events, "", 0);
     leave(events, has_failed ? WS_CODE_FAILED : WS_CODE_GOING_AWAY);
 }

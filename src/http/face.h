@@ -11,17 +11,19 @@
 
 #include "http/request.h"
 
-enum { HTTP_ERROR_TEXT_MAX = 1040 /* bytes of the body of an error */ };
+enum { HTTP_ERROR_TEXT_MAX = 1040 /* the most bytes of the body of an error */ };
 
 struct tr_http_face_ {
     /**
-     * Called once the row of a request is known, before anything of the request is checked. Sets
-     * headers of the answer: the answers of the HTTP layer have them too. In a turn. Does not wait.
+     * Called as soon as the row of a request is known, before anything of the request is checked.
+     * Sets headers of the answer. If the HTTP layer answers the request, its answer has these
+     * headers too. In a turn. Does not wait.
      */
     void (*begin)(struct http_request *request);
     /**
-     * Writes the body of an error, cut and counted as by snprintf. If `text` is NULL, the turn has
-     * ended without an answer, by a failure or because its actor stops. Any thread.
+     * Writes the body of an error to `to`, which has `size` bytes. Cuts it and returns its whole
+     * length, as snprintf does. If `text` is NULL, the turn has ended without an answer, by a
+     * failure or because its actor stops. Any thread.
      */
     size_t (*error_write)(int status, const char *text, char *to, size_t size);
 };

@@ -12,8 +12,10 @@ bool tr__http_field_takes_text(const tr_field *field)
     return field->kind <= TR_KIND_STR;
 }
 
-/* Reads digits, with a minus if `is_signed`, and nothing else. Returns false if there are none, or
- * the number is too large. */
+/*
+ * Reads a text that is a number: digits, with a minus before them if `is_signed`. Returns false if
+ * the text is no number, or if the number is too large.
+ */
 static bool read_integer(const char *text, bool is_signed, bool *is_negative, uint64_t *value)
 {
     *is_negative = is_signed && *text == '-';
@@ -41,7 +43,8 @@ static bool set_integer(const tr_field *field, void *to, const char *text)
         return false;
     if (is_negative)
         value = 0 - value;
-    memcpy(to, &value, field->item_size); /* little-endian: the lowest bytes come first */
+    /* copy the lowest bytes, which come first on a little-endian processor */
+    memcpy(to, &value, field->item_size);
     return true;
 }
 

@@ -15,7 +15,7 @@
 #include "http/fill.h"
 #include "os/beneath.h"
 
-enum { PIECE_MAX = 64 * 1024 /* bytes that one call reads at most */ };
+enum { PIECE_MAX = 64 * 1024 /* the most bytes that one call reads */ };
 
 /* A file that is being sent. It is read on helper threads. */
 struct served {
@@ -23,7 +23,7 @@ struct served {
     const char *path;
     struct beneath_file file;
     tr_status status;
-    int64_t offset; /* position of the next byte in the file */
+    int64_t offset; /* place of the next byte that is sent */
     size_t wanted;
     size_t got;
     char *piece; /* buffer of PIECE_MAX bytes */
@@ -73,7 +73,7 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* Whether a path contains a name that is empty or begins with a dot, or a NUL. */
+/* Whether a path has a NUL, or a name in it is empty or begins with a dot. */
 static bool is_hidden(const char *path)
 {
     for (const char *at = path;; at++) {
@@ -113,7 +113,7 @@ static bool is_not_modified(struct tr_self *self, const char *tag, int64_t modif
     return since && tr__http_time_read(since, &seconds) && modified_s <= seconds;
 }
 
-/* Reads a number of a range. Returns the position behind it, or NULL if there is none. */
+/* Reads a number of a range. Returns the place behind the number, or NULL if there is no number. */
 static const char *read_number(const char *at, int64_t *number)
 {
     char *end;
@@ -123,9 +123,12 @@ static const char *read_number(const char *at, int64_t *number)
     return end;
 }
 
-/* Reads a Range with one range. Returns 206, and sets *from to the first byte and *to to the end;
- * 416 if the range is outside of the file; or 200 to ignore the header, which RFC 9110, 14.2 allows
- * if it is malformed or has several ranges. */
+/*
+ * Reads a Range with one range. Returns 206, and sets *from to the first byte and *to to the place
+ * behind the last one. Returns 416 if the range is outside of the file. Returns 200, to send the
+ * whole file, if the header is malformed or has several ranges; RFC 9110, 14.2 allows to ignore
+ * such a header.
+ */
 static int read_range(const char *range, int64_t size, int64_t *from, int64_t *to)
 {
     int64_t last = size - 1;
@@ -155,8 +158,10 @@ static int read_range(const char *range, int64_t size, int64_t *from, int64_t *t
     return 206;
 }
 
-/* Returns the Range header. Returns NULL if there is none, or if If-Range names another state of
- * the file. */
+/*
+ * Returns the Range header of the request. NULL: there is none, or it is for another state of the
+ * file, as If-Range says.
+ */
 static const char *range_of(struct tr_self *self, const char *tag, const char *modified)
 {
     const char *condition = tr_http_header(self, "if-range");
@@ -179,7 +184,7 @@ static tr_next send_file(struct tr_self *self, struct served *served, int64_t to
             return TR_SAME;
         served->offset += (int64_t)served->got;
     }
-    /* if not all bytes were sent, the client may be gone */
+    /* if not all bytes were sent, the client is gone, so the answer stays incomplete */
     return served->offset < to ? TR_SAME : tr_http_end(self);
 }
 

@@ -36,7 +36,7 @@ void tr__http_fill_raw(struct http_request *request)
     struct tr_http_request *raw = tr_scratch(request->self, sizeof *raw);
     char *host = head->host;
     if (host[head->host_size]) {
-        /* the host is part of an absolute target, and has no NUL behind it */
+        /* the host is a part of an absolute target, so no NUL is behind it */
         host = tr_scratch(request->self, head->host_size + 1);
         memcpy(host, head->host, head->host_size);
         host[head->host_size] = '\0';
@@ -57,7 +57,7 @@ void tr__http_fill_raw(struct http_request *request)
     request->type = &tr_type_tr_http_request;
 }
 
-/* Refuses the request because of a value in the path or the query. Returns false. */
+/* Refuses the request because a value in the path or the query is wrong. Returns false. */
 static bool refuse_text(struct http_request *request, const tr_field *field, const char *place,
                         const char *wanted)
 {
@@ -106,7 +106,7 @@ static bool fill_path(struct http_request *request)
     return true;
 }
 
-/* Reads the body as JSON. Returns false if the request was refused. */
+/* Reads the body of the request as JSON. Returns false if the request was refused. */
 static bool fill_body(struct http_request *request, const tr_type *type)
 {
     tr_wire_error error;

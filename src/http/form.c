@@ -9,15 +9,15 @@
 #include "http/multipart.h"
 
 enum {
-    PIECE_MAX = 64 * 1024, /* most bytes that one read of a body gives */
-    /* most bytes that may wait until more have come */
+    PIECE_MAX = 64 * 1024, /* the most bytes that one read of a body returns */
+    /* the most bytes that are kept until more have come */
     KEPT_MAX = TR_HTTP_FORM_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64
 };
 
 /* A form that is being read, in scratch memory of the turn. */
 struct http_form {
     struct multipart parser;
-    size_t at; /* position of the first byte that was not taken yet */
+    size_t at; /* index of the first byte that was not used yet */
     size_t size;
     bool has_part; /* a part has begun, and its end has not come */
     bool is_over;
@@ -78,7 +78,7 @@ const char *tr__http_form_value(struct http_request *request, const char *name)
 
 /* ---- Reading a form while its bytes arrive. ---- */
 
-/* Ends the request, because its form cannot be read. */
+/* Refuses the request, because its form cannot be read, and ends the turn. */
 static _Noreturn void fail(struct http_request *request, int status, const char *text)
 {
     request->keeps = false;
@@ -101,7 +101,7 @@ static struct http_form *form_of(struct http_request *request)
     return form;
 }
 
-/* Appends the next piece of the body to the bytes that were not taken yet. */
+/* Appends the next piece of the body to the bytes that are kept. */
 static void fill(struct http_request *request, struct http_form *form)
 {
     tr_bytes piece;

@@ -11,12 +11,14 @@
 #include "http/h2_stream.h"
 
 enum {
-    FIELDS_MIN = 8,  /* number of fields of an answer apart from those of the program */
-    FIELDS_LAST = 16 /* most fields of an answer without a turn; further ones are left out */
+    FIELDS_MIN = 8,  /* the number of fields of an answer that are not of the program */
+    FIELDS_LAST = 16 /* the most fields of an answer without a turn; more are left out */
 };
 
-/* Whether a field is about the connection, RFC 9113, 8.2.2. Such a field is left out, so that a
- * handler that sets it for HTTP/1.1 works with HTTP/2 too. */
+/*
+ * Whether a field is about the connection: RFC 9113, 8.2.2. Such a field is left out of an answer
+ * of HTTP/2. So a handler that sets it for HTTP/1.1 works with HTTP/2, too.
+ */
 static bool is_forbidden(const char *name)
 {
     static const char *const names[] = {
@@ -55,7 +57,7 @@ static void add_date(struct fields *fields, struct worker *worker)
     add_bytes(fields, "date", line + 6, strlen(line) - 8);
 }
 
-/* If the session stops, sends GOAWAY, so that the client opens no more streams. */
+/* If the session stops soon, sends GOAWAY, so that the client opens no more streams. */
 static void leave_if_stopping(struct h2_session *session)
 {
     const struct cell *cell = session->channel->cell;
@@ -95,7 +97,7 @@ static ssize_t on_read(nghttp2_session *engine, int32_t id, uint8_t *to, size_t 
     return (ssize_t)size;
 }
 
-/* Gives an answer to nghttp2. Returns false if out of memory. */
+/* Passes an answer to nghttp2. Returns false if out of memory. */
 static bool submit(struct h2_stream *stream, const struct fields *fields, bool has_body)
 {
     const nghttp2_data_provider provider = {{.ptr = stream}, on_read};

@@ -6,14 +6,14 @@
 #include "http/request.h"
 
 /**
- * Sends the head of an answer whose pieces follow. Its status and length are already decided. In
- * the turn of the request. Does not wait.
+ * Sends the head of an answer whose body follows in pieces. The caller has set the status and the
+ * length. In the turn of the request. Does not wait.
  */
 void tr__h2_answer_head(struct http_request *request, const char *type,
                         const tr_http_response *response);
 /**
- * Sends an answer as a whole. In the turn of the request. Waits until all of it is sent, or the
- * client cannot read it any more.
+ * Sends a whole answer. In the turn of the request. Waits until all of the answer is in frames, or
+ * the client cannot read it any more.
  */
 void tr__h2_answer(struct http_request *request, const char *type, tr_bytes body,
                    const tr_http_response *response);

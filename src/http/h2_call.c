@@ -15,7 +15,7 @@ static bool is_up(const struct h2_call *call)
     return call->client && h2_session_is_up(&call->client->base);
 }
 
-/* Returns TR_OK if a call can continue, or why it cannot. */
+/* Returns TR_OK if a call can continue, otherwise the status with which it has failed. */
 static tr_status status_of(struct http_flow *flow)
 {
     const struct h2_call *call = flow->call;
@@ -94,8 +94,11 @@ static bool is_dropped(const char *name, size_t size)
     return false;
 }
 
-/* Makes fields of "GET /a HTTP/1.1\r\nHost: b\r\nName: value\r\n...\r\n\r\n", a head that this
- * client has written, with Host first. So both versions send the same request. */
+/*
+ * Makes the fields of HTTP/2 from a head of HTTP/1.1 that this client has written: "GET /a
+ * HTTP/1.1\r\nHost: b\r\nName: value\r\n...\r\n\r\n", with Host first. So requests are the same in
+ * both versions.
+ */
 static void fields_make(struct fields *fields, const char *text, bool is_tls)
 {
     const char *target = strchr(text, ' ') + 1;
@@ -152,7 +155,7 @@ bool tr__h2_call_has_begun(const struct h2_call *call)
     return call->has_final;
 }
 
-/* Waits until nghttp2 has made frames of the given bytes. */
+/* Waits until nghttp2 has made frames of all bytes of `out`. */
 static tr_status drain(struct http_flow *flow)
 {
     struct h2_call *call = flow->call;
@@ -183,7 +186,10 @@ tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last)
     tr__h2_client_flush(call->client);
     tr_status status = drain(flow);
     if (call->out_size) {
-        /* the turn ends before the bytes were sent, and its memory with the bytes is freed */
+        /*
+         * the bytes are in memory of the turn, which may be freed before they are sent, so forget
+         * them
+         */
         call->out_size = 0;
         call->is_last = false;
     }
@@ -202,7 +208,10 @@ tr_status tr__h2_call_expect(struct http_flow *flow)
         if (status == TR_OK)
             status = wait_for(flow, is_short ? soon_ns : flow->deadline_ns);
         if (status == TR_TIMEOUT && is_short)
-            /* not an error, because not every server answers Expect: RFC 9110, 10.1.1 */
+            /*
+             * return no error: not every server answers Expect (RFC 9110, 10.1.1), so the request
+             * continues
+             */
             return TR_OK;
         if (status != TR_OK)
             return status;
@@ -243,7 +252,10 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
     return status;
 }
 
-/* Enlarges the window of the server by the bytes that the turn has read. */
+/*
+ * Enlarges the window of the stream by the bytes that the turn has read, so that the server may
+ * send more.
+ */
 static void consume(struct h2_call *call)
 {
     size_t size = call->lent;
@@ -319,5 +331,6 @@ void tr__h2_call_free(struct h2_call *call, bool is_late)
     tr__h2_call_drop(call);
     struct channel *channel = session->channel;
     tr__h2_client_flush(client);
-    tr__channel_call(channel); /* tr_closed may have waited for the end of this call */
+    /* the actor may get tr_closed only now, because this was the last call */
+    tr__channel_call(channel);
 }

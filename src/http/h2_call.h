@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The operations of flows on calls of HTTP/2; see http/h2_client.h. In turns, unless a comment says
+ * What flows do on connections of HTTP/2; see http/h2_client.h. In turns, unless a comment says
  * otherwise. Owner only.
  */
 #ifndef HTTP_H2_CALL_H
@@ -19,28 +19,28 @@ TR_MUST_CHECK tr_status tr__h2_call_open(struct http_flow *flow);
  */
 TR_MUST_CHECK tr_status tr__h2_call_ask(struct http_flow *flow, tr_bytes head);
 /**
- * Sends a piece of the body; waits until it is in frames. If it returns TR_CLOSED and
- * flow->has_begun is set, an answer has begun to come.
+ * Sends a piece of the body. Waits until nghttp2 has made frames of the piece. If this returns
+ * TR_CLOSED and flow->has_begun is set, an answer has begun to come.
  */
 TR_MUST_CHECK tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last);
-/** Implements tr__http_flow_expect. */
+/** What tr__http_flow_expect does for HTTP/2. */
 TR_MUST_CHECK tr_status tr__h2_call_expect(struct http_flow *flow);
-/** Implements tr__http_flow_head, except that it does not update the flow. */
+/** What tr__http_flow_head does for HTTP/2, except that the members of the flow are not set. */
 TR_MUST_CHECK tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answer);
-/** Implements tr__http_flow_read. The piece is borrowed until the next read or wait. */
+/** What tr__http_flow_read does for HTTP/2. The piece is borrowed until the next read or wait. */
 TR_MUST_CHECK tr_status tr__h2_call_read(struct http_flow *flow, size_t max, tr_bytes *piece);
 /** Whether the server has begun to answer. */
 bool tr__h2_call_has_begun(const struct h2_call *call);
 /** Whether the whole answer has come and was read. */
 bool tr__h2_call_is_over(const struct h2_call *call);
-/** Cancels a call, so that the turn that waits for it gets TR_CANCELLED. */
+/** Cancels a call. The turn that waits for the call gets TR_CANCELLED. */
 void tr__h2_call_cancel(struct h2_call *call);
 /**
- * Frees a call, and resets its stream if it has not ended. `is_late` says that the call has timed
- * out.
+ * Frees a call. If its stream has not ended, resets the stream; `is_late` says that the reason is a
+ * timeout.
  */
 void tr__h2_call_free(struct h2_call *call, bool is_late);
-/** Frees the memory of a call. May be called outside of turns. */
+/** Frees the memory of a call, and does nothing else. May be called outside of turns. */
 void tr__h2_call_drop(struct h2_call *call);
 
 #endif

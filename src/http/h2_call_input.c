@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions that nghttp2 calls for the input and the output of calls. */
+/** The functions that nghttp2 calls for the input and the output of calls of this client. */
 #include "http/h2_call_input.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static struct h2_call *call_of(nghttp2_session *engine, int32_t id)
 void tr__h2_call_wake(struct h2_call *call)
 {
     const struct h2_client *client = call->client;
-    /* If the channel has no actor any more, the turn has ended with it. */
+    /* If the channel has no actor any more, the turn that waits has ended with the actor. */
     if (call->waiter && client && client->base.channel->cell)
         turn_wake(call->waiter, TR_OK);
 }
@@ -90,7 +90,7 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     (void)context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
     if (!call || call->has_final || call->status != TR_OK || frame->hd.type != NGHTTP2_HEADERS)
-        return 0; /* drop the fields of trailers */
+        return 0; /* drop fields of trailers, which come behind the body */
     bool is_pseudo = name_size && name[0] == ':';
     size_t there = net_buffer_size(&call->head);
     if (there + name_size + value_size + 6 > call->limits.head_max ||
@@ -108,8 +108,10 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     return 0;
 }
 
-/* Fails the call because of a field that RFC 9113 forbids. nghttp2 would only leave out the
- * field. */
+/*
+ * Makes the call fail, because the answer has a field that RFC 9113 forbids. nghttp2 would only
+ * leave out the field.
+ */
 static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame,
                              const uint8_t *name, size_t name_size, const uint8_t *value,
                              size_t value_size, uint8_t flags, void *context)
@@ -121,7 +123,7 @@ static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame
     (void)flags;
     (void)context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
-    if (call && !call->has_final) /* trailers are dropped, so their faults do not matter */
+    if (call && !call->has_final) /* trailers are dropped, so wrong fields in them do not matter */
         tr__h2_call_fail(call, TR_BAD_DATA, "a header that HTTP/2 forbids", NGHTTP2_PROTOCOL_ERROR);
     return 0;
 }
@@ -150,7 +152,10 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     (void)context;
     struct h2_call *call = call_of(engine, id);
     if (call && call->status == TR_OK) {
-        /* nghttp2 passes bytes beyond the window too, and resets the stream later; fail now */
+        /*
+         * nghttp2 resets a stream with bytes beyond its window only later, and passes the bytes; so
+         * make the call fail now
+         */
         if (size > TR_HTTP2_WINDOW - net_buffer_size(&call->in))
             tr__h2_call_fail(call,
                              TR_BAD_DATA,
@@ -235,7 +240,8 @@ ssize_t tr__h2_call_on_read(nghttp2_session *engine, int32_t id, uint8_t *to, si
     const struct channel *channel = session->channel;
     const struct h2_call *call = call_of(engine, id);
     if (!call)
-        return NGHTTP2_ERR_DEFERRED; /* the call was given up, and its stream will be reset */
+        /* the turn of the call has given up, and will reset the stream */
+        return NGHTTP2_ERR_DEFERRED;
     if (!call->out_size && !call->is_last)
         return NGHTTP2_ERR_DEFERRED;
     if (call->out_size && channel->work->output.size >= channel->endpoint->options.output_max) {
@@ -249,7 +255,7 @@ ssize_t tr__h2_call_on_read(nghttp2_session *engine, int32_t id, uint8_t *to, si
     return (ssize_t)size;
 }
 
-/* Writes a frame with data: its head, then bytes that are in memory of the turn. */
+/* Writes a frame with data: the head of the frame, then bytes from memory of the turn. */
 static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uint8_t *head,
                         size_t size, nghttp2_data_source *source, void *context)
 {
@@ -259,7 +265,8 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     if (!call || call->out_size < size)
         /* the turn of the call has ended, so there are no bytes to send */
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    TR_ASSERT(!size || session->channel->cell); /* a turn of this actor owns the bytes */
+    /* the bytes belong to a turn of this actor, so the actor has not ended */
+    TR_ASSERT(!size || session->channel->cell);
     unsigned char *to = tr__output_reserve(session->channel, H2_FRAME_HEAD_SIZE + size);
     if (!to)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -275,8 +282,10 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     return 0;
 }
 
-/* Called for a request whose head cannot be sent, because the server has sent GOAWAY or the head is
- * too large. The end of the stream follows. */
+/*
+ * nghttp2 calls this if the head of a request cannot be sent, because the server has sent GOAWAY or
+ * the head is too large. After this nghttp2 closes the stream.
+ */
 static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int problem,
                      void *context)
 {
@@ -292,8 +301,10 @@ static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int pr
     return 0;
 }
 
-/* Called when nghttp2 has sent a frame. Notes a GOAWAY, which it sends if frames of the server are
- * wrong. */
+/*
+ * nghttp2 calls this when it has sent a frame. If the frame is GOAWAY, the server has broken a
+ * rule: notes that the connection ends.
+ */
 static int on_sent(nghttp2_session *engine, const nghttp2_frame *frame, void *context)
 {
     (void)engine;

@@ -17,7 +17,7 @@
 #include "net/rare.h"
 #include "net/wait.h"
 
-enum { HEAD_MAX = 64 * 1024 /* the largest .head_max of an ask */ };
+enum { HEAD_MAX = 64 * 1024 /* the largest .head_max that an ask can have */ };
 
 /* ---- Ends. ---- */
 
@@ -35,8 +35,10 @@ static void wake_all(struct h2_client *client)
         tr__h2_call_wake(h2_call_at(link));
 }
 
-/* Marks a connection as ended: nothing more is read or written. Its open calls fail with this
- * status. */
+/*
+ * Marks a connection as ended: nothing more is read or written. Its open calls fail with `status`
+ * and `why`.
+ */
 static void over(struct h2_client *client, tr_status status, const char *why)
 {
     client->base.is_over = true;
@@ -48,7 +50,7 @@ static void over(struct h2_client *client, tr_status status, const char *why)
     wake_all(client);
 }
 
-/* Ends a connection that cannot continue. Sends no GOAWAY. */
+/* Ends a connection on which nghttp2 cannot continue. Sends no GOAWAY. */
 static void cut(struct h2_client *client, ssize_t problem)
 {
     bool is_memory = problem == NGHTTP2_ERR_NOMEM || problem == NGHTTP2_ERR_CALLBACK_FAILURE ||
@@ -59,22 +61,24 @@ static void cut(struct h2_client *client, ssize_t problem)
         tr__channel_end(client->base.channel, status, NULL);
 }
 
-/* Ends the connection with GOAWAY. */
+/* Ends the connection because the server has broken a rule. Sends GOAWAY with this code. */
 static void fail(struct h2_client *client, uint32_t code, const char *why)
 {
     struct h2_session *session = &client->base;
     session->is_busy = true;
     session->is_forced = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)tr__h2_send_frames(session); /* if there is no memory, no GOAWAY is sent */
+        /* if memory is missing, no GOAWAY is sent, which does not matter */
+        (void)tr__h2_send_frames(session);
     session->is_busy = false;
-    client->status = TR_OK; /* report the text instead of the status, because it says more */
+    /* TR_OK makes `over` replace an earlier reason by this one, which says more */
+    client->status = TR_OK;
     over(client, TR_BAD_DATA, why);
     if (session->channel->state == CHANNEL_OPEN)
         tr__channel_close(session->channel);
 }
 
-/* Call after frames were read or written. Ends the connection if it cannot continue. */
+/* Call after frames were read or written. If the connection cannot continue, ends it. */
 static void client_check(struct h2_client *client)
 {
     struct h2_session *session = &client->base;
@@ -223,13 +227,13 @@ static void streams_free(struct channel *channel)
     struct h2_client *client = h2_client_of(channel);
     const struct memory_source *source = client->base.source;
     struct list *link;
-    /* frees the session of nghttp2 too, because that uses the same memory */
+    /* this also frees the session of nghttp2, which is in the same memory */
     tr__h2_memory_free(&client->base);
     while ((link = list_pop_first(&client->base.all))) {
         struct h2_call *call = h2_call_at(link);
         call->client = NULL;
         if (!channel->cell)
-            tr__h2_call_drop(call); /* its flow has ended together with the actor */
+            tr__h2_call_drop(call); /* the flow of the call has ended together with the actor */
     }
     channel->rare->streams = NULL;
     source_resize(source, client, 0);
@@ -253,11 +257,13 @@ static tr_next on_piece(tr_self *self, void *state, const void *message)
     (void)self;
     (void)state;
     (void)message;
-    return TR_SAME; /* nothing to do: a channel of HTTP/2 is read outside of turns */
+    return TR_SAME; /* do nothing, because a channel of HTTP/2 is read outside of turns */
 }
 
-/* The type of a piece of input. No other file has its descriptor, so programs cannot have a handler
- * for it. */
+/*
+ * The type of a piece of input. No other file has its descriptor, so no program can have a handler
+ * for this type.
+ */
 TR_MESSAGE(tr_http2_piece_, (channel, channel), (bytes, bytes));
 
 static const tr_handler piece_handler = {
@@ -325,7 +331,7 @@ tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
     list_init(&client->base.all);
     tr__h2_guard_init_client(&client->base.guard, 2 * HEAD_MAX);
     client->heard_ns = channel->worker->loop.now_ns;
-    /* the endpoint is used by this channel alone, so it may be changed */
+    /* only this channel uses the endpoint, so the endpoint may be changed */
     channel->endpoint->options.protocol = &h2_protocol;
     rare->streams = &client->base.streams;
     conn->h2 = client;
@@ -337,7 +343,8 @@ tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
         return status;
     tr__h2_client_flush(client);
     if (channel->state == CHANNEL_OPEN)
-        tr__channel_call(channel); /* the settings of the server may have come already */
+        /* the settings of the server may have come already, so read them now */
+        tr__channel_call(channel);
     return client->base.is_over ? client->status : TR_OK;
 }
 

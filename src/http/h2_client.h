@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A connection of HTTP/2 of the client, and the calls that share it, each a stream.
+ * A connection to a server of HTTP/2, and the calls that share it. A call is a request and its
+ * answer, on one stream.
  *
- * The channel is read outside of turns, as it is for a server (http/h2_session.h). Input wakes the
- * turns that wait for it. The body of a request stays in memory of its turn until nghttp2 has made
- * frames of it. The body of an answer is kept until a turn reads it. Only then the window of its
- * stream is enlarged (see "windows" in http/h2_session.h).
+ * The channel is read outside of turns, as it is for a server (http/h2_session.h). What comes for a
+ * call wakes the turn that waits for it. The body of a request stays in memory of its turn until
+ * nghttp2 has made frames of it. The body of an answer is kept until a turn reads it. Only when a
+ * turn has read bytes, the window of the stream is enlarged (see "Windows" in http/h2_session.h).
  *
  * Rules
- *     1. A call is owned by a flow, from tr__h2_call_open until tr__h2_call_free. A flow always
- *        frees its call before its turn ends.
+ *     1. A flow owns a call from tr__h2_call_open until tr__h2_call_free. A flow always frees its
+ *        call before its turn ends.
  *     2. The actor gets tr_closed when no call is left.
  *     3. If a call ends early, its stream is reset and the connection stays. Owner only.
  */
@@ -22,19 +23,22 @@ struct h2_client;
 struct http_conn;
 
 /**
- * Makes an open channel a connection of HTTP/2. On TR_NO_MEMORY or TR_CLOSED the caller must end
- * the channel.
+ * Makes an open channel a connection of HTTP/2. If this returns TR_NO_MEMORY or TR_CLOSED, the
+ * caller must end the channel.
  */
 TR_MUST_CHECK tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn);
-/** Whether a connection that has `count` calls takes one more. */
+/** Whether a connection that has `count` calls can take one more. */
 bool tr__h2_client_has_place(const struct h2_client *client, uint32_t count);
 /** Sets the http_conn of this connection to NULL, because the http_conn is about to be freed. */
 void tr__h2_client_forget(struct h2_client *client);
-/** Lets nghttp2 make frames until the output has no more space for them. May end the channel. */
+/** Lets nghttp2 make frames as long as the output has space for them. May end the channel. */
 void tr__h2_client_flush(struct h2_client *client);
-/** Marks a connection that takes no further calls. */
+/** Notes that a connection takes no more calls. */
 void tr__h2_client_leave(struct h2_client *client);
-/** Sends a ping if the server has sent nothing since `since_ns`. */
+/**
+ * Checks whether the server is alive: sends a ping if nothing has come from the server since
+ * `since_ns`.
+ */
 void tr__h2_client_doubt(struct h2_client *client, tr_time since_ns);
 
 #endif

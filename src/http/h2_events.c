@@ -38,7 +38,7 @@ size_t tr__h2_events_unsent(const struct http_events *events)
     return events->stream->out_size;
 }
 
-/* Makes nghttp2 ask again for data to send. */
+/* Makes nghttp2 ask again for bytes to send on this stream. */
 static void resume(struct h2_stream *stream)
 {
     struct h2_session *session = stream->session;
@@ -46,13 +46,13 @@ static void resume(struct h2_stream *stream)
         session->is_starved = true;
 }
 
-/* Appends a text to the bytes that wait to be sent in frames. */
+/* Appends a text to the events that wait to be sent. */
 static tr_status append(struct h2_stream *stream, const char *text, size_t size)
 {
     struct net_buffer *waiting = &stream->waiting;
     net_buffer_consume(waiting, net_buffer_size(waiting) - stream->out_size);
     tr_status status = tr__net_buffer_append(waiting, text, size);
-    /* take the address again, because appending may have moved the buffer */
+    /* read the address again, because appending may have moved the bytes */
     tr_bytes all = net_buffer_bytes(waiting);
     stream->out = all.data;
     stream->out_size = all.size;
@@ -63,7 +63,7 @@ tr_status tr__h2_events_write(struct http_events *events, const char *text, size
 {
     struct h2_stream *stream = events->stream;
     if (tr__h2_is_gone(stream))
-        return TR_OK; /* nothing to send: the end of the stream follows */
+        return TR_OK; /* there is nothing to send, and the end of the stream follows */
     tr_status status = append(stream, text, size);
     if (status != TR_OK)
         return status;
@@ -129,7 +129,8 @@ void tr__h2_events_comment(struct h2_session *session)
     LIST_EACH (link, &session->all) {
         struct h2_stream *stream = stream_at(link);
         if (!stream->events || tr__h2_is_gone(stream) || stream->out_size)
-            continue; /* the stream has no events, or has bytes to send anyway */
+            /* the stream has no events, or bytes wait to be sent on it, so it needs no comment */
+            continue;
         if (append(stream, ":\n\n", 3) == TR_OK)
             resume(stream);
         else

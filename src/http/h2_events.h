@@ -6,8 +6,8 @@
 #include "http/events.h"
 
 /**
- * How long a stream may have no event before a comment is sent. Common proxies cut a connection
- * that is silent for a minute, some after 30 s.
+ * How long a stream of events may be silent before a comment is sent. Common proxies cut a
+ * connection that is silent for a minute, some after 30 s.
  */
 #define EVENTS_COMMENT_NS (15 * TR_SECOND)
 
@@ -15,18 +15,21 @@ struct h2_session;
 
 /** Finds a stream of events on a connection; NULL: the connection has none with this token. */
 struct http_events *tr__h2_events_find(const struct channel *channel, uint64_t token);
-/** Implement the functions of http/events.h with these names for a stream of HTTP/2. */
+/** What the functions of http/events.h with these names do for a stream of HTTP/2. */
 TR_MUST_CHECK tr_status tr__h2_events_begin(struct http_events *events);
 size_t tr__h2_events_unsent(const struct http_events *events);
 TR_MUST_CHECK tr_status tr__h2_events_write(struct http_events *events, const char *text,
                                             size_t size);
-/** Detaches the events from their stream, whose answer stays open. */
+/** Separates the events from their stream. The answer of the stream stays open. */
 void tr__h2_events_leave(struct http_events *events);
-/** Ends the answer of a stream whose events were detached. */
+/**
+ * End an answer whose events were separated from their stream: in order (close), or by a reset
+ * (cut).
+ */
 void tr__h2_events_close(struct h2_stream *stream);
 void tr__h2_events_cut(struct h2_stream *stream);
 
-/** If a stream that is gone has events, ends them with this code. */
+/** If a stream that has ended has events, ends the events with this code. */
 void tr__h2_events_gone(struct h2_stream *stream, unsigned code);
 /** Ends the events of all streams, because the connection ends in order or its actor has failed. */
 void tr__h2_events_end_all(struct h2_session *session, bool has_failed);

@@ -31,7 +31,7 @@ void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max)
     guard->is_client = true;
 }
 
-/* Resets the counts when their period is over. */
+/* When a period is over, sets its counts to 0, and begins the next period. */
 static void look_at_time(struct h2_guard *guard, tr_time now_ns)
 {
     if (now_ns - guard->since_ns < TR_HTTP2_FLOOD_NS)
@@ -55,7 +55,9 @@ static void count_idle(struct h2_guard *guard, const char *why)
         guard->why = why;
 }
 
-/* Counts a frame of a block of headers. */
+/*
+ * Counts a frame that is a part of a block of headers. Sets guard->why if the block is too large.
+ */
 static void count_block(struct h2_guard *guard, uint32_t size, uint8_t flags)
 {
     guard->is_in_block = !(flags & FLAG_END_HEADERS);
@@ -79,7 +81,7 @@ void tr__h2_guard_sent(struct h2_guard *guard)
     give_credit(guard);
 }
 
-/* Counts a frame whose header has come. */
+/* Counts a frame whose head has come. */
 static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
 {
     const uint8_t *head = guard->head;
@@ -125,7 +127,8 @@ static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
     case FRAME_PUSH_PROMISE:
     case FRAME_GOAWAY:
     case FRAME_WINDOW_UPDATE:
-    default: /* unknown kinds of frames are ignored */
+    /* frames of unknown kinds have no effect, so they count as frames that carry nothing */
+    default:
         count_idle(guard, "too many frames that carry nothing");
         break;
     }
@@ -153,6 +156,9 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
             look_at_frame(guard, now_ns);
         }
     }
-    /* A frame that is too much is not read, except for a part of its header, which is harmless. */
+    /*
+     * If a frame is one too many, leave out the last byte of its head, so that nghttp2 does not
+     * handle it.
+     */
     return guard->why && at ? at - 1 : at;
 }

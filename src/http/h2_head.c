@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Heads of HTTP/2. nghttp2 has checked their form: names are in lower case, the pseudo fields that
- * RFC 9113, 8.3 demands come first, and there are no fields about the connection. The fields are
- * then written as a head of HTTP/1.1, which is parsed. So a request means the same in both
+ * RFC 9113, 8.3 demands come first, and there are no fields about the connection. This file writes
+ * the fields as a head of HTTP/1.1, and parses that head. So a request means the same in both
  * versions, and each check exists only once.
  */
 #include "http/h2_head.h"
@@ -16,7 +16,7 @@ static bool is(tr_bytes bytes, const char *text)
     return bytes.size == strlen(text) && memcmp(bytes.data, text, bytes.size) == 0;
 }
 
-/* Appends a pseudo field or Host to the head, and notes its place. */
+/* Appends the value of a pseudo field to the head, and notes its place. */
 static tr_status keep(struct h2_stream *stream, tr_bytes value, uint32_t *at, uint32_t *size)
 {
     *at = (uint32_t)net_buffer_size(&stream->head);
@@ -53,7 +53,7 @@ static tr_status keep_pseudo(struct h2_stream *stream, tr_bytes name, tr_bytes v
         return keep(stream, value, &stream->path.at, &stream->path.size);
     if (is(name, ":authority"))
         return keep(stream, value, &stream->authority.at, &stream->authority.size);
-    return TR_OK; /* drop :scheme, which is not needed */
+    return TR_OK; /* this is :scheme, which is not needed */
 }
 
 tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *limits, tr_bytes name,
@@ -65,7 +65,8 @@ tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *li
         return TR_OK;
     if (there + name.size + value.size > limits->head_max ||
         (!is_pseudo && stream->field_count == limits->headers_max)) {
-        stream->is_too_large = true; /* the parts that were kept suffice for an error answer */
+        /* what was kept so far is enough for an answer with an error */
+        stream->is_too_large = true;
         return TR_OK;
     }
     if (is_pseudo)
@@ -76,7 +77,7 @@ tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *li
     if (!stream->lines)
         stream->lines = (uint32_t)net_buffer_size(&stream->head);
     if (is(name, "host") && !stream->has_host) {
-        /* Host is kept as a line, unless :authority replaces it. */
+        /* Keep Host as a line. If there is :authority, it is used instead of Host. */
         stream->has_host = true;
         stream->host.at = (uint32_t)net_buffer_size(&stream->head) + 6;
         stream->host.size = (uint32_t)value.size;
@@ -95,7 +96,7 @@ bool tr__h2_head_agrees(const struct h2_stream *stream)
                        stream->host.size) == 0;
 }
 
-/* Writes a part of the head. Returns the end of the text. */
+/* Copies a part of stream->head to `to`. Returns the place behind the copy. */
 static char *put(char *to, const struct h2_stream *stream, uint32_t at, uint32_t size)
 {
     if (size)
@@ -103,7 +104,7 @@ static char *put(char *to, const struct h2_stream *stream, uint32_t at, uint32_t
     return to + size;
 }
 
-/* Writes the head in the form of HTTP/1.1. Returns its size. */
+/* Writes the head of the request in the form of HTTP/1.1. Returns its size. */
 static size_t write_head(const struct h2_stream *stream, char *text)
 {
     uint32_t lines_size = (uint32_t)net_buffer_size(&stream->head) - stream->lines;
@@ -112,7 +113,7 @@ static size_t write_head(const struct h2_stream *stream, char *text)
     *to++ = ' ';
     to = put(to, stream, stream->path.at, stream->path.size);
     if (!stream->path.size)
-        *to++ = '/'; /* CONNECT has no path; it is refused later */
+        *to++ = '/'; /* CONNECT has no path; the parser refuses this method */
     to = stpcpy(to, " HTTP/1.1\r\n");
     if (stream->authority.size && !stream->has_host) {
         to = stpcpy(to, "host: ");
@@ -148,6 +149,7 @@ int tr__h2_head_parse(struct h2_stream *stream, struct http_request *request)
     tr__net_buffer_free(&stream->head);
     tr__net_buffer_free(&stream->cookies);
     if (!status && head->length < 0 && !stream->is_input_over)
-        head->is_chunked = true; /* the length of the body is not known, as with chunks */
+        /* the length of the body is not known before its end, as with chunks */
+        head->is_chunked = true;
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions that nghttp2 calls for the input of a connection. */
+/** The functions that nghttp2 calls for the input of a connection of a server. */
 #include "http/h2_input.h"
 
 #include "http/h2_head.h"
@@ -43,8 +43,8 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     (void)flags;
     const struct h2_session *session = context;
     struct h2_stream *stream = nghttp2_session_get_stream_user_data(engine, frame->hd.stream_id);
-    if (!stream || frame->hd.type != NGHTTP2_HEADERS ||
-        frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* drop the fields of trailers */
+    /* drop fields of trailers, which come behind the body */
+    if (!stream || frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
     tr_status status = tr__h2_head_add(stream,
                                        &site_of(session)->limits,
@@ -53,8 +53,10 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     return status == TR_OK ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-/* Resets the stream because of a field that RFC 9113 forbids. nghttp2 would only leave out the
- * field. */
+/*
+ * Resets the stream, because the request has a field that RFC 9113 forbids. nghttp2 would only
+ * leave out the field.
+ */
 static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame,
                              const uint8_t *name, size_t name_size, const uint8_t *value,
                              size_t value_size, uint8_t flags, void *context)
@@ -77,7 +79,10 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     struct h2_stream *stream = nghttp2_session_get_stream_user_data(engine, id);
     bool is_read = stream && h2_stream_has_turn(stream);
     size_t unread = is_read ? net_buffer_size(&stream->in) + net_buffer_size(&stream->lent) : 0;
-    /* nghttp2 passes bytes beyond the window too, and resets the stream later; refuse it now */
+    /*
+     * nghttp2 resets a stream with bytes beyond its window only later, and passes the bytes; so
+     * refuse the stream now
+     */
     if (is_read && size > TR_HTTP2_WINDOW - unread)
         tr__h2_refuse(session, id, NGHTTP2_FLOW_CONTROL_ERROR);
     else if (is_read && tr__h2_stream_data(stream, data, size) != TR_OK)
@@ -86,14 +91,14 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     return nghttp2_session_consume_connection(engine, size);
 }
 
-/* Begins the turn of a request whose head has come. */
+/* Queues the turn of a request whose head has come completely. */
 static void on_request(struct h2_session *session, struct h2_stream *stream)
 {
     if (!tr__h2_head_agrees(stream)) {
         tr__h2_refuse(session, stream->id, NGHTTP2_PROTOCOL_ERROR); /* RFC 9113, 8.3.1 */
         return;
     }
-    /* Give all streams the same priority, so that they alternate frame by frame. */
+    /* Give all streams the same priority, so that nghttp2 sends their frames in turn. */
     static const nghttp2_extpri alike = {.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
     (void)nghttp2_session_change_extpri_stream_priority(session->engine, stream->id, &alike, 1);
     tr_status status = tr__protocol_turn_queue(&stream->turn);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The records of HTTP/2. Only the files of HTTP/2 include this header, because it includes nghttp2.
+ * The records of HTTP/2. Only files http/h2_*.c include this header, because it includes nghttp2.
  * Owner only.
  */
 #ifndef HTTP_H2_INSIDE_H
@@ -13,12 +13,15 @@
 #include "net/buffer.h"
 #include "net/protocol_turn.h"
 
-/** What a connection waits for, which decides its present time limit. */
+/** What a connection waits for. This decides its present time limit. */
 enum h2_wait {
     H2_WAITS_HEAD,    /* for the rest of a head; limit .head_ns */
     H2_WAITS_REQUEST, /* for a request; limit .keep_ns */
-    H2_WAITS_TURNS,   /* for the turns of requests, which have limits of their own */
-    /* as H2_WAITS_TURNS, but some requests are streams of events; limit EVENTS_COMMENT_NS */
+    /* for the turns of requests, which have limits of their own; the connection has none */
+    H2_WAITS_TURNS,
+    /*
+     * for turns or for streams of events, of which there is at least one; limit EVENTS_COMMENT_NS
+     */
     H2_WAITS_EVENTS
 };
 
@@ -33,14 +36,14 @@ struct h2_session {
     uint32_t events_count; /* number of streams that have events */
     struct h2_guard guard;
     nghttp2_mem memory;
-    uint32_t block;  /* guard.blocks when this wait began */
+    uint32_t block;  /* the value of guard.blocks when the present wait began */
     uint8_t waits;   /* enum h2_wait */
-    bool is_busy;    /* nghttp2 is running, and must not be called again */
+    bool is_busy;    /* nghttp2 is running, and must not be called now */
     bool is_blocked; /* nghttp2 has more to send than the output takes */
-    bool is_forced;  /* the channel ends, so the output takes everything, beyond its limit */
-    bool is_leaving; /* GOAWAY was sent, because the session stops */
+    bool is_forced;  /* the channel ends, so the output takes all frames, even beyond its limit */
+    bool is_leaving; /* GOAWAY was sent, because the session stops soon */
     bool is_over;    /* nothing more is read or written */
-    bool is_cut;     /* the other side has ended, so the rest of a body will not come */
+    bool is_cut;     /* the other side has ended its output, so the rest of a body will not come */
     bool is_starved; /* memory was missing: nghttp2 is not called any more */
 };
 
@@ -55,28 +58,31 @@ struct h2_stream {
     bool is_last;           /* the answer ends with the bytes of `out` */
     bool is_begun;          /* an answer has begun */
     bool is_too_large;      /* its head */
-    bool has_host;          /* there was a field Host; :authority replaces it */
-    bool has_events;        /* its answer is, or was, a stream of events */
-    /* The head, until the turn of the request begins: first pseudo fields, then lines "name:
-     * value\r\n". */
+    bool has_host;          /* the request has a field Host; :authority replaces it */
+    bool has_events;        /* the answer of the stream is, or was, a stream of events */
+    /*
+     * The head of the request, until its turn begins: first the values of pseudo fields, then lines
+     * "name: value\r\n".
+     */
     struct net_buffer head;
     struct net_buffer cookies; /* joined */
     struct {
         uint32_t at;
         uint32_t size;
     } method, path, authority, host;
-    uint32_t lines; /* position of the first line in `head` */
+    uint32_t lines; /* index in `head` of the first line */
     uint32_t field_count;
     /* The body. */
     struct net_buffer in;
-    struct net_buffer lent; /* bytes that the turn has borrowed, until it reads again */
-    /* The next bytes of the answer to be sent, in memory of the turn. */
+    struct net_buffer lent; /* bytes of the body that the turn has borrowed, until it reads again */
+    /* The bytes of the answer that are sent next. They are in memory of the turn. */
     const unsigned char *out;
     size_t out_size;
     unsigned char last[192]; /* an answer that is sent without a turn */
-    /* The next members are for an answer that is a stream of events; see http/events.h. */
+    /* The next members are used only if the answer is a stream of events; see http/events.h. */
     struct http_events *events; /* NULL: there is none, or it has ended */
-    struct net_buffer waiting;  /* the events that wait to be sent; `out` points into it */
+    /* events that wait to be sent; then `out` points into this buffer */
+    struct net_buffer waiting;
 };
 
 /** Whether nghttp2 may still be called for this session. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The memory of nghttp2. It frees some of its records twice if one of its allocations has failed.
- * Therefore each block is in a list of its connection. After such a failure nghttp2 is not called
- * again, and all blocks of the list are freed.
+ * The memory that nghttp2 allocates. If an allocation of nghttp2 fails, nghttp2 frees some of its
+ * records twice. So each block is in a list of its connection. After such a failure nghttp2 is not
+ * called again, and all blocks in the list are freed.
  */
 #include "http/h2_memory.h"
 

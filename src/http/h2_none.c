@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Replaces the other files http/h2_*.c if the library is built without nghttp2. These functions are
- * never called.
+ * The functions of http/h2_*.h for a build without nghttp2. Nearly all of them are never called,
+ * because no connection uses HTTP/2.
  */
 #include "base/assert.h"
 #include "http/h2_answer.h"
@@ -19,7 +19,9 @@ bool tr__h2_is_built(void)
 int tr__h2_preface(tr_bytes bytes)
 {
     (void)bytes;
-    /* The connection is read as HTTP/1.1, and a request with the method "PRI" is refused. */
+    /*
+     * Then the preface is read as HTTP/1.1, and refused as a request with the unknown method "PRI".
+     */
     return 0;
 }
 

@@ -25,10 +25,8 @@ static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 static_assert(sizeof preface == H2_PREFACE_SIZE + 1, "RFC 9113, 3.4");
 
 enum {
-    TABLE_MAX =
-        /* size of the table of compressed headers in each direction; the initial size of RFC
-         * 9113 */
-    4096
+    /* bytes of the table of compressed headers in each direction: the initial size of RFC 9113 */
+    TABLE_MAX = 4096
 };
 
 bool tr__h2_is_built(void)
@@ -68,7 +66,7 @@ static int on_sent(nghttp2_session *engine, const nghttp2_frame *frame, void *co
     return 0;
 }
 
-/* Writes a frame with data: its head, then bytes that are in memory of the turn. */
+/* Writes a frame with data: the head of the frame, then bytes from memory of the turn. */
 static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uint8_t *head,
                         size_t size, nghttp2_data_source *source, void *context)
 {
@@ -89,7 +87,8 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     stream->out += size;
     stream->out_size -= size;
     if (!stream->out_size && stream->has_events)
-        tr__net_buffer_free(&stream->waiting); /* an idle stream needs no buffer */
+        /* a stream of events on which nothing waits needs no buffer */
+        tr__net_buffer_free(&stream->waiting);
     else if (!stream->out_size)
         tr__h2_stream_wake(stream);
     tr__h2_guard_sent(&session->guard);
@@ -122,7 +121,7 @@ ssize_t tr__h2_send_frames(struct h2_session *session)
     return 0;
 }
 
-/* Ends a connection that cannot continue. Sends no GOAWAY. */
+/* Ends a connection on which nghttp2 cannot continue. Sends no GOAWAY. */
 static void cut(struct h2_session *session, ssize_t problem)
 {
     session->is_over = true;
@@ -134,8 +133,10 @@ static void cut(struct h2_session *session, ssize_t problem)
                         is_memory ? NULL : nghttp2_strerror((int)problem));
 }
 
-/* Logs why a connection ends, at a low level, because a fault of a client is no failure of the
- * server. */
+/*
+ * Logs why a connection ends. Uses a low level, because a mistake of a client is no failure of the
+ * server.
+ */
 static void say(const struct h2_session *session, const char *why)
 {
     const struct channel *channel = session->channel;
@@ -152,7 +153,7 @@ static void wake_all(struct h2_session *session)
         tr__h2_stream_wake(stream_at(link));
 }
 
-/* Ends the connection with GOAWAY. */
+/* Ends the connection because the client has broken a rule. Sends GOAWAY with this code. */
 static void fail(struct h2_session *session, uint32_t code, const char *why)
 {
     if (session->is_over || session->is_busy)
@@ -167,7 +168,8 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     tr__protocol_turns_forget(session->channel);
     session->is_busy = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)tr__h2_send_frames(session); /* if there is no memory, no GOAWAY is sent */
+        /* if memory is missing, no GOAWAY is sent, which does not matter */
+        (void)tr__h2_send_frames(session);
     session->is_busy = false;
     session->is_over = true;
     if (session->channel->state == CHANNEL_OPEN)
@@ -175,7 +177,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     wake_all(session);
 }
 
-/* Sets the deadline of the connection. It depends on what the connection waits for now. */
+/* Sets the deadline of the connection, which depends on what the connection waits for. */
 static void look_at_time(struct h2_session *session)
 {
     struct channel *channel = session->channel;
@@ -186,7 +188,8 @@ static void look_at_time(struct h2_session *session)
                                                            : H2_WAITS_REQUEST;
     bool is_same = session->waits == waits && session->block == session->guard.blocks;
     if (is_same && channel->deadline_ns != TR_NEVER)
-        return; /* the same wait continues: small pieces do not extend its deadline */
+        /* the connection still waits for the same: its deadline stays, even if small pieces have come */
+        return;
     session->waits = (uint8_t)waits;
     session->block = session->guard.blocks;
     tr_time limit_ns = waits == H2_WAITS_HEAD     ? options->head_ns
@@ -197,8 +200,10 @@ static void look_at_time(struct h2_session *session)
     tr__channel_arm(channel);
 }
 
-/* Call after frames were read or written. Ends the connection if it cannot continue; otherwise sets
- * its deadline. */
+/*
+ * Call after frames were read or written. If the connection cannot continue, ends it; otherwise
+ * sets its deadline.
+ */
 static void session_check(struct h2_session *session)
 {
     if (session->is_over || session->channel->state != CHANNEL_OPEN)
@@ -266,7 +271,10 @@ void tr__h2_read(struct channel *channel, tr_bytes bytes)
         tr__h2_flush(session);
 }
 
-/* Notes that the other side has ended. Complete requests are still answered. */
+/*
+ * Call when the other side has ended its output. Requests that have come completely are still
+ * answered.
+ */
 static void note_end(struct h2_session *session)
 {
     session->is_cut = true;
@@ -331,9 +339,12 @@ static nghttp2_session_callbacks *callbacks_new(void)
     return callbacks;
 }
 
-/* nghttp2 counts a CONTINUATION frame once for each piece of the input that has a part of its head
- * (nghttp2#2817). So its own limit would end good connections: turn it off, because http/h2_guard.c
- * counts these frames. Versions before 1.61 have neither the limit nor this function. */
+/*
+ * nghttp2 has a limit for CONTINUATION frames. It counts such a frame several times if the head of
+ * the frame comes in several pieces (nghttp2#2817), and so would end good connections. This
+ * function turns the limit off; http/h2_guard.c counts these frames instead. nghttp2 before 1.61
+ * has neither the limit nor the function.
+ */
 /* NOLINTNEXTLINE(readability-redundant-declaration) */
 __attribute__((weak)) void nghttp2_option_set_max_continuations(nghttp2_option *option, size_t max);
 
@@ -343,7 +354,10 @@ nghttp2_option *tr__h2_options_new(void)
     if (nghttp2_option_new(&options) != 0)
         return NULL;
     nghttp2_option_set_no_auto_window_update(options, 1);
-    /* keep no closed streams, because priorities are ignored */
+    /*
+     * nghttp2 need not keep closed streams, because they are only used for priorities, which are
+     * ignored
+     */
     nghttp2_option_set_no_closed_streams(options, 1);
     if (nghttp2_option_set_max_continuations)
         nghttp2_option_set_max_continuations(options, SIZE_MAX);
@@ -414,7 +428,10 @@ void tr__h2_on_ended(struct channel *channel)
     wake_all(session);
 }
 
-/* Refuses the requests that have no answer yet, and resets streams whose answer is incomplete. */
+/*
+ * Resets the streams that have no complete answer. Streams whose requests no turn has seen are
+ * refused, so that the client may send these requests again.
+ */
 static void end_streams(struct h2_session *session)
 {
     LIST_EACH (link, &session->all) {
@@ -436,7 +453,8 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
         tr__protocol_turns_forget(channel);
         session->is_busy = true;
         tr__h2_events_end_all(session, has_failed);
-        ssize_t problem = tr__h2_send_frames(session); /* sends the answers that are complete */
+        /* this sends the answers that are complete */
+        ssize_t problem = tr__h2_send_frames(session);
         end_streams(session);
         if (problem == 0 &&
             nghttp2_submit_goaway(session->engine,
@@ -451,8 +469,7 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
         wake_all(session);
     }
     if (has_failed && !session->is_starved)
-        /* every stream was answered or reset, so the output may be sent even if the actor has
-         * failed */
+        /* every stream was answered or reset, so the output is sent even if the actor has failed */
         channel->flags |= CHANNEL_ANSWERED;
 }
 
@@ -463,7 +480,7 @@ void tr__h2_free(struct channel *channel)
     const struct memory_source *source = &channel->worker->system->source;
     session->is_over = true;
     session->is_busy = true;
-    /* frees the session of nghttp2 too, because that uses the same memory */
+    /* this also frees the session of nghttp2, which is in the same memory */
     tr__h2_memory_free(session);
     bool is_in_order = channel->status == TR_OK || channel->status == TR_CLOSED;
     struct list *link;

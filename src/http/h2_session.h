@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A connection of HTTP/2: what its channel keeps, and how frames come and go.
+ * A connection of a client that uses HTTP/2: how its frames are read and written.
  *
  * nghttp2 reads and writes frames; only the files http/h2_*.c include its headers. The connection
- * is read outside of turns. Each request is a turn of the session, and several of these turns may
- * wait at the same time. Output is not copied for a client that does not read: a turn that answers
- * waits until nghttp2 has made frames of its bytes. nghttp2 makes frames while the output of the
- * channel has capacity and the client's window is open. The body of a request is kept until its
+ * is read outside of turns. A turn of the session handles each request, and several of these turns
+ * may wait at the same time. A turn that answers waits until nghttp2 has made frames of its bytes.
+ * So no memory is used for a client that does not read. nghttp2 makes frames while the output of
+ * the channel has capacity and the client's window is open. The body of a request is kept until its
  * turn reads it.
  *
- * Windows. The window of a stream is enlarged when a turn has read its bytes; the window of the
- * connection is enlarged as soon as bytes come. So the windows of the streams limit the memory, and
- * a stream that is not read does not stop the others.
+ * Windows. The window of a stream is enlarged when a turn has read bytes of the stream. The window
+ * of the connection is enlarged as soon as bytes come. So the windows of the streams limit the
+ * memory, and a stream whose turn does not read does not stop the other streams.
  *
  * Ends. A stream that ends before its answer is complete gets RST_STREAM. A connection that ends
  * gets GOAWAY with the number of the last handled stream; then the channel ends in order. Owner
@@ -30,8 +30,8 @@ struct nghttp2_option;
 /** Whether the library was built with nghttp2. */
 bool tr__h2_is_built(void);
 /**
- * Checks how a connection without TLS begins. Returns 1 for the preface of HTTP/2, 0 for something
- * else, -1 if more bytes must come.
+ * Checks how a connection without TLS begins. Returns 1 for the preface of HTTP/2, 0 for other
+ * bytes, and -1 if more bytes are needed to decide.
  */
 int tr__h2_preface(tr_bytes bytes);
 
@@ -41,11 +41,14 @@ static inline struct h2_session *h2_session_of(const struct channel *channel)
     return (struct h2_session *)(void *)channel->rare->streams;
 }
 
-/** Makes a channel a connection of HTTP/2. On TR_NO_MEMORY the caller must end the channel. */
+/**
+ * Makes a channel a connection of HTTP/2. If this returns TR_NO_MEMORY, the caller must end the
+ * channel.
+ */
 TR_MUST_CHECK tr_status tr__h2_begin(struct channel *channel);
 /** Reads bytes that have come. May end the channel. */
 void tr__h2_read(struct channel *channel, tr_bytes bytes);
-/** Implement the functions of the protocol with these names. */
+/** What the functions of the protocol with these names do for HTTP/2. */
 void tr__h2_on_input(struct channel *channel);
 void tr__h2_on_drained(struct channel *channel);
 void tr__h2_on_ended(struct channel *channel);
@@ -53,11 +56,11 @@ void tr__h2_on_deadline(struct channel *channel);
 void tr__h2_on_close(struct channel *channel, bool has_failed);
 void tr__h2_free(struct channel *channel);
 
-/** Lets nghttp2 make frames until the output has no more space for them. May end the channel. */
+/** Lets nghttp2 make frames as long as the output has space for them. May end the channel. */
 void tr__h2_flush(struct h2_session *session);
 /**
- * Sends the frames of nghttp2, as many as the output takes. A negative result is an error of
- * nghttp2.
+ * Writes the frames of nghttp2, as many as the output takes. Returns 0, or an error of nghttp2,
+ * which is negative.
  */
 ssize_t tr__h2_send_frames(struct h2_session *session);
 /** Makes options for a session of nghttp2. NULL: out of memory. */

@@ -15,8 +15,10 @@
 #include "http/session.h"
 #include "http/websocket.h"
 
-/* The type of a request of HTTP/2. No other file has its descriptor, so programs cannot have a
- * handler for it. */
+/*
+ * The type of a request of HTTP/2. No other file has its descriptor, so no program can have a
+ * handler for this type.
+ */
 TR_MESSAGE(tr_http2_stream_, (channel, channel));
 
 static const struct memory_source *source_of(const struct h2_stream *stream)
@@ -67,7 +69,7 @@ void tr__h2_stream_closed(struct h2_stream *stream, uint32_t code)
     stream->is_closed = true;
     stream->out_size = 0;
     tr__h2_events_gone(stream, is_in_order ? WS_CODE_GOING_AWAY : WS_CODE_LOST);
-    /* if the stream was reset before its turn began, the turn never begins */
+    /* if the turn of the stream has not started, it never starts */
     tr__protocol_turn_forget(&stream->turn);
     tr__h2_stream_wake(stream);
     tr__h2_stream_rest(stream);
@@ -105,7 +107,10 @@ tr_status tr__h2_stream_data(struct h2_stream *stream, const uint8_t *data, size
     return status;
 }
 
-/* Enlarges the window of the client by the bytes that the turn has read. */
+/*
+ * Enlarges the window of the stream by the bytes that the turn has read, so that the client may
+ * send more.
+ */
 static void consume(struct h2_stream *stream)
 {
     size_t size = net_buffer_size(&stream->lent);
@@ -119,7 +124,7 @@ static void consume(struct h2_stream *stream)
     tr__h2_flush(session);
 }
 
-/* Sends 100 Continue, if the client waits for it and no byte of the body has come. */
+/* If the client waits for 100 Continue and no byte of the body has come, sends it. */
 static void continue_send(struct http_request *request, struct h2_stream *stream)
 {
     const nghttp2_nv field = {(uint8_t *)":status", (uint8_t *)"100", 7, 3, NGHTTP2_NV_FLAG_NONE};
@@ -165,7 +170,7 @@ bool tr__h2_body_read(struct http_request *request, tr_bytes *bytes)
     return true;
 }
 
-/* Prepares the body of a request whose head was parsed. */
+/* Prepares to read the body of a request whose head was parsed. */
 static void body_begin(struct http_request *request, const struct h2_stream *stream)
 {
     const struct http_head *head = &request->head;
@@ -184,8 +189,10 @@ static void body_begin(struct http_request *request, const struct h2_stream *str
 
 /* ---- Writing. ---- */
 
-/* Whether nothing more can be sent, because the client is gone or will not enlarge its window
- * again. */
+/*
+ * Whether nothing more can be sent: the client is gone, or has ended its output and so will not
+ * enlarge its window.
+ */
 static bool is_hopeless(const struct h2_stream *stream)
 {
     return tr__h2_is_gone(stream) || (stream->session->is_cut && !stream->session->is_blocked);
@@ -202,7 +209,7 @@ tr_status tr__h2_drain(struct http_request *request)
         bool has_moved = stream->out_size < before;
         if (status == TR_OK || (status == TR_TIMEOUT && has_moved))
             continue;
-        /* nothing more can be sent, because the memory of the bytes is about to be freed */
+        /* forget the bytes that were not sent, because their memory is freed when the turn ends */
         stream->out_size = 0;
         if (tr__h2_is_gone(stream))
             return TR_CLOSED;
@@ -218,7 +225,7 @@ tr_status tr__h2_drain(struct http_request *request)
     return tr__h2_is_gone(stream) ? TR_CLOSED : TR_OK;
 }
 
-/* Gives bytes to nghttp2, and sends as many as possible now. */
+/* Passes bytes of the answer to nghttp2, which sends as many of them as possible now. */
 static void offer(struct h2_stream *stream, tr_bytes bytes, bool is_last)
 {
     stream->out = bytes.data;
@@ -264,8 +271,10 @@ static tr_next on_stream(tr_self *self, void *state, const void *message)
 const tr_handler tr__h2_handler = {
     .type = &tr_type_tr_http2_stream_, .call = on_stream, .name = "an HTTP/2 request"};
 
-/* Ends what the turn has left open: a request without an answer gets an error, and the stream of an
- * incomplete answer is reset. */
+/*
+ * Call when the turn of a stream has ended. If the request has no answer, answers with an error. If
+ * the answer is incomplete, resets the stream.
+ */
 static void finish(struct h2_stream *stream, struct http_request *request)
 {
     struct h2_session *session = stream->session;
@@ -296,7 +305,7 @@ void tr__h2_on_turn_done(struct protocol_turn *turn)
         finish(stream, request);
     if (request && turn->channel)
         tr__http_access_log(request, turn->channel);
-    tr__net_buffer_free(&stream->in); /* nobody reads the body any more */
+    tr__net_buffer_free(&stream->in); /* no turn will read the rest of the body */
     tr__net_buffer_free(&stream->lent);
     tr__h2_stream_rest(stream);
     if (session)

@@ -6,7 +6,10 @@
 
 #include "http/check.h"
 
-/* Empty lines that may be before a head. RFC 9112, 2.2 asks for one at least. */
+/*
+ * The most empty lines that may be before a head. RFC 9112, 2.2 asks servers to accept at least
+ * one.
+ */
 enum { EMPTY_LINES_MAX = 4 };
 
 bool tr__http_is_built(void)
@@ -16,13 +19,16 @@ bool tr__http_is_built(void)
 
 /* ---- Looking for the end. ---- */
 
-/* Whether a first line can be that of a request. Called when the rest of its head has not come. */
+/*
+ * Whether the first line of a head can be that of a request. Called when the end of the head has
+ * not come.
+ */
 static bool line_is_likely(const char *line, size_t size)
 {
     return size > 9 && memcmp(line + size - 9, " HTTP/", 6) == 0;
 }
 
-/* Returns the position behind the empty lines before a head. */
+/* Returns the place behind the empty lines that are before a head. */
 static size_t skip_lines(const char *data, size_t size)
 {
     size_t at = 0;
@@ -46,7 +52,7 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
         if (!feed)
             break;
         if (feed == data + start || feed[-1] != '\r')
-            return bytes.size; /* a line ends with LF alone: tr__http_head_parse will refuse it */
+            return bytes.size; /* LF without CR ends a line; tr__http_head_parse will refuse this */
         if (feed - (data + start) >= 3 && feed[-2] == '\n') {
             head->size = (size_t)(feed + 1 - (data + start));
             return start + head->size;
@@ -64,8 +70,9 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
 
 /* ---- Parsing. ---- */
 
-/* What llhttp has found out about the end of the body, to be compared with the result of
- * check.c. */
+/*
+ * What llhttp has found out about the end of the body. It must agree with what check.c finds out.
+ */
 struct second_look {
     bool is_chunked;
     bool has_length;
@@ -78,10 +85,10 @@ static int on_headers_complete(llhttp_t *parser)
     look->is_chunked = parser->flags & F_CHUNKED;
     look->has_length = parser->flags & F_CONTENT_LENGTH;
     look->length = parser->content_length;
-    return 1; /* tells llhttp not to read the body */
+    return 1; /* makes llhttp not read the body */
 }
 
-/* Lets llhttp read the head. Returns 0, or the status with which it is refused. */
+/* Lets llhttp read the head, too. Returns 0, or the status with which the head is refused. */
 static int read_by_llhttp(llhttp_type_t type, const char *bytes, size_t size,
                           struct second_look *look)
 {
@@ -102,15 +109,17 @@ static bool is_same(const struct second_look *look, const struct http_head *head
     return !look->has_length || look->length == (uint64_t)head->length;
 }
 
-/* Returns the CR LF at the end of the line at `at`. NULL: there is none. */
+/* Returns the CR of the CR LF that ends the line at `at`. NULL: there is no CR LF. */
 static char *line_end(char *at, char *end)
 {
     char *cr = memchr(at, '\r', (size_t)(end - at));
     return cr && cr + 1 < end && cr[1] == '\n' ? cr : NULL;
 }
 
-/* Reads the fields behind the first line, whose CR is `cr`. Returns 0, or the status of a
- * refusal. */
+/*
+ * Reads the fields behind the first line. `cr` is the CR of the first line. Returns 0, or the
+ * status with which the head is refused.
+ */
 static int read_fields(char *cr, char *end, const struct http_limits *limits,
                        struct http_head *head)
 {
@@ -133,7 +142,10 @@ static int read_fields(char *cr, char *end, const struct http_limits *limits,
     }
 }
 
-/* Divides the head into lines and reads them. Returns 0, or the status of a refusal. */
+/*
+ * Divides the head into lines and reads them. Returns 0, or the status with which the head is
+ * refused.
+ */
 static int read_lines(char *bytes, size_t size, const struct http_limits *limits,
                       struct http_head *head)
 {
@@ -160,8 +172,8 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
         size_t max = limits->head_max;
         return memchr(bytes, '\n', max) ? 431 : 414;
     }
-    if (size >=
-        10) { /* RFC 9110, 2.5: a higher minor version counts as 1.1; llhttp would refuse it */
+    /* RFC 9110, 2.5: a higher minor version counts as 1.1. llhttp would refuse it. */
+    if (size >= 10) {
         char *cr = memchr(bytes, '\r', size);
         if (cr && cr - bytes > 9 && memcmp(cr - 9, " HTTP/1.", 8) == 0 && cr[-1] > '1' &&
             cr[-1] <= '9')
@@ -194,7 +206,8 @@ size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_byte
         if (!feed)
             break;
         if (feed == data || feed[-1] != '\r')
-            return bytes.size; /* a line ends with LF alone: tr__http_answer_parse will refuse it */
+            /* LF without CR ends a line; tr__http_answer_parse will refuse this */
+            return bytes.size;
         if (feed - data >= 3 && feed[-2] == '\n') {
             head->size = (size_t)(feed + 1 - data);
             return head->size;
@@ -208,8 +221,10 @@ size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_byte
 static int read_status_line(const char *line, size_t size, struct http_answer_head *answer)
 {
     struct http_head *head = &answer->head;
-    /* If the reason phrase is missing, the space before it may be missing too. Many servers leave
-     * it out, and the line is not ambiguous. */
+    /*
+     * If the reason phrase is missing, the space before it may be missing too, although the RFC
+     * requires it. Many servers leave the space out, and the line cannot be misunderstood.
+     */
     bool has_form = size >= 12 && memcmp(line, "HTTP/1.", 7) == 0 && line[8] == ' ' &&
                     (size == 12 || line[12] == ' ') && line[7] >= '0' && line[7] <= '9';
     head->why = "the first line is no status line";
@@ -260,9 +275,9 @@ tr_status tr__http_answer_parse(char *bytes, size_t size, const struct http_limi
     int status = read_status_line(bytes, (size_t)(cr - bytes), answer);
     if (status)
         return TR_BAD_DATA;
+    /* RFC 9110, 2.5: a higher minor version counts as 1.1. llhttp would refuse it. */
     if (bytes[7] > '1')
-        bytes[7] =
-            '1'; /* RFC 9110, 2.5: a higher minor version counts as 1.1; llhttp would refuse it */
+        bytes[7] = '1';
     int second = read_by_llhttp(HTTP_RESPONSE, bytes, size, &look);
     status = read_fields(cr, end, limits, head);
     if (status == 431)

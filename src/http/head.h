@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The head of a request: its first line and its fields, cut from the input, checked and parsed in
- * place.
+ * The head of a request: its first line and its fields. The functions below cut a head from the
+ * input, check it, and parse it in place.
  *
  * Parsing is a pure function over the bytes of one head. llhttp reads the head, and check.c refuses
  * what llhttp lets through. A head that two servers could understand differently is refused with
@@ -34,35 +34,36 @@ enum http_method {
 
 struct http_head {
     enum http_method method_id;
-    char *method; /* all texts point into the bytes of the head, and end with a NUL */
+    /* these texts point into the bytes of the head, and end with a NUL, unless a comment says otherwise */
+    char *method;
     char *target; /* the target as it was received */
-    char *path;   /* points into `target`, or "/"; begins with '/' and is not decoded */
+    char *path;   /* a part of `target` that begins with '/' and is not decoded; or "/" */
     size_t path_size;
-    char *query; /* points into `target` behind '?', not decoded; NULL: there is none */
-    char *host;  /* from the target, and then without a NUL behind it; otherwise from Host, or "" */
+    char *query; /* the part of `target` behind '?', not decoded; NULL: there is none */
+    char *host;  /* from the target, without a NUL behind it; or else the value of Host; or "" */
     size_t host_size;
     struct tr_http_field *fields; /* array of the caller with headers_max elements */
     uint32_t field_count;
     int64_t length; /* value of Content-Length; -1: there is none */
     bool is_chunked;
-    bool has_coding; /* the field Transfer-Encoding was there */
+    bool has_coding; /* the head has a field Transfer-Encoding */
     bool is_unknown; /* Transfer-Encoding names another coding than chunked */
     bool is_http_10;
     bool is_asterisk; /* the target was "*" */
     bool keeps; /* the client wants to keep the connection, and nothing in the head forbids that */
     bool expects;    /* 100-continue */
-    const char *why; /* error text for a status that is not 0 */
+    const char *why; /* error text, if the head was refused */
 };
 
 /** Whether the library was built with llhttp. */
 bool tr__http_is_built(void);
 
 /**
- * Looks for the end of a head, as the `cut` of a tr_framing does; the first `seen` bytes were
- * searched before. Skips empty lines before the head. Returns the size of the head with these
- * lines, and sets *head to the bytes to parse. Returns 0 if the end of the head has not come. If
- * the bytes cannot become a head or are too many, returns all of them, and tr__http_head_parse will
- * refuse them.
+ * Looks for the end of a head, as the `cut` of a tr_framing does. An earlier call has searched the
+ * first `seen` bytes. Skips empty lines before the head. Returns the size of the head together with
+ * these lines, and sets *head to the bytes to parse. Returns 0 if the end of the head has not come.
+ * If the bytes cannot become a head, or are too many, returns the size of all bytes;
+ * tr__http_head_parse will refuse them.
  */
 size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 
@@ -76,19 +77,22 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
 /** The head of an answer, for a client. */
 struct http_answer_head {
     int status; /* 100 to 599 */
-    struct http_head
-        head; /* the fields, and what they mean for the body; method, target and host are not set */
+    /* the fields, and what they mean for the body; method, target and host are not set */
+    struct http_head head;
 };
 
 /**
- * Parses the head of an answer, which tr__http_answer_cut has found. TR_BAD_DATA: it is malformed
- * or ambiguous. TR_TOO_LARGE: it exceeds the limits. In both cases head.why is the error text. The
- * caller must have set head.fields. Any thread.
+ * Parses the head of an answer, which tr__http_answer_cut has found. TR_BAD_DATA: the head is
+ * malformed or ambiguous. TR_TOO_LARGE: the head exceeds the limits. In both cases head.why is the
+ * error text. The caller must have set head.fields. Any thread.
  */
 TR_MUST_CHECK tr_status tr__http_answer_parse(char *bytes, size_t size,
                                               const struct http_limits *limits,
                                               struct http_answer_head *answer);
-/** As tr__http_head_cut, for the head of an answer, before which no empty line is allowed. */
+/**
+ * Does what tr__http_head_cut does, for the head of an answer. No empty lines may be before such a
+ * head.
+ */
 size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions of http/head.h in a build without llhttp. Such a build makes no endpoint of HTTP.
+ * The functions of http/head.h in a build without llhttp. In such a build no endpoint of HTTP can
+ * be made, so most functions are never called.
  */
 #include "http/head.h"
 

@@ -6,7 +6,7 @@
 
 #include "actor/cell/verb.h"
 
-/* Whether an id of a client may be written to logs and headers: it has only characters that cannot be misread there. */
+/* Whether an id that a client has given may be written to logs and headers: no character in it can be misread there. */
 static bool is_good(const char *id)
 {
     size_t size = id ? strlen(id) : 0;
@@ -25,7 +25,7 @@ void tr__http_request_identify(struct http_request *request)
 {
     struct tr_self *self = request->self;
     const char *given = tr_http_header(self, "x-request-id");
-    if (!self->causal) /* a turn whose messages are followed already has a causal id */
+    if (!self->causal) /* a turn whose messages are followed has a causal id already */
         self->causal = tr_random(self) | 1;
     /* Copy the id, because the head may move while the body is read. */
     request->id = is_good(given) ? tr_format(self, "%s", given)

@@ -5,11 +5,11 @@
 
 #include "http/request.h"
 
-enum { HTTP_ID_MAX = 128 /* most bytes of an id that a client gives */ };
+enum { HTTP_ID_MAX = 128 /* the most bytes of an id that a client may give */ };
 
 /**
- * Gives an id to a request, and a new causal id to its turn. The answer will have the request's id
- * as a header.
+ * Gives an id to a request, and a causal id to its turn if the turn has none. The answer will have
+ * the id of the request as a header.
  */
 void tr__http_request_identify(struct http_request *request);
 

@@ -43,13 +43,13 @@ void tr__http_later_answer(struct http_request *request)
     struct tr_self *self = request->self;
     const void *reply = NULL;
     if (self->is_barrier)
-        /* the reply comes from another turn, so this one must not be a barrier */
+        /* end the barrier, because another turn of this actor makes the reply */
         tr__barrier_end(self);
-    /* wait as the handler of the protocol, which is no barrier */
+    /* show the wait as one of the protocol's handler, which is no barrier */
     self->handler = tr__http_protocol.handler;
     tr_status status = tr_self_try_await(self, request->later, &reply);
     if (status == TR_CANCELLED || request->phase != ANSWER_NONE)
-        return; /* the end of the turn completes the answer */
+        return; /* what the turn leaves open is completed when it ends */
     if (status == TR_OK) {
         const struct envelope *kept = place_answer(self->asks.places[request->later.id >> 32]);
         int code = request->status ? request->status : 200;

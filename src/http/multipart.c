@@ -7,16 +7,16 @@
 #include <string.h>
 
 enum state {
-    STATE_START,    /* no byte has come yet; the first delimiter may be without CR LF before it */
-    STATE_PREAMBLE, /* before the first delimiter */
-    STATE_AFTER,    /* after a delimiter: another part follows, or the end */
+    STATE_START,    /* no byte has come yet; the first delimiter need not have CR LF before it */
+    STATE_PREAMBLE, /* before the first delimiter, in bytes that are dropped */
+    STATE_AFTER,    /* behind a delimiter: then comes another part, or the end of the form */
     STATE_HEAD,     /* the headers of a part */
     STATE_DATA,
     STATE_END,
     STATE_FAILED
 };
 
-/* Spaces and tabs that may follow a delimiter. */
+/* The most spaces and tabs that may follow a delimiter. */
 #define PADDING_MAX 256
 
 static const unsigned char line_end[] = {'\r', '\n'};
@@ -54,7 +54,7 @@ static bool begins_with(const unsigned char *bytes, size_t size, const char *tex
     return true;
 }
 
-/* The unread rest of a header. */
+/* The part of a header that was not read yet. */
 struct cursor {
     unsigned char *at;
     unsigned char *end;
@@ -66,9 +66,11 @@ static void skip_space(struct cursor *in)
         in->at++;
 }
 
-/* Reads a value in quotes, and removes the backslashes before quotes and backslashes. Keeps other
- * backslashes, because some browsers send paths with them. Returns false if the closing quote is
- * missing. */
+/*
+ * Reads a value in quotes, and removes the backslashes before quotes and backslashes. Keeps other
+ * backslashes, because some browsers send file names with paths. Returns false if the closing quote
+ * is missing.
+ */
 static bool read_quoted(struct cursor *in, tr_bytes *value)
 {
     unsigned char *to = ++in->at;
@@ -85,7 +87,7 @@ static bool read_quoted(struct cursor *in, tr_bytes *value)
     return true;
 }
 
-/* Reads "; name=value". Returns false if it is malformed. */
+/* Reads a parameter: "; name=value". Returns false if it is malformed. */
 static bool read_parameter(struct cursor *in, tr_bytes *name, tr_bytes *value)
 {
     in->at++;
@@ -265,7 +267,10 @@ static size_t read_after(struct multipart *form, const unsigned char *bytes, siz
     return at + 2;
 }
 
-/* Returns how many of the last bytes may be the beginning of a delimiter, and so must wait. */
+/*
+ * Returns how many bytes at the end may be the beginning of a delimiter. They must wait until more
+ * bytes have come.
+ */
 static size_t held_back(const struct multipart *form, const unsigned char *bytes, size_t size)
 {
     size_t most = size < form->delimiter_size ? size : form->delimiter_size - 1u;
@@ -311,7 +316,7 @@ static size_t read_start(struct multipart *form, const unsigned char *bytes, siz
     return delimiter_size;
 }
 
-/* Reads in the current state. Returns how many bytes were consumed. */
+/* Reads what the current state expects. Returns how many bytes were consumed. */
 static size_t step(struct multipart *form, unsigned char *bytes, size_t size,
                    struct multipart_event *event)
 {

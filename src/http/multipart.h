@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Forms with files, multipart/form-data (RFC 7578, RFC 2046 5.1), read while they arrive, by a pure
+ * Reads forms with files, multipart/form-data (RFC 7578, RFC 2046 5.1), while their bytes arrive. The reader is a pure
  * function over a buffer.
  *
  *     struct multipart form;
@@ -11,9 +11,9 @@
  *         ...                            the first `taken` bytes are consumed; pass the others again, with more behind
  *     }
  *
- * The content of a part is not collected, but returned in the portions in which it comes. Only the
- * head of a part must have come completely; it has at most TR_HTTP_FORM_HEAD_MAX bytes. The caller
- * gets every portion, and so can limit sizes itself.
+ * The content of a part is returned in the portions in which it comes, and is not collected. Only the head of a part,
+ * which has at most TR_HTTP_FORM_HEAD_MAX bytes, must have come completely. The caller gets every portion, and so can
+ * limit the size of a part itself.
  */
 #ifndef HTTP_MULTIPART_H
 #define HTTP_MULTIPART_H
@@ -29,19 +29,20 @@
 struct multipart {
     unsigned char state; /* of multipart.c */
     unsigned char delimiter_size;
-    /** CR LF "--", then the boundary. */
+    /** CR LF "--" and the boundary */
     unsigned char delimiter[4 + MULTIPART_BOUNDARY_MAX];
     uint32_t parts; /* number of parts that have begun */
     uint32_t parts_max;
 };
 
 enum multipart_kind {
-    MULTIPART_MORE,  /* no event yet: pass the rest again, with more bytes behind it */
+    /* no event: pass the bytes that were not consumed again, with more bytes behind them */
+    MULTIPART_MORE,
     MULTIPART_PART,  /* a part begins; see name, filename, type */
     MULTIPART_DATA,  /* a portion of the part's content, not empty */
     MULTIPART_CLOSE, /* the part ends */
     MULTIPART_END,   /* the form ends; bytes after it are ignored */
-    MULTIPART_ERROR  /* error; see `status` and `text`; nothing more is read */
+    MULTIPART_ERROR  /* the form is malformed; see `status` and `text`; no more is read */
 };
 
 struct multipart_event {
@@ -56,8 +57,8 @@ struct multipart_event {
 };
 
 /**
- * Begins a form with the value of Content-Type. TR_BAD_DATA: it is not multipart/form-data, or its boundary is missing
- * or not allowed.
+ * Begins a form with the value of Content-Type. TR_BAD_DATA: the value is not multipart/form-data, or its boundary is
+ * missing or not allowed.
  */
 TR_MUST_CHECK tr_status tr__multipart_init(struct multipart *form, tr_bytes content_type,
                                            uint32_t parts_max);
@@ -69,7 +70,7 @@ TR_MUST_CHECK tr_status tr__multipart_init(struct multipart *form, tr_bytes cont
 size_t tr__multipart_read(struct multipart *form, unsigned char *bytes, size_t size,
                           struct multipart_event *event);
 
-/** Whether the form has ended. If the body ends before that, the form is incomplete. */
+/** Whether the end of the form was read. If the body ends before that, the form is incomplete. */
 bool tr__multipart_is_ended(const struct multipart *form);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct document {
     struct net_buffer *text;
-    /* array of const tr_type *: types whose schemas the document refers to */
+    /* array of const tr_type *: the types for which the document has a reference to a schema */
     struct net_buffer types;
     tr_status status;
 };
@@ -45,7 +45,7 @@ static void put_string(struct document *document, const char *text)
     put(document, "\"");
 }
 
-/* Writes "name": and a comma before it, unless it is the first member. */
+/* Writes "name": of a member. Writes a comma before it, unless it is the first member. */
 static void put_member(struct document *document, bool *is_first, const char *name)
 {
     if (!*is_first)
@@ -72,7 +72,10 @@ static size_t type_count(const struct document *document)
     return net_buffer_size(&document->types) / sizeof(const tr_type *);
 }
 
-/* Writes a reference to the schema of a message. The schema itself is written later. */
+/*
+ * Writes a reference to the schema of a message. The schema itself is written at the end of the
+ * document.
+ */
 static void put_type(struct document *document, const tr_type *type)
 {
     bool is_known = false;
@@ -86,7 +89,10 @@ static void put_type(struct document *document, const tr_type *type)
     put(document, "\"}");
 }
 
-/* Writes the schema of one value, which describes the JSON that src/wire/json_write.c writes. */
+/*
+ * Writes the schema of a value: it describes the JSON that src/wire/json_write.c writes for the
+ * value.
+ */
 static void put_value(struct document *document, const tr_field *field)
 {
     static const char *const schemas[] = {
@@ -145,7 +151,10 @@ static void put_schema(struct document *document, const tr_type *type)
     put(document, "}}");
 }
 
-/* Writes the schemas that the document refers to, and those to which these schemas refer. */
+/*
+ * Writes the schemas for which the document has references, and the schemas for which those have
+ * references.
+ */
 static void put_schemas(struct document *document)
 {
     static const char error[] =
@@ -287,12 +296,15 @@ static const char *method_name(enum http_method method)
         return "delete";
     case METHOD_OPTIONS:
         return "options";
-    default: /* OpenAPI has no operation for WebSockets */
+    default: /* METHOD_WEBSOCKET and the like: OpenAPI has no operation for WebSockets */
         return NULL;
     }
 }
 
-/* Writes a path with the methods of all its rows, unless an earlier row has the same path. */
+/*
+ * Writes a path with the methods of all rows that have this path. Writes nothing if an earlier row
+ * has the same path.
+ */
 static void put_row(struct document *document, const struct http_site *site, uint32_t index,
                     bool *is_first)
 {

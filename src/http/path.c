@@ -22,7 +22,10 @@ static int escape_of(const char *at, const char *end)
     return hex_of(at[1]) * 16 + hex_of(at[2]);
 }
 
-/* Decodes a segment. Returns the end of the result in `to`, or NULL if the segment is malformed. */
+/*
+ * Decodes a segment of a path into `to`. Returns the end of the result, or NULL if the segment is
+ * malformed.
+ */
 static char *decode_segment(const char *at, const char *end, char *to)
 {
     while (at < end) {
@@ -39,8 +42,10 @@ static char *decode_segment(const char *at, const char *end, char *to)
     return to;
 }
 
-/* Adds a decoded segment, at text + at, to the path. Handles "." and ".." by RFC 3986, 5.2.4.
- * Returns the position for the next segment. */
+/*
+ * Adds the decoded segment at text + at to the path. For "." and ".." does what RFC 3986, 5.2.4
+ * says. Returns where the next segment is to be decoded to.
+ */
 static uint32_t take_segment(struct http_path *path, uint32_t at, uint32_t size, bool is_last)
 {
     const char *text = path->text + at;
@@ -66,7 +71,7 @@ size_t tr__http_path_bytes(const char *raw, size_t size)
 {
     size_t count = 1;
     for (size_t i = 1; i < size; i++)
-        count += raw[i] == '/'; /* an escaped one separates nothing */
+        count += raw[i] == '/'; /* an escaped '/' separates no segments */
     if (count > PATH_SEGMENTS_MAX)
         count = PATH_SEGMENTS_MAX;
     return sizeof(struct http_path) + count * sizeof(struct http_path_segment);
@@ -129,7 +134,7 @@ const char *tr__http_query_next(const char *query, tr_bytes *name, tr_bytes *val
 
 /* ---- Patterns. ---- */
 
-/* Reads one segment of a pattern. Returns NULL, or an error text. */
+/* Reads one segment of a pattern, such as "{id}". Returns NULL, or an error text. */
 static const char *cut_segment(const char *at, size_t size, struct http_segment *segment)
 {
     *segment = (struct http_segment){SEGMENT_TEXT, at, size};

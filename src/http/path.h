@@ -17,26 +17,26 @@ struct http_path {
     struct http_path_segment {
         uint32_t at; /* in `text` */
         uint32_t size;
-    } segments
-        []; /* the parts between the slashes, not counting escaped slashes; at most PATH_SEGMENTS_MAX */
+    } segments[]; /* the parts between the slashes; an escaped slash is no slash here */
 };
 
 /**
- * Returns how many bytes a struct http_path for this path needs. Nearly every path has few segments. Space for
- * PATH_SEGMENTS_MAX of them would be the largest part of a request, and would have to be cleared for each.
+ * Returns how many bytes a struct http_path for this path needs. Most paths have few segments. A struct with space for
+ * PATH_SEGMENTS_MAX segments would be the largest part of a request, and would have to be cleared for each request.
  */
 size_t tr__http_path_bytes(const char *raw, size_t size);
 
 /**
- * Decodes a path that begins with '/'. `text` has memory for size + 2 bytes, `path` has
- * tr__http_path_bytes. Returns false if an escape is malformed or stands for a control character, if the text is not UTF-8, or
- * if there are too many segments.
+ * Decodes a path that begins with '/'. `text` has space for size + 2 bytes, and `path` for tr__http_path_bytes. Returns
+ * false if an escape is malformed or stands for a control character, if the path is not UTF-8, or if it has too many
+ * segments.
  */
 bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_path *path);
 
 /**
- * Decodes a value of a query or a form: escapes, and '+' for a space. `to` has memory for size + 1
- * bytes. Returns false as tr__http_path_decode does, but allows line ends and tabs.
+ * Decodes a value of a query or a form: escapes, and '+' for a space. `to` has space for size + 1
+ * bytes. Returns false in the cases in which tr__http_path_decode does, but allows line ends and
+ * tabs.
  */
 bool tr__http_value_decode(const char *raw, size_t size, char *to);
 
@@ -65,8 +65,8 @@ const char *tr__http_pattern_cut(const char *text, struct http_pattern *pattern)
 /** Whether a path matches a pattern. */
 bool tr__http_pattern_fits(const struct http_pattern *pattern, const struct http_path *path);
 /**
- * Orders two patterns for the search. Returns less than 0 if `a` comes first, because its segments
- * are more specific.
+ * Compares two patterns, for the order in which rows are tried. Returns a negative number if `a` is
+ * tried first, because its segments are more specific.
  */
 int tr__http_pattern_compare(const struct http_pattern *a, const struct http_pattern *b);
 

@@ -33,7 +33,9 @@ static unsigned hex_of(unsigned char byte)
     return letter >= 'a' && letter <= 'f' ? letter - (unsigned)'a' + 10 : 16;
 }
 
-/* Decodes the character at `at`, and moves *at behind it. Returns 256 if it is malformed. */
+/*
+ * Decodes the byte at *at, and moves *at behind it. Returns 256 if the escape there is malformed.
+ */
 static unsigned decode_next(const unsigned char **at, const unsigned char *end, bool plus_is_space)
 {
     unsigned char byte = *(*at)++;
@@ -49,7 +51,7 @@ static unsigned decode_next(const unsigned char **at, const unsigned char *end, 
     return high > 15 || low > 15 ? 256 : high << 4 | low;
 }
 
-/* Whether a text is this name after decoding. */
+/* Whether an encoded text means this name. */
 static bool is_name(tr_bytes text, const char *name)
 {
     const unsigned char *at = text.data;
@@ -165,7 +167,10 @@ static size_t read_scheme(const char *text, size_t size, struct url *url)
     return 0;
 }
 
-/* Reads ":8080", or an empty text. Returns false if it is neither. */
+/*
+ * Reads the port of a URL, such as ":8080"; the text may be empty. Returns false if the text is
+ * neither.
+ */
 static bool read_port(const char *at, const char *end, struct url *url)
 {
     unsigned port = 0;
@@ -185,7 +190,7 @@ static bool read_port(const char *at, const char *end, struct url *url)
     return url->port != 0;
 }
 
-/* Divides "host:port" or "[::1]:port". */
+/* Divides "host:port" or "[::1]:port" into host and port. */
 static bool read_authority(const char *at, const char *end, struct url *url)
 {
     const char *host = at;

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/** The unread rest of a text of pairs. */
+/** A place in a text of pairs: the part that was not read yet. */
 struct query {
     const char *at;
     const char *end;
@@ -46,19 +46,19 @@ bool tr__query_find(tr_bytes text, const char *name, tr_bytes *value);
 
 /**
  * Decodes a name or value of a query to a text with a NUL: '+' is a space, "%41" is 'A'. `to` has
- * space for size + 1 bytes; it may be the same memory as the text. Sets *length, unless NULL, to
- * the length of the result without the NUL. Fails with TR_BAD_DATA for a '%' without two
+ * space for size + 1 bytes, and may be the memory of the text itself. Sets *length to the length of
+ * the result without the NUL, unless `length` is NULL. Fails with TR_BAD_DATA for a '%' without two
  * hexadecimal digits, a NUL, or bytes that are not UTF-8.
  */
 TR_MUST_CHECK tr_status tr__query_decode(tr_bytes text, char *to, size_t *length);
 
-/** Decodes a segment of a path by the rules of tr__query_decode, but without '+' as a space. */
+/** Decodes a segment of a path as tr__query_decode does, but '+' stays '+'. */
 TR_MUST_CHECK tr_status tr__path_decode(tr_bytes text, char *to, size_t *length);
 
 /**
- * Encodes a text so that it may stand in a path or query: all but letters, digits and "-._~"
- * becomes "%XX". Writes up to `size` bytes, with a NUL if size > 0. Returns the length of the whole
- * result, as snprintf does.
+ * Encodes a text so that it may stand in a path or query: each byte becomes "%XX", except letters,
+ * digits and "-._~". Writes up to `size` bytes, with a NUL if size > 0. Returns the length of the
+ * whole result, as snprintf does.
  */
 size_t tr__percent_encode(tr_bytes text, char *to, size_t size);
 
@@ -67,14 +67,14 @@ struct url {
     bool is_secure;    /* the scheme is https or wss */
     bool is_websocket; /* the scheme is ws or wss */
     tr_bytes host;     /* without the brackets of an IPv6 address */
-    uint16_t port;     /* if the URL names no port: 443 for a secure scheme, else 80 */
-    tr_bytes target; /* path and query; "/" if there is no path, "?a=1" if there is only a query */
+    uint16_t port;     /* the port; if the URL names none: 443 for a secure scheme, else 80 */
+    tr_bytes target; /* path and query; "/" if the URL has no path, "?a=1" if it has only a query */
 };
 
 /**
- * Divides a URL into its parts, without the text after '#'. Fails with TR_ADDRESS_INVALID for
- * another scheme, a missing host, a user or password, a port that is no number up to 65535, or a
- * character that is not allowed in a URL, such as a space.
+ * Divides a URL into its parts, and leaves out what follows '#'. Fails with TR_ADDRESS_INVALID if
+ * the URL has another scheme, no host, a user or password, a port that is no number up to 65535, or
+ * a character that is not allowed in a URL, such as a space.
  */
 TR_MUST_CHECK tr_status tr__url_cut(tr_bytes text, struct url *url);
 

@@ -18,8 +18,10 @@ struct http_request *tr__http_request_new(struct tr_self *self, struct channel *
     size_t fields_max = site->limits.headers_max + 1;
     if (head_size / FIELD_MIN < fields_max)
         fields_max = head_size / FIELD_MIN;
-    /* Take only as many fields as the head can have: scratch memory is zeroed, which would take too
-     * long for all fields that are allowed. */
+    /*
+     * Take memory only for as many fields as a head of this size can have. Scratch memory is
+     * zeroed, which would take too long for the most fields that are allowed.
+     */
     struct http_request *request =
         tr_scratch(self, sizeof *request + fields_max * sizeof(struct tr_http_field));
     request->self = self;

@@ -2,9 +2,9 @@
 /**
  * A request that a turn handles, and its answer.
  *
- * It is in scratch memory of the turn, and channel->request points to it until the turn has ended.
- * So the end of a turn always finds the request, even after a crash, and decides whether the
- * connection is kept. Owner only.
+ * The record of a request is in scratch memory of the turn, and channel->request points to it until
+ * the turn has ended. So the code that ends a turn always finds the request, even after a crash,
+ * and decides whether the connection is kept. Owner only.
  *
  * Phases of the answer
  *     ANSWER_NONE    nothing was sent
@@ -28,19 +28,21 @@ struct http_request {
     struct tr_self *self;
     struct channel *channel;
     const struct http_site *site;
-    const struct http_route *route; /* row of the request; NULL: none, or not looked for yet */
+    /* the row of the request; NULL: no row fits, or none was looked for yet */
+    const struct http_route *route;
     struct http_head head;
-    struct http_path *path; /* NULL: not decoded yet */
+    struct http_path *path; /* the decoded path; NULL: not decoded yet */
     tr_time since_ns;
-    bool reads_body;             /* a turn waits for the next piece of the request's body */
+    bool reads_body;             /* the turn waits for the next piece of the request's body */
     struct tr_http_request *raw; /* message of a raw row; NULL: the row is typed */
     const tr_type *type;         /* type of the message that the handler gets */
     void *message;               /* message of a typed row */
     /* memory that the reader of JSON has allocated; NULL: none */
     void *block;
-    const tr_type *block_type;            /* its type */
-    const char *parts[TR_HTTP_PARTS_MAX]; /* decoded parts of the path; NULL: not used yet */
-    const char *form; /* the whole body, as tr_http_form uses it; NULL: not read yet */
+    const tr_type *block_type; /* its type */
+    /* the parts of the path that were used, decoded; NULL: not used yet */
+    const char *parts[TR_HTTP_PARTS_MAX];
+    const char *form; /* the whole body, in which tr_http_form looks; NULL: not read yet */
     size_t form_size; /* its bytes */
     /* state of tr_http_next_part; see http/form.c; NULL: not started */
     struct http_form *multipart;
@@ -51,11 +53,11 @@ struct http_request {
     /* tr_http_keep_plain was called, so the answer is not compressed */
     bool is_plain;
     bool has_later; /* tr_reply_later was called */
-    /* valid if has_later: the ask for whose reply this turn waits */
+    /* if has_later: the ask for whose reply this turn waits */
     tr_pending later;
     /* The body. */
     bool body_is_over;
-    bool is_told;   /* 100 Continue was sent, or is not needed */
+    bool is_told;   /* 100 Continue was sent, or the client does not wait for it */
     tr_bytes there; /* bytes of the body that came with the head and were not read yet */
     uint64_t body_left;
     struct http_chunk chunk;
@@ -64,15 +66,19 @@ struct http_request {
     bool keeps;       /* the connection is kept after the answer */
     bool has_chunks;  /* the answer is sent in chunks */
     bool has_no_body; /* the answer has no body: HEAD, 204, 304 */
-    int status;       /* the status that was sent, or was set by tr_http_status; 0: neither */
-    /* announced bytes of the answer that were not sent yet; -1: no length was announced */
+    int status;       /* the status that was sent, or that tr_http_status has set; 0: neither */
+    /* how many bytes of the announced length were not sent yet; -1: no length was announced */
     int64_t left;
     uint64_t sent; /* bytes of the body that were sent */
     uint32_t set_count;
-    /* how many of `set`, the first ones, are not of the handler: answers to failures have them */
+    /*
+     * how many of the first elements of `set` are not of the handler; an answer to a failure has
+     * only these
+     */
     uint32_t own_count;
     struct tr_http_field *set; /* headers that tr_http_set has added */
-    struct h2_stream *stream;  /* the stream of HTTP/2 of request and answer; NULL: HTTP/1.1 */
+    /* the stream of HTTP/2 that has the request and the answer; NULL: HTTP/1.1 */
+    struct h2_stream *stream;
 };
 
 /**
@@ -80,7 +86,7 @@ struct http_request {
  */
 struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel,
                                           size_t head_size);
-/** Frees memory of a request that is outside of scratch memory. */
+/** Frees the memory of a request that is not in scratch memory of its turn. */
 void tr__http_request_end(struct http_request *request);
 /** Returns the request of this turn; NULL: it has none. */
 struct http_request *tr__http_request_of(struct tr_self *self);

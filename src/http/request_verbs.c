@@ -10,7 +10,7 @@
 #include "http/form.h"
 #include "http/h2_stream.h"
 
-/* Joins the values of a header that occurs more than once. */
+/* Returns one text of all values of a header that occurs more than once. */
 static const char *join(struct http_request *request, const char *name, size_t size)
 {
     const struct http_head *head = &request->head;
@@ -32,7 +32,7 @@ const char *tr_http_header(tr_self *self, const char *name)
     size_t size = 0;
     for (uint32_t i = 0; request && i < request->head.field_count; i++) {
         const struct tr_http_field *field = &request->head.fields[i];
-        /* a quick check, because most names differ in their first letter */
+        /* compare the first letters first, because most names differ there */
         bool may_be = !((field->name[0] ^ name[0]) & ~0x20);
         if (!may_be || strcasecmp(field->name, name) != 0)
             continue;
@@ -43,7 +43,10 @@ const char *tr_http_header(tr_self *self, const char *name)
     return count > 1 ? join(request, name, size) : found;
 }
 
-/* Finds a name in a query or a form, and decodes its value. NULL: it is not there, or malformed. */
+/*
+ * Finds a name in a query or a form, and decodes its value. NULL: the name is not there, or its
+ * value is malformed.
+ */
 static const char *value_of(struct tr_self *self, const char *query, const char *name)
 {
     tr_bytes key, value;

@@ -27,13 +27,15 @@
 #include "net/dial.h"
 #include "net/listener_shared.h"
 
-/* The type of a piece of input, which is a head. No other file has its descriptor, so programs
- * cannot have a handler for it. */
+/*
+ * The type of a piece of input, which is a head. No other file has its descriptor, so no program
+ * can have a handler for this type.
+ */
 TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
 static_assert(sizeof(struct tr_http_piece_) == sizeof(struct tr_received),
               "net fills in a struct tr_received");
 
-enum { NOWHERE_MAX = 256 /* bytes of the text of a 404; longer paths are cut */ };
+enum { NOWHERE_MAX = 256 /* the most bytes of the text of a 404; a longer path is cut */ };
 
 static const struct http_site *site_of(const struct channel *channel)
 {
@@ -53,7 +55,10 @@ static bool offers_h2(const char *alpn)
     return false;
 }
 
-/* Reads the options as the program has them. Returns false if one of them is unknown here. */
+/*
+ * Copies the options of the program. Returns false if the program was compiled with more options
+ * than this library has, and has set one of these.
+ */
 static bool options_read(const tr_endpoint *endpoint, tr_http_options *options)
 {
     *options = (tr_http_options){.size = sizeof *options};
@@ -81,7 +86,7 @@ static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoin
     }
     tr_status status =
         tr__http_site_new(&self->worker->system->source, &options, behavior, &site, &row, &why);
-    /* not needed any more, because the site has a copy of the options */
+    /* clear the pointer: the site has a copy of the options, and the program may free them */
     endpoint->options.http = NULL;
     endpoint->site = site;
     if (status == TR_INVALID_ARGUMENT && row)
@@ -126,13 +131,18 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
         return is_h2 > 0 ? H2_PREFACE_SIZE : 0;
     }
     if (bytes.size <= H2_PREFACE_SIZE)
-        /* search all bytes, because they looked like HTTP/2 before and were not searched */
+        /*
+         * search all bytes: until now they could be the preface of HTTP/2, so no search has looked
+         * at them
+         */
         seen = 0;
     return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
 }
 
-/* Sets the deadline for the next request of the connection. Arms the timer again only if it must
- * fire earlier. */
+/*
+ * Sets the deadline for the next request of the connection. The timer stays as it is if it fires
+ * before that, and is armed again then.
+ */
 static void wait_for_request(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
@@ -184,7 +194,7 @@ static void on_close(struct channel *channel, bool has_failed)
 static void on_deadline(struct channel *channel)
 {
     if (channel->deadline_ns > channel->worker->loop.now_ns) {
-        /* the limit .idle_ns of the endpoint is reached */
+        /* not the deadline, but the limit .idle_ns of the endpoint was reached */
         tr__channel_end(channel, TR_TIMEOUT, NULL);
         return;
     }
@@ -201,7 +211,7 @@ static void on_deadline(struct channel *channel)
         return;
     }
     channel->deadline_ns = TR_NEVER;
-    if (channel->request) /* a turn handles a request, and turns have limits of their own */
+    if (channel->request) /* a turn handles a request, and has limits of its own */
         return;
     if (channel_has(channel, CHANNEL_IN_PART))
         tr__http_answer_bare(channel, 408);
@@ -210,7 +220,10 @@ static void on_deadline(struct channel *channel)
 
 /* ---- Routing. ---- */
 
-/* Whether new requests are accepted here: neither the listener nor the session is about to end. */
+/*
+ * Whether new requests can be sent here: neither the listener nor the session is about to end. For
+ * /readyz.
+ */
 static bool is_ready(const struct http_request *request)
 {
     const struct listener_shared *listener = request->channel->endpoint->listener;
@@ -280,7 +293,7 @@ static const struct http_route *route_find(struct http_request *request,
     return tr__http_site_find(site, request->head.method_id, request->path, other, allow);
 }
 
-/* Notes which headers each answer has, once the row is known. */
+/* Call when the row of a request is known. Sets the headers that each answer of the row has. */
 static void begin(struct http_request *request)
 {
     const struct tr_http_face_ *face = http_face_of(request);
@@ -306,7 +319,10 @@ static tr_next take(struct http_request *request, const tr_handler *row, void *s
     return call_row(request, row, state);
 }
 
-/* Answers 404 with the path as it came, because a proxy or the program of the client may have changed it. */
+/*
+ * Answers 404. The text has the path as it was received, because a proxy, or the program of the client, may have
+ * changed the path on its way.
+ */
 static void answer_nowhere(struct http_request *request)
 {
     const struct http_head *head = &request->head;
@@ -343,7 +359,10 @@ static tr_next route(struct http_request *request, void *state)
         begin(request);
         return take(request, row, state);
     }
-    /* a row of another method says what an error looks like here */
+    /*
+     * this path has a row of another method; the face of that row says what an error looks like
+     * here
+     */
     request->route = other;
     begin(request);
     bool is_there = other;
@@ -408,7 +427,10 @@ tr_next tr__http_request_run(struct http_request *request, void *state, int refu
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 
-/* Switches a connection without TLS, whose client began with the preface, to HTTP/2. */
+/*
+ * Makes a connection without TLS, which has begun with the preface of HTTP/2, a connection of
+ * HTTP/2.
+ */
 static void switch_to_h2(struct channel *channel, tr_bytes preface)
 {
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
@@ -427,7 +449,7 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     if (ws_session_of(channel))
         return tr__ws_turn(self, channel, state, piece);
     if (http_events_of(channel)) {
-        /* a client that sends anything during a stream of events wants to end it */
+        /* if the client sends anything during a stream of events, end the stream */
         tr__http_events_close(http_events_of(channel), WS_CODE_GOING_AWAY);
         return TR_SAME;
     }
@@ -449,8 +471,7 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     return tr__http_request_run(request, state, refusal);
 }
 
-/* Decides what happens to the connection when a turn has ended, by its return, by a failure, or by
- * a verb. */
+/* Decides what happens to the connection when a turn has ended, in whatever way. */
 static void settle(struct channel *channel, struct http_request *request)
 {
     if (channel->state != CHANNEL_OPEN)
@@ -460,7 +481,8 @@ static void settle(struct channel *channel, struct http_request *request)
         return;
     }
     if (request->phase == ANSWER_BEGUN) {
-        tr__channel_reset(channel); /* the answer is incomplete; a reset shows that to the client */
+        /* the answer is incomplete, and a reset shows this to the client */
+        tr__channel_reset(channel);
         return;
     }
     if (request->phase == ANSWER_NONE) {

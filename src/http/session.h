@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sessions: how a head becomes a turn, and what happens to the connection when the turn ends. */
+/**
+ * Sessions of HTTP: begins a turn for each head, and decides what happens to the connection when
+ * the turn ends.
+ */
 #ifndef HTTP_SESSION_H
 #define HTTP_SESSION_H
 
@@ -11,8 +14,8 @@ extern const struct tr_protocol tr__http_protocol;
 
 /**
  * Finds the row of a request whose head was parsed, and calls its handler. Then completes what the
- * handler has left open, such as the answer. `refusal` is the status of a head that was refused, or
- * 0. In a turn. Waits.
+ * handler has left open, such as the answer. `refusal` is the status with
+ * which the head was refused; 0: the head was not refused. In a turn. Waits.
  */
 tr_next tr__http_request_run(struct http_request *request, void *state, int refusal);
 

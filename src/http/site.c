@@ -26,8 +26,10 @@ static bool is_message(const tr_type *type)
     return type && tr_type_is_equal(type, &tr_type_tr_ws_message);
 }
 
-/* Finds the field of a typed row that a part of its path fills. NULL: there is no such field, or it
- * cannot be set from a text. */
+/*
+ * Finds the field of a typed row that has the name of a part of the path. NULL: there is no such
+ * field, or a text cannot set it.
+ */
 static const tr_field *field_of(const tr_type *type, const struct http_segment *part)
 {
     for (uint16_t i = 0; i < type->field_count; i++) {
@@ -38,7 +40,7 @@ static const tr_field *field_of(const tr_type *type, const struct http_segment *
     return NULL;
 }
 
-/* Checks a row and makes its route. Returns NULL, or an error text. */
+/* Checks a row, and fills in its route. Returns NULL, or an error text. */
 static const char *route_make(struct http_route *route, const tr_handler *row)
 {
     *route = (struct http_route){.row = row, .is_raw = is_raw(row->type)};
@@ -151,7 +153,7 @@ static size_t origins_size(const char *const *origins)
     return size ? size + sizeof *origins : 0;
 }
 
-/* Copies the origins to `memory`, which must be large enough. */
+/* Copies the origins to `memory`, which must have space for origins_size bytes. */
 static const char *const *origins_copy(const char *const *origins, char *memory)
 {
     size_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A site: the rows of a behavior that have paths, checked and sorted, and the options of its
- * endpoint. A site does not change after it was made.
+ * A site: the rows of a behavior that have paths, checked and sorted, and the HTTP options of an
+ * endpoint. A site never changes.
  */
 #ifndef HTTP_SITE_H
 #define HTTP_SITE_H
@@ -16,9 +16,10 @@ struct http_route {
     const tr_handler *row;
     enum http_method method;
     struct http_pattern pattern;
-    bool is_message; /* the row is TR_WEBSOCKET with tr_ws_message; it accepts every request */
-    bool is_raw;     /* the message of the row is tr_http_request */
-    /* typed row: for each part of the path, the field that it fills */
+    /* the row is TR_WEBSOCKET for tr_ws_message; every request for a WebSocket may use it */
+    bool is_message;
+    bool is_raw; /* the message of the row is tr_http_request */
+    /* for a typed row: the field of the message that each part of the path fills */
     const tr_field *fields[TR_HTTP_PARTS_MAX];
 };
 
@@ -28,15 +29,16 @@ struct http_site {
     const tr_behavior *behavior; /* the behavior to which these rows belong */
     const tr_handler *rest;      /* handler of TR_ON(tr_http_request, ...); NULL: none */
     const tr_handler *messages;  /* handler of TR_ON(tr_ws_message, ...); NULL: none */
-    char *server; /* value of the header Server; its memory is behind the routes; NULL: none */
+    char *server;        /* value of the header Server, in memory behind the routes; NULL: none */
     bool has_websockets; /* at least one of the routes is TR_WEBSOCKET */
     uint32_t route_count;
     struct http_route routes[];
 };
 
 /**
- * Makes the site of a behavior. `options` has all members of this library; NULL: the defaults. Fails with TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option
- * or a row is invalid: *why is the error text, and *row the row.
+ * Makes the site of a behavior. `options` has all members that this library knows; NULL: the defaults. Fails with
+ * TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option or a row is invalid. Then *why is the error text, and *row is
+ * the row, or NULL if an option is invalid.
  */
 TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_http_options *options,
@@ -44,9 +46,9 @@ TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_handler **row, const char **why);
 
 /**
- * Finds the row of a path and a method; for HEAD, the row of GET. NULL: there is none. Then *other
- * is the first row of that path with another method, or NULL, and all such methods are written to
- * `allow`, which has at least HTTP_ALLOW_MAX bytes.
+ * Finds the row for a path and a method; for HEAD, the row of GET. NULL: there is none. In this
+ * case *other is the first row for this path with another method, or NULL. All methods of rows for
+ * this path are written to `allow`, which has at least HTTP_ALLOW_MAX bytes.
  */
 const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
                                             const struct http_path *path,

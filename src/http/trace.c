@@ -31,7 +31,7 @@ void tr__http_trace_begin(struct http_request *request)
         if (parent.is_sampled)
             tr__follow_causal(follow, self->causal);
     }
-    /* If the turn is followed already, because its session is marked, leave it as it is. */
+    /* If the turn is followed already, because its session is followed, change nothing. */
     if (is_adopted || !self->followed)
         tr__follow_again(self);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * W3C Trace Context in requests, for programs whose messages are followed (actor/cell/follow.h).
- */
+/** W3C Trace Context for requests whose turns are followed (actor/cell/follow.h). */
 #ifndef HTTP_TRACE_H
 #define HTTP_TRACE_H
 
@@ -14,7 +12,8 @@ struct tr_self;
 bool tr__http_trace_is_on(const struct tr_self *self);
 /**
  * Call when the turn of a request begins. Gives the turn a causal id, takes over the trace of the
- * client, and follows the turn if that is wanted. tr__follow_end ends all this. Owner only.
+ * client, and follows the turn if the program or the client wants that. tr__follow_end undoes this.
+ * Owner only.
  */
 void tr__http_trace_begin(struct http_request *request);
 /**

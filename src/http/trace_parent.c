@@ -30,7 +30,7 @@ bool tr__trace_parent_read(const char *text, struct trace_parent *parent)
         !digits_read(text + 19, 16, &read.trace_low) || !digits_read(text + 36, 16, &read.span) ||
         !digits_read(text + 53, 2, &flags))
         return false;
-    /* A later version may have more fields after these. 255 is not a valid version. */
+    /* A later version may have more fields behind these. 255 is no valid version. */
     if (version == 0xff || (length >= TRACE_PARENT_SIZE && (!version || text[55] != '-')))
         return false;
     if ((!read.trace_high && !read.trace_low) || !read.span)

@@ -38,7 +38,10 @@ static bool is_host(char c, bool is_v6)
            c == '_';
 }
 
-/* Reads host and port. Returns where they end, or NULL if they are malformed. */
+/*
+ * Reads the host and the port of a URL. Returns the place behind them, or NULL if they are
+ * malformed.
+ */
 static const char *read_authority(const char *at, struct http_url *url)
 {
     bool is_v6 = *at == '[';
@@ -161,7 +164,7 @@ tr_status tr__http_url_resolve(const struct http_url *base, const char *referenc
     url->port = base->port;
     memcpy(url->host, base->host, sizeof url->host);
     fill_in(url);
-    /* how many bytes of the base stay before the reference */
+    /* the number of bytes of the base's target that stay in front of the reference */
     size_t keep = strcspn(base->target, "?");
     if (reference[0] == '/')
         keep = 0;

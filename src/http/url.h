@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HTTP_URL_MAX = 8192 /* bytes of a URL at most */ };
+enum { HTTP_URL_MAX = 8192 /* the most bytes of a URL */ };
 
 struct http_url {
     bool is_tls;
@@ -26,7 +26,7 @@ struct http_url {
     uint16_t port;
     char host[TR_HOST_MAX + 1];    /* the host in lower case; an IPv6 address with its brackets */
     char address[TR_HOST_MAX + 8]; /* "host:port" */
-    /* value of the header Host: with the port only if it is not the default */
+    /* value of the header Host: the host, and the port if it is not the default of the scheme */
     char authority[TR_HOST_MAX + 8];
     char target[HTTP_URL_MAX + 2]; /* path and query */
 };

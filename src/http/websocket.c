@@ -8,13 +8,14 @@
 #include <string.h>
 
 enum {
-    READER_HAS_DEFLATE = 1, /* RSV1 is allowed */
-    READER_IS_DEFLATED = 2, /* the message that was begun is deflated */
-    READER_IS_BEGUN = 4,    /* a message has begun, and no portion of it was returned yet */
-    READER_IS_LAST = 8,     /* the frame is the last one of its message */
-    /* the header of a data frame was consumed, and the end of its payload was not */
+    READER_HAS_DEFLATE = 1, /* the bit RSV1 is allowed, because permessage-deflate is used */
+    READER_IS_DEFLATED = 2, /* the current message is deflated */
+    /* the current message has begun, and no portion of it was returned yet */
+    READER_IS_BEGUN = 4,
+    READER_IS_LAST = 8, /* the current frame is the last one of its message */
+    /* the header of a data frame was consumed, and the end of the frame's payload was not */
     READER_IN_FRAME = 16,
-    READER_IS_OVER = 32, /* a close or an error has come */
+    READER_IS_OVER = 32, /* a close has come, or an error */
 };
 
 enum {
@@ -26,7 +27,7 @@ enum {
     BIT_CONTROL = 0x08
 };
 
-/* A header all of whose bytes have come. */
+/* A frame's header, of which all bytes have come. */
 struct header {
     unsigned char first;
     unsigned char mask[4];
@@ -44,8 +45,10 @@ void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t me
     };
 }
 
-/* Two words of 64 bits, which compilers put into one register if the processor has registers of 128
- * bits. */
+/*
+ * Two words of 64 bits. Compilers put both into one register if the processor has registers of 128
+ * bits.
+ */
 typedef uint64_t wide __attribute__((__vector_size__(16)));
 
 void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4])
@@ -132,8 +135,10 @@ static uint64_t load_big_endian(const unsigned char *bytes, size_t size)
     return value;
 }
 
-/* Reads a header. Returns NULL, or an error text. Sets header->taken to 0 if the header is
- * incomplete. Bytes of an incomplete header are checked too. */
+/*
+ * Reads a header. Returns NULL, or an error text. If the header is incomplete, sets header->taken
+ * to 0, and checks only the bytes that have come.
+ */
 static const char *read_header(const struct ws_reader *reader, const unsigned char *bytes,
                                size_t size, struct header *header)
 {
@@ -166,7 +171,7 @@ static const char *read_header(const struct ws_reader *reader, const unsigned ch
     return NULL;
 }
 
-/* Makes the event of a close frame. The payload must be unmasked. */
+/* Makes the event for a close frame. The payload must be unmasked. */
 static size_t read_close(struct ws_reader *reader, unsigned char *payload, size_t size,
                          size_t taken, struct ws_event *event)
 {
@@ -183,7 +188,7 @@ static size_t read_close(struct ws_reader *reader, unsigned char *payload, size_
     return taken;
 }
 
-/* Makes the event of a control frame if all of the frame has come. Otherwise returns 0. */
+/* Makes the event for a control frame, if the whole frame has come. Otherwise returns 0. */
 static size_t read_control(struct ws_reader *reader, const struct header *header,
                            unsigned char *bytes, size_t size, struct ws_event *event)
 {
@@ -201,7 +206,9 @@ static size_t read_control(struct ws_reader *reader, const struct header *header
     return taken;
 }
 
-/* Rotates the mask by `size` bytes, so that its first byte is for the next byte of the payload. */
+/*
+ * Rotates the mask by `size` bytes, so that its first byte belongs to the byte that follows those.
+ */
 static void turn_mask(unsigned char mask[4], size_t size)
 {
     unsigned char turned[4];
@@ -210,8 +217,10 @@ static void turn_mask(unsigned char mask[4], size_t size)
     memcpy(mask, turned, sizeof(turned));
 }
 
-/* Makes the event of a data frame, with the part of its payload that has come. The payload follows
- * after the `taken` bytes of its header. */
+/*
+ * Makes the event for a data frame, with the part of its payload that has come. This part begins at
+ * bytes + taken, behind the header.
+ */
 static size_t read_data(struct ws_reader *reader, unsigned char *bytes, size_t size, size_t taken,
                         struct ws_event *event)
 {
@@ -286,8 +295,10 @@ static bool is_small_message(const struct ws_reader *reader, const unsigned char
            length <= reader->message_max;
 }
 
-/* Reads a frame for which is_small_message is true, with the same result as the other functions, but
- * in fewer steps. Only an error changes the reader. */
+/*
+ * Reads a frame for which is_small_message has returned true. Does what the other functions do, in fewer steps. Changes
+ * the reader only if the frame has an error.
+ */
 static size_t read_small_message(struct ws_reader *reader, unsigned char *bytes,
                                  struct ws_event *event)
 {
@@ -356,7 +367,7 @@ size_t tr__ws_write_close(unsigned code, tr_bytes reason, unsigned char to[WS_CO
     if (size > WS_CONTROL_MAX - 2) {
         const unsigned char *text = reason.data;
         size = WS_CONTROL_MAX - 2;
-        while ((text[size] & 0xc0) == 0x80) /* do not cut inside a character */
+        while ((text[size] & 0xc0) == 0x80) /* do not cut inside a UTF-8 character */
             size--;
     }
     if (size > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Frames of WebSocket (RFC 6455), for servers and clients: a pure function over a buffer.
+ * Reads and writes frames of WebSocket (RFC 6455), for servers and clients. The reader is a pure function over a
+ * buffer.
  *
  *     struct ws_reader reader;
  *     tr__ws_reader_init(&reader, WS_SERVER, 1 << 20, false);
@@ -15,14 +16,14 @@
  * returned as a whole. Bytes that were not consumed must be passed again, with more behind them.
  *
  * Rules, by the sections of RFC 6455:
- * 1. A client's frames are masked, a server's are not (5.1).
+ * 1. Frames of a client are masked, frames of a server are not (5.1).
  * 2. Reserved bits are 0, except RSV1 on the first frame of a message if permessage-deflate is in
  *    use (5.2, RFC 7692 6).
  * 3. Reserved opcodes are errors (5.2). Lengths have their shortest form (5.2).
  * 4. Control frames have at most 125 bytes and are not fragmented (5.5). They may come between
  *    fragments (5.4).
- * 5. A continuation belongs to a message that was begun; no other message begins before its last
- *    fragment (5.4).
+ * 5. A continuation belongs to the message that has begun. No other message begins before the last fragment of that one
+ *    (5.4).
  * 6. Texts are UTF-8, and so are reasons of a close (5.6, 5.5.1, 8.1). An invalid byte is an error
  *    as soon as it comes. A deflated text is checked when it is inflated, by tr__ws_text_is_valid.
  * 7. A close has no payload, or a code that may be sent (7.4) and a reason.
@@ -37,7 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The side that reads. */
+/** The side that reads the frames. */
 enum ws_role { WS_SERVER, WS_CLIENT };
 
 enum ws_opcode {
@@ -54,8 +55,8 @@ enum ws_code {
     WS_CODE_NORMAL = 1000,
     WS_CODE_GOING_AWAY = 1001,
     WS_CODE_PROTOCOL = 1002,
-    WS_CODE_LOST = 1006, /* reports that the connection has ended without a close; never sent */
-    WS_CODE_NONE = 1005, /* reports a close without a code; never sent */
+    WS_CODE_LOST = 1006, /* says that the connection has ended without a close; never sent */
+    WS_CODE_NONE = 1005, /* says that a close without a code has come; never sent */
     WS_CODE_BAD_DATA = 1007,
     WS_CODE_TOO_LARGE = 1009,
     WS_CODE_FAILED = 1011,
@@ -63,34 +64,40 @@ enum ws_code {
 };
 
 #define WS_HEADER_MAX 14   /* 2 bytes, 8 bytes of a length, 4 bytes of a mask */
-#define WS_CONTROL_MAX 125 /* payload of a control frame at most */
-/** Largest possible limit of a message, because lengths have 32 bits here. */
+#define WS_CONTROL_MAX 125 /* the most bytes of a control frame's payload */
+/** The largest limit of a message's size that can be set, because lengths have 32 bits here. */
 #define WS_MESSAGE_LARGEST UINT32_MAX
 
 /** The state of a connection between two reads. Owner only. */
 struct ws_reader {
-    uint32_t left; /* bytes of the frame that have not come yet */
-    /* length of the message as far as it is known: the sum of the lengths in the headers of those of
-     * its frames that have begun */
+    uint32_t left; /* how many bytes of the current frame's payload have not come yet */
+    /*
+     * the size of the current message as far as it is known: the sum of the lengths in the headers of its frames that
+     * have come
+     */
     uint32_t message_size;
     uint32_t message_max;
-    /* mask of the frame; its first byte is for the next byte of the frame. Zeros: no mask */
+    /*
+     * the mask of the current frame; mask[0] is for the next byte of the frame; zeros: the frame
+     * has no mask
+     */
     unsigned char mask[4];
     unsigned char utf8;   /* state of tr__utf8_portion */
-    unsigned char opcode; /* opcode of the message that was begun; 0: none */
+    unsigned char opcode; /* opcode of the message that has begun and not ended; 0: none has */
     unsigned char flags;  /* READER_ flags of websocket.c */
     unsigned char role;
 };
 _Static_assert(sizeof(struct ws_reader) == 20, "what each connection pays");
 
 enum ws_kind {
-    WS_MORE, /* no event yet: pass the rest again, with more bytes behind it */
+    /* no event: pass the bytes that were not consumed again, with more bytes behind them */
+    WS_MORE,
     WS_DATA, /* a portion of a message, which may be empty */
     WS_PING, /* a ping; answer it by a pong with the same bytes */
-    WS_PONG, /* a pong, whether a ping was sent or not */
+    WS_PONG, /* a pong; it may come even if no ping was sent */
     /* a close with `code`, and the reason in `bytes`; answer it by a close, unless one was sent */
     WS_CLOSE,
-    WS_ERROR /* an error: send a close with `code` and end the connection (7.1.7) */
+    WS_ERROR /* the input breaks a rule: send a close with `code` and end the connection (7.1.7) */
 };
 
 struct ws_event {
@@ -106,23 +113,26 @@ struct ws_event {
 
 /**
  * Begins a connection. `role` is the side that reads. A message with more than `message_max` bytes
- * is an error with the code 1009. `has_deflate` says that permessage-deflate was negotiated;
- * message_max then limits the deflated size.
+ * is an error with the code 1009. `has_deflate` says that both sides have agreed on
+ * permessage-deflate. Then `message_max` is the limit for the deflated size.
  */
 void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t message_max,
                         bool has_deflate);
 
 /**
- * Reads up to one event and unmasks it in `bytes`. Returns how many bytes were consumed. Does not
- * wait.
+ * Reads up to one event. Removes the mask from its payload, in `bytes`. Returns how many bytes were
+ * consumed. Does not wait.
  */
 size_t tr__ws_read(struct ws_reader *reader, unsigned char *bytes, size_t size,
                    struct ws_event *event);
 
-/** Applies a mask in place; mask[0] is for the first byte. Masking twice restores the bytes. */
+/**
+ * Applies a mask in place; mask[0] is for the first byte. Applying the same mask again restores the
+ * bytes.
+ */
 void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4]);
 
-/** Whether a whole text is UTF-8. For texts that were deflated. */
+/** Whether a text is UTF-8. For texts that were deflated; the reader checks all others itself. */
 bool tr__ws_text_is_valid(tr_bytes text);
 
 /**
@@ -131,25 +141,28 @@ bool tr__ws_text_is_valid(tr_bytes text);
  */
 bool tr__ws_code_is_valid(unsigned code);
 
-/** How to write a frame. */
+/** What the header of a frame says. */
 struct ws_frame {
     enum ws_opcode opcode;
-    bool is_unfinished; /* the frame is a fragment, and not the last one */
-    bool is_deflated;   /* sets RSV1; only for the first frame of a message */
+    bool is_unfinished; /* the frame is a fragment of a message, and more fragments follow */
+    bool is_deflated;   /* the message is deflated; only for the first frame of a message */
     size_t size;        /* size of the payload */
-    /** For a client: four random bytes, new for each frame (5.3). NULL for a server. */
+    /**
+     * for a client: four random bytes, new for each frame (5.3); NULL: a server, which has no mask
+     */
     const unsigned char *mask;
 };
 
 /**
- * Writes the header of a frame. Returns its size. The caller masks the payload of a client by
- * tr__ws_mask.
+ * Writes the header of a frame. Returns the size of the header. For a client, the caller must mask
+ * the payload by tr__ws_mask.
  */
 size_t tr__ws_write_header(const struct ws_frame *frame, unsigned char to[WS_HEADER_MAX]);
 
 /**
  * Writes the payload of a close: the code, and as many whole characters of the reason as fit. A
- * reason that is not UTF-8 is left out. For WS_CODE_NONE the payload is empty. Returns its size.
+ * reason that is not UTF-8 is left out. For WS_CODE_NONE the payload is empty. Returns the size of
+ * the payload.
  */
 size_t tr__ws_write_close(unsigned code, tr_bytes reason, unsigned char to[WS_CONTROL_MAX]);
 

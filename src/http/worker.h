@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The part of a worker that belongs to HTTP: streams of zlib, which are used for one message after
- * the other. Worker only.
+ * What a worker keeps for HTTP: streams of zlib. They are used for one message after the other.
+ * Worker only.
  */
 #ifndef HTTP_WORKER_H
 #define HTTP_WORKER_H
@@ -10,8 +10,8 @@ struct deflate;
 struct worker;
 
 /**
- * Returns the streams of this worker, and makes them at the first use; NULL: out of memory. A turn
- * must not keep them during a wait.
+ * Returns the streams of zlib of this worker, and makes them at the first use. NULL: out of memory.
+ * A turn must not use them across a wait.
  */
 struct deflate *tr__http_worker_deflate(struct worker *worker);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * WebSockets of a client: a handshake in the turn that connects; after that, the same session as on
- * a server.
+ * WebSockets of a client: the turn that connects makes the handshake. After that, the WebSocket has
+ * the same kind of session as on a server.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,10 @@
 #include "net/protocol.h"
 #include "net/rare.h"
 
-/* The type of a piece of input. No other file has its descriptor, so programs cannot have a handler
- * for it. */
+/*
+ * The type of a piece of input. No other file has its descriptor, so no program can have a handler
+ * for this type.
+ */
 TR_MESSAGE(tr_ws_piece_, (channel, channel), (bytes, bytes));
 
 /* The data of a turn that connects, in its scratch memory. */
@@ -48,7 +50,7 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
 {
     const struct ws_session *session = ws_session_of(channel);
     (void)seen;
-    /* while there is no session, the turn itself reads the handshake */
+    /* before the WebSocket has a session, the turn that connects reads the handshake */
     return session ? tr__ws_cut(session, bytes, piece) : 0;
 }
 
@@ -68,7 +70,7 @@ static void on_deadline(struct channel *channel)
     if (ws_session_of(channel))
         tr__ws_deadline(channel);
     else
-        /* no deadline of the channel, because the turn that connects has its own limit */
+        /* the channel needs no deadline, because the turn that connects has a limit */
         channel->deadline_ns = TR_NEVER;
 }
 
@@ -91,11 +93,14 @@ static const struct tr_protocol ws_protocol = {
 
 static size_t size_of(const char *text)
 {
-    /* the text, with the name and the punctuation of its header */
+    /* a field is its text, its name and punctuation; 40 bytes are enough for the last two */
     return text ? strlen(text) + 40 : 0;
 }
 
-/* Makes the request, in scratch memory. Returns no bytes if there is no memory. */
+/*
+ * Makes the request of the handshake, in scratch memory. If out of memory, returns bytes whose data
+ * is NULL.
+ */
 static tr_bytes make_request(const struct ws_job *job, struct tr_self *self)
 {
     const tr_ws_call *call = job->call;
@@ -126,7 +131,7 @@ static tr_bytes make_request(const struct ws_job *job, struct tr_self *self)
     return (tr_bytes){begin, (size_t)(to - begin)};
 }
 
-/* Finds a field that must not occur twice. Returns false if it does. */
+/* Finds a field that may occur only once. Returns false if it occurs twice. */
 static bool field_of(const struct ws_job *job, const char *name, tr_bytes *value)
 {
     const struct http_head *head = &job->answer.head;
@@ -153,7 +158,7 @@ static bool is_upgrade(const struct ws_job *job)
            field_of(job, "sec-websocket-accept", &accept) && tr__ws_accept_is_valid(key, accept);
 }
 
-/* Checks the answer. Returns TR_OK, TR_REFUSED or TR_BAD_DATA. */
+/* Checks the answer to the handshake. Returns TR_OK, TR_REFUSED or TR_BAD_DATA. */
 static tr_status check(struct ws_job *job)
 {
     tr_bytes protocol, extension;
@@ -213,7 +218,7 @@ static bool has_tls_options(const tr_endpoint *by)
     return by && (by->trusts || by->certificate || by->key || by->server_name || by->insecure);
 }
 
-/* Returns the endpoint of a WebSocket. */
+/* Returns the endpoint to which the WebSocket connects. */
 static tr_endpoint endpoint_of(const struct ws_job *job, tr_time within_ns)
 {
     const tr_endpoint *by = job->call->by;
@@ -253,7 +258,7 @@ static void job_init(struct ws_job *job, struct tr_self *self, const tr_ws_call 
                           .ping_ns = call->ping_ns ? call->ping_ns : TR_WS_PING_NS};
 }
 
-/* Makes a WebSocket of a channel whose handshake has ended. */
+/* Makes a channel a WebSocket. Call when its handshake has ended. */
 static tr_status begin(struct tr_self *self, struct ws_job *job)
 {
     struct channel *channel;
@@ -267,7 +272,8 @@ static tr_status begin(struct tr_self *self, struct ws_job *job)
     if (rare_is_there(channel))
         channel->rare->within_ns = 0;
     tr__ws_wait(channel);
-    tr__channel_call(channel); /* frames may have come directly behind the answer */
+    /* frames may have come together with the answer, so handle them now */
+    tr__channel_call(channel);
     return TR_OK;
 }
 
@@ -285,7 +291,7 @@ static tr_status connect_as(struct tr_self *self, struct ws_job *job, tr_time wi
     if (status == TR_OK)
         *made = job->conn.channel;
     else if (tr__channel_of(self, job->conn.channel, &channel) == TR_OK)
-        /* the actor never got the channel, so it must not get tr_closed */
+        /* the program has never got the channel, so its actor must not get tr_closed */
         tr__channel_free(channel);
     return status;
 }

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-#define WINDOW_MIN 8 /* smallest window of deflate, in bits (RFC 7692 7.1.2) */
+#define WINDOW_MIN 8 /* the smallest window that RFC 7692 allows, in bits (7.1.2) */
 #define WINDOW_MAX 15
-#define WINDOW_OURS 9 /* smallest window of this side: zlib makes no raw stream with 8 bits */
+/* the smallest window that this side can use: zlib makes no raw stream with 8 bits */
+#define WINDOW_OURS 9
 
-/* The parameters, as bits of extension.seen. */
+/* The parameters of an extension that were seen: bits of extension.seen. */
 enum {
     SERVER_NO_CONTEXT = 1,
     CLIENT_NO_CONTEXT = 2,
@@ -18,7 +19,7 @@ enum {
     CLIENT_WINDOW = 8,
 };
 
-/* One extension of a list. */
+/* One extension in the list of a header, with its parameters. */
 struct extension {
     bool is_deflate;
     bool is_wrong; /* a parameter is unknown, is repeated, or has a wrong value */
@@ -50,7 +51,10 @@ static bool read_token(struct cursor *in, struct word *word)
     return word->size > 0;
 }
 
-/* Reads a token, or a token in quotes. RFC 6455 9.1 allows nothing else in quotes. */
+/*
+ * Reads the value of a parameter: a token, or a token in quotes. RFC 6455, 9.1 allows nothing else
+ * in quotes.
+ */
 static bool read_value(struct cursor *in, struct word *word)
 {
     if (in->at < in->end && *in->at == '"') {
@@ -65,7 +69,7 @@ static bool is_word(const struct word *word, const char *text)
     return word->size == strlen(text) && memcmp(word->begin, text, word->size) == 0;
 }
 
-/* Returns the number of window bits, 8 to 15, or 0 if the text is no such number. */
+/* Returns the number of window bits that a value names, 8 to 15; 0 if it names no such number. */
 static unsigned window_of(const struct word *word)
 {
     unsigned bits = 0;
@@ -118,7 +122,7 @@ static bool read_extension(struct cursor *in, struct extension *extension)
     return true;
 }
 
-/* Whether a server can accept this offer of a client. */
+/* Whether this server can accept this offer of a client. */
 static bool is_offer_kept(const struct extension *offer)
 {
     if (!offer->is_deflate || offer->is_wrong)
@@ -151,7 +155,7 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
     if (offers.size == 0)
         return (struct ws_deflate){0};
     struct cursor in = {offers.data, (const unsigned char *)offers.data + offers.size};
-    /* Read the whole list, because a list that is malformed anywhere is ignored. */
+    /* Read the whole list first: if any part of it is malformed, all of it is ignored. */
     cursor_skip_space(&in);
     do {
         struct extension offer;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The text that is appended to the key before hashing (RFC 6455 1.3). */
+/* The text that is appended to the key before it is hashed (RFC 6455 1.3). */
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 static bool is_base64_digit(unsigned char byte)
@@ -99,7 +99,7 @@ bool tr__ws_list_has(tr_bytes list, const char *token)
     return false;
 }
 
-/* A host and its port, as text; the port may be empty. */
+/* A host and its port, as text. The port may be empty. */
 struct place {
     const unsigned char *host;
     size_t host_size;

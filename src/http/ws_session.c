@@ -15,10 +15,13 @@
 #include "base/assert.h"
 
 enum {
-    /* a part of a large frame with this many bytes is handled before the rest has come */
+    /*
+     * if the part of a large frame that has come has this many bytes, it is handled before the rest
+     * has come
+     */
     PORTION_MIN = 16 * 1024,
     TEXT_MAX = 160,  /* size of the text in tr_closed */
-    DEFLATE_MIN = 64 /* shorter messages are not deflated, because they would grow */
+    DEFLATE_MIN = 64 /* shorter messages are not deflated, because deflating makes them longer */
 };
 
 tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup)
@@ -63,7 +66,7 @@ void tr__ws_session_free(const struct memory_source *source, void *session)
     source_resize(source, session, 0);
 }
 
-/* Returns the site of a listener's channel; NULL: the channel is that of a client. */
+/* Returns the site of a channel of a server; NULL: the channel is one of a client. */
 static const struct http_site *site_of(const struct channel *channel)
 {
     bool is_client = ws_session_of(channel)->reader.role == WS_CLIENT;
@@ -72,8 +75,10 @@ static const struct http_site *site_of(const struct channel *channel)
 
 /* ---- Cutting. ---- */
 
-/* Returns the size of a frame with its header, or 0 if the header has not come or its length has
- * the highest bit set. */
+/*
+ * Returns the size of a frame with its header. Returns 0 if the header has not come completely, or
+ * if the length in it has its highest bit set, which is not allowed.
+ */
 static size_t frame_size(const unsigned char *data, size_t size)
 {
     if (size < 2)
@@ -91,13 +96,14 @@ static size_t frame_size(const unsigned char *data, size_t size)
 size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *piece)
 {
     *piece = bytes;
-    if (session->reader.left) { /* these bytes are the rest of a frame */
+    /* a part of a frame was handled before; these bytes are the rest of it */
+    if (session->reader.left) {
         piece->size = bytes.size < session->reader.left ? bytes.size : session->reader.left;
         return piece->size;
     }
     size_t size = frame_size(bytes.data, bytes.size);
     if (size && size <= bytes.size) {
-        /* the whole frame has come; if it has errors, its turn finds them */
+        /* the whole frame has come, so the turn that handles it finds its errors */
         piece->size = size;
         return size;
     }
@@ -115,8 +121,10 @@ size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *pi
 
 /* ---- Writing. ---- */
 
-/* Makes a mask for a frame of a client, RFC 6455, 5.3. Returns false on a server, whose frames have
- * no mask. */
+/*
+ * Makes a mask for a frame of a client: RFC 6455, 5.3. On a server returns false, because frames of
+ * a server have no mask.
+ */
 static bool mask_make(const struct channel *channel, unsigned char mask[4])
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -127,7 +135,7 @@ static bool mask_make(const struct channel *channel, unsigned char mask[4])
     return true;
 }
 
-/* Writes a control frame, whose payload is small. Does not wait. */
+/* Writes a control frame to the output. Its payload is small. Does not wait. */
 static tr_status append(struct channel *channel, enum ws_opcode opcode, tr_bytes payload)
 {
     unsigned char frame[WS_HEADER_MAX + WS_CONTROL_MAX];
@@ -146,8 +154,10 @@ static tr_status append(struct channel *channel, enum ws_opcode opcode, tr_bytes
     return status;
 }
 
-/* Writes a frame to a channel that is writable. The payload is in memory of the library. A client masks that payload in
- * place. */
+/*
+ * Writes a frame to a channel that can be written to. The payload must be in memory of the library, because on a client
+ * this function masks it in place.
+ */
 static tr_status write_frame(struct tr_self *self, struct channel *channel, enum ws_opcode opcode,
                              tr_bytes payload, bool is_deflated)
 {
@@ -164,8 +174,10 @@ static tr_status write_frame(struct tr_self *self, struct channel *channel, enum
     return tr__write_with(self, channel, (tr_bytes){head, size}, payload);
 }
 
-/* Writes a copy of a message, masked or deflated. Waits for capacity before it makes the copy,
- * because the turn may end during the wait. */
+/*
+ * Writes a copy of a message, deflated or masked. First waits until the output has capacity,
+ * because the turn may end during the wait, and would not free the copy.
+ */
 static tr_status write_copy(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
                             tr_bytes payload, bool is_deflated)
 {
@@ -197,8 +209,10 @@ tr_status tr__ws_write(struct tr_self *self, struct channel *channel, enum ws_op
     if (!is_deflated && session->reader.role == WS_SERVER)
         return write_frame(self, channel, opcode, payload, false);
     tr_status status = write_copy(self, handle, opcode, payload, is_deflated);
-    /* End the channel, because programs may ignore the status, and a missing message would not be
-     * noticed. */
+    /*
+     * End the channel: programs may ignore the status, and then nobody would notice that a message
+     * is missing.
+     */
     if (status != TR_OK && tr__writable(self, handle, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
@@ -258,8 +272,10 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
     const struct tr_system *system = channel->worker->system;
     bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
     unsigned code = has_failed ? WS_CODE_FAILED : is_stopping ? WS_CODE_GOING_AWAY : WS_CODE_NORMAL;
-    /* If the run has failed, its output is dropped. A close frame would be behind that output, so
-     * it cannot be sent either. */
+    /*
+     * If the run has failed, its output is dropped. A close frame would be behind that output, so
+     * it would be dropped, too.
+     */
     bool is_cut = has_failed && channel->work->output.size;
     if (!is_cut && tr__ws_write_last(channel, code, (tr_bytes){"", 0}))
         channel->flags |= CHANNEL_ANSWERED;
@@ -267,8 +283,10 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
         channel->flags &= ~(uint32_t)CHANNEL_ANSWERED;
 }
 
-/* Answers a close or an error of the other side, and ends the channel. Code and reason become the
- * text of tr_closed. */
+/*
+ * Answers a close or an error of the other side by a close, and closes the channel. Code and reason
+ * become the text of tr_closed.
+ */
 static void end(struct channel *channel, unsigned code, tr_bytes reason)
 {
     char text[TEXT_MAX];
@@ -290,7 +308,7 @@ void tr__ws_wait(struct channel *channel)
     session->is_pinged = false;
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
     if (channel->deadline_ns == deadline)
-        return; /* already set: several messages came in this round */
+        return; /* the deadline is set already, by an earlier message of this round */
     channel->deadline_ns = deadline;
     tr__channel_arm(channel);
 }
@@ -299,7 +317,7 @@ void tr__ws_deadline(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
-    /* no silence: a turn runs, and no input is read during it */
+    /* while a turn runs, no input is read, so the other side may not be silent */
     bool is_busy = channel_has(channel, CHANNEL_IN_TURN);
     if (session->is_pinged && !is_busy) {
         tr__channel_end(channel, TR_TIMEOUT, "a ping was not answered");
@@ -333,12 +351,12 @@ static tr_next call(struct tr_self *self, const struct channel *channel, void *s
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 
-/* Appends a portion to the earlier portions of its message. Fails with TR_NO_MEMORY. */
+/* Appends a portion of a message to the portions that have come before. Fails with TR_NO_MEMORY. */
 static tr_status join(const struct memory_source *source, struct ws_session *session,
                       const struct ws_event *event)
 {
     if (event->is_first)
-        /* free first: if the turn of the last message has failed, its bytes are still here */
+        /* the bytes of the last message are still here if its turn has failed */
         joined_free(source, session);
     if (!session->joined) {
         session->joined = source_resize(source, NULL, sizeof *session->joined);
@@ -356,7 +374,10 @@ static tr_status join(const struct memory_source *source, struct ws_session *ses
     return TR_OK;
 }
 
-/* Inflates a message in `bytes`, into scratch memory with a NUL behind it. */
+/*
+ * Replaces `bytes`, a deflated message, by its inflated form in scratch memory. A text gets a NUL
+ * behind it.
+ */
 static tr_status inflate(struct tr_self *self, const struct ws_session *session, tr_bytes *bytes)
 {
     struct net_buffer out = NET_BUFFER(&self->worker->system->source);
@@ -369,7 +390,7 @@ static tr_status inflate(struct tr_self *self, const struct ws_session *session,
     if (status == TR_OK && !copy)
         status = TR_NO_MEMORY;
     if (status == TR_OK) {
-        if (all.data) /* not for an empty message */
+        if (all.data) /* an empty message has no bytes to copy */
             memcpy(copy, all.data, all.size);
         copy[all.size] = '\0';
         *bytes = (tr_bytes){copy, all.size};
@@ -378,7 +399,10 @@ static tr_status inflate(struct tr_self *self, const struct ws_session *session,
     return status;
 }
 
-/* Calls the handler with a message, inflated if needed. An invalid message ends the WebSocket. */
+/*
+ * Calls the handler with a message, which is inflated first if needed. If the message is invalid,
+ * ends the WebSocket.
+ */
 static tr_next deliver(struct tr_self *self, struct channel *channel, void *state,
                        const struct ws_event *event, struct tr_ws_message *message)
 {
@@ -409,7 +433,7 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     if (event->is_first && event->is_last) {
         message.bytes = event->bytes;
         if (event->is_text) {
-            /* Make space for a NUL: move the payload one byte to the front, where the header was. */
+            /* Make space for a NUL behind the payload: move the payload one byte to the front, where the header was. */
             char *bytes = (char *)(uintptr_t)event->bytes.data - 1;
             memmove(bytes, bytes + 1, event->bytes.size);
             bytes[event->bytes.size] = '\0';
@@ -425,7 +449,10 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     }
     if (!event->is_last)
         return TR_SAME;
-    /* Give the memory to the turn, because the channel may be gone when the handler returns. */
+    /*
+     * Copy the message into memory of the turn, because the channel may be gone when the handler
+     * returns.
+     */
     tr_bytes all = net_buffer_bytes(session->joined);
     char *bytes = tr_scratch(self, all.size + 1);
     if (all.data)

@@ -11,7 +11,7 @@
 #include "http/ws_session.h"
 #include "net/channel_end.h"
 
-enum { HEAD_MIN = 192 /* bytes of the answer apart from the texts of the program */ };
+enum { HEAD_MIN = 192 /* the most bytes of the answer without the texts of the program */ };
 
 /* Returns the value of a header; empty if there is none. */
 static tr_bytes header(struct http_request *request, const char *name)
@@ -26,7 +26,7 @@ bool tr__ws_is_upgrade(struct http_request *request)
            tr__ws_list_has(header(request, "upgrade"), "websocket");
 }
 
-/* Refuses a handshake. Returns false. */
+/* Answers a handshake with an error. Returns false. */
 static bool handshake_refuse(struct http_request *request, int status, const char *text)
 {
     tr__http_answer_error(request, status, text, NULL);
@@ -70,7 +70,7 @@ bool tr__ws_answer_upgrade(struct http_request *request)
 
 /* ---- Accepting. ---- */
 
-/* Writes the answer. */
+/* Writes the answer that accepts a handshake. */
 static void put_answer(struct http_request *request, const char *protocol, const char *extension)
 {
     char accept[WS_ACCEPT_SIZE + 1];
@@ -94,7 +94,7 @@ static void put_answer(struct http_request *request, const char *protocol, const
     tr_commit(request->self, handle, (size_t)(to - begin));
 }
 
-/* Sends the answer, and makes a WebSocket of the channel. */
+/* Sends the answer to a handshake, and makes the channel a WebSocket. */
 static tr_status accept_with(struct http_request *request, const char *protocol,
                              const tr_handler *row)
 {
@@ -118,7 +118,8 @@ static tr_status accept_with(struct http_request *request, const char *protocol,
                                    .protocol = protocol};
     tr_status status = tr__ws_session_begin(channel, &setup);
     if (status != TR_OK)
-        tr__channel_reset(channel); /* the answer was not sent yet, so reset */
+        /* nothing of the answer was sent yet, so reset the connection */
+        tr__channel_reset(channel);
     return status;
 }
 

@@ -13,9 +13,9 @@ bool tr__ws_is_upgrade(struct http_request *request);
  */
 bool tr__ws_check(struct http_request *request);
 /**
- * Accepts the WebSocket of a request for a layer above, whose row gets the messages, and whose
- * on_end is called when the WebSocket ends. TR_CLOSED: the client is gone. TR_NO_MEMORY: nothing
- * was sent, and the channel was reset. Waits.
+ * Accepts the WebSocket of a request for a layer above. `row` of that layer gets the messages, and
+ * above->on_end is called when the WebSocket ends. TR_CLOSED: the client is gone. TR_NO_MEMORY:
+ * nothing was sent, and the channel was reset. Waits.
  */
 TR_MUST_CHECK tr_status tr__ws_accept_above(struct http_request *request, const tr_handler *row,
                                             struct ws_above *above);

@@ -9,7 +9,7 @@
 #include "http/ws_session.h"
 #include "net/write.h"
 
-/* Finds a WebSocket to which this turn may write. */
+/* Finds the WebSocket to which this turn wants to write. */
 static tr_status websocket_find(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__writable(self, handle, found);
