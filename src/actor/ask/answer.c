@@ -41,7 +41,10 @@ tr_status tr__ask_failed_status(const struct tr_self *self)
     }
 }
 
-/* Says which handler of which actor has not replied, because the asker knows the request only. */
+/*
+ * Writes the error text of a request without a reply: it names the handler and its actor, because
+ * the asker knows only the request.
+ */
 __attribute__((__noinline__)) static void silence_say(const struct tr_self *self, char *words,
                                                       size_t size)
 {
@@ -66,8 +69,8 @@ void tr__request_finish(struct tr_self *self, tr_next next)
     char words[320];
     if (self->is_cancelled) {
         /*
-         * TR_STOPPED also for a sealed actor: it falls asleep or ends, and no other incarnation
-         * follows.
+         * A sealed actor also gives TR_STOPPED, because it falls asleep or ends: no other
+         * incarnation follows.
          */
         bool is_over = self->cell->life >= LIFE_STOPPING || self->cell->flags & CELL_SEALED;
         status = is_over ? TR_STOPPED : TR_RESTARTED;
@@ -148,9 +151,9 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
 }
 
 /*
- * Whether `type` is the reply type of `request`. Each file has its own descriptors of the types of
- * a header, so two descriptors of one type may differ. To compare them member by member takes 400
- * instructions. So a worker remembers the last pair that was equal.
+ * Whether `type` is the reply type of `request`. Two descriptors of one type may differ, because
+ * each file has its own descriptors of the types of a header. Comparing them member by member takes
+ * 400 instructions, so a worker remembers the last pair that was equal.
  */
 static inline bool is_reply_of(struct worker *worker, const tr_type *request, const tr_type *type)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Answers: what becomes of a request on the side of the actor that handles it.
+ * Answers: what becomes of a request on the side of the actor that handles the request.
  *
  * A request is answered once: by a reply, by an error, or by the actor to which it is forwarded.
  * All functions but answer_is_report: owner only.
@@ -18,11 +18,11 @@ struct cell;
 struct tr_self;
 struct worker;
 
-/** The answer to a WHY: the part of a report that is filled in, as bytes. */
+/** The answer to a WHY: the part of a tr_why_report that this actor could fill in, as bytes. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 /**
- * Whether a reply answers a WHY. Such a reply is no dead letter if nobody waits for it any more.
- * Any thread.
+ * Whether an envelope is the reply to a WHY. If no turn waits for such a reply any more, it does
+ * not become a dead letter. Any thread.
  */
 static inline bool answer_is_report(const struct envelope *reply)
 {
@@ -55,13 +55,13 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
  */
 tr_later tr__later_new(struct tr_self *self, const struct envelope *request, const tr_type *type);
 /**
- * Answers all requests whose reply was deferred, because the actor ends (TR_STOPPED) or is
- * restarted (TR_RESTARTED).
+ * Refuses all requests whose reply was deferred: with TR_STOPPED when the actor ends, with
+ * TR_RESTARTED when it is restarted.
  */
 void tr__laters_refuse(struct worker *worker, struct cell *cell);
 /**
- * Refuses the queued requests of an actor that begins to stop. So the askers need not wait until
- * the children of the actor have ended.
+ * Refuses the queued requests of an actor that begins to stop. Otherwise the askers would wait
+ * until the children of the actor have ended.
  */
 void tr__asks_refuse_queued(struct worker *worker, struct cell *cell);
 

@@ -24,24 +24,24 @@
 
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 
-/* Added to the deadline in a request if the time was not read from a clock. */
+/* This is added to the deadline in a request when the time of the ask was not read from a clock. */
 #define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
 
 /*
- * How many ticks may come sooner than WATCH_TICK_NS after the previous tick. Examples are the tick
- * after a late tick, and the tick before the watch dozes.
+ * How many of the ticks since an ask may have come less than WATCH_TICK_NS after the tick before
+ * them. Examples are the tick that follows a late tick, and the tick before the watch dozes.
  */
 enum { TICKS_SPARE = 3 };
 
 /*
- * The limit of deadlines in requests, which have 32 bits: a deadline more than 2^31 ms ahead would
- * seem to be in the past. An ask with a later deadline has only its own timer.
+ * How far ahead a deadline in a request may be. The field has 32 bits, and a deadline more than
+ * 2^31 ms ahead would seem to be in the past. An ask with a later deadline has only its own timer.
  */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
 /*
- * Timeouts up to this limit, a day, need no check against DEADLINE_FAR_NS and cannot overflow the
- * time.
+ * One day. A timeout up to this limit needs no check against DEADLINE_FAR_NS, and adding it to the
+ * time cannot overflow.
  */
 #define QUICK_WAIT_NS (24 * 3600 * TR_SECOND)
 
@@ -90,9 +90,9 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
 }
 
 /*
- * Returns the latest time at which an untimed ask can have been made. If n ticks have come since
- * the ask, the ask is at least n - TICKS_SPARE tick periods old. `now_ns` alone would be too late,
- * because another turn may have run for long since the ask.
+ * Returns the latest time at which an untimed ask can have been made. After n ticks since the ask,
+ * the ask is at least n - TICKS_SPARE tick periods old. `now_ns` itself would be too late, because
+ * another turn may have run for a long time since the ask.
  */
 static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_time now_ns)
 {
@@ -104,15 +104,18 @@ static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_
 }
 
 /*
- * Returns the time at which the timer of a young ask is due. Reads the clock into *now_ns if it is
- * needed and *now_ns is 0.
+ * Returns the time at which the timer of a young ask is due. For an untimed ask, reads the clock
+ * into *now_ns, unless *now_ns has a time already.
  */
 static tr_time young_deadline(const struct worker *worker, const struct ask *ask, tr_time *now_ns)
 {
     const tr_platform *platform = worker->loop.platform;
     if (!ask->is_untimed)
         return ask->timeout.deadline_ns;
-    /* The time of the loop cannot be used, because it may be from before the ask. */
+    /*
+     * The time of the loop does not serve here, because the loop may have read it before the ask
+     * was made.
+     */
     *now_ns = *now_ns ? *now_ns : platform->mono_now(platform);
     return timer_deadline(ask->timeout.deadline_ns,
                           latest_of(worker, ask, *now_ns) - ask->asked_ns);
@@ -255,7 +258,10 @@ bool tr__ask_is_late(uint32_t deadline_ms, tr_time now_ns)
     return deadline_ms && (int32_t)(deadline_ms - now_ms) < 0;
 }
 
-/* Returns the deadline of an ask: not after the deadline of the request that the turn handles. */
+/*
+ * Returns the deadline of an ask: `deadline_ns`, or the deadline of the request that this turn
+ * handles if that is earlier.
+ */
 ASK_INLINE tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time deadline_ns)
 {
     const struct envelope *envelope = self->batch ? tr__batch_latest(self) : self->envelope;
@@ -320,8 +326,8 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 }
 
 /*
- * Ends an ask whose request could not be sent. If a turn is run again from its record, the record
- * may have the answer; then the ask is answered.
+ * Ends an ask whose request could not be sent. When a turn is run again from its record and the
+ * record has the answer, the ask gets that answer instead.
  */
 static void ask_unsent(struct tr_self *self, struct ask *ask, tr_status status)
 {
@@ -407,7 +413,7 @@ ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *
 }
 
 /*
- * Sends a flat request in the usual case: to an actor of this worker with nothing unusual, while
+ * Sends a flat request in the usual case: the receiver is on this worker with nothing unusual, and
  * the actor of this turn has no other ask open. In any other case calls ask_slowly. As in
  * tr_self_tell, all conditions are checked before anything is changed, and no function is called.
  * `now_ns` is the time of a clock or, if `is_rough`, the loop's time.
@@ -444,8 +450,8 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     self->asks.places[place] = (uintptr_t)ask;
     turn_require_slow_end(self);
     /*
-     * Stored as one word: after two stores of half a word, a read of the whole word would wait
-     * until both are in the cache.
+     * Store both halves as one word. After two stores of half a word, a read of the whole word
+     * would wait until both halves are in the cache.
      */
     tr_pending pending = {(uint64_t)place << 32 | id};
     ask->pending = pending.id;
@@ -471,8 +477,8 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
 }
 
 /*
- * As ask_quickly, but reads a clock. For workers without a watch that ticks, or if a tick has come
- * since the worker last looked at the clock.
+ * As ask_quickly, but reads a clock. For a worker without a watch that ticks, and for a worker that
+ * has not looked at the clock since the last tick.
  */
 __attribute__((__noinline__)) static tr_pending ask_by_clock(struct tr_self *self, uint64_t to,
                                                              const tr_type *type,

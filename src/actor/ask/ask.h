@@ -2,17 +2,17 @@
 /**
  * Asks: requests that a turn waits for.
  *
- * An ask belongs to the turn that made it and lives until that turn ends, in a table of its actor,
- * by number. (For asks of tr_ask_then see actor/ask/ask_then.h.) An ask is done when a REPLY or an
- * EXCEPTION with its number arrives, when its time is up, or when it could not be sent. The first
- * of these counts, and a REPLY that comes later is a dead letter. A number is not used again before
- * 2^32 others, and the next incarnation of an actor has another generation. So a late reply finds
- * no ask.
+ * An ask belongs to the turn that made it, and lives until that turn ends. A table of the actor
+ * finds the ask by its number. (For asks of tr_ask_then see actor/ask/ask_then.h.) An ask is done
+ * when a REPLY or an EXCEPTION with its number arrives, when its time is up, or when it could not
+ * be sent. The first of these counts, and a REPLY that comes later is a dead letter. A late reply
+ * finds no ask: the number of an ask is used again only after 2^32 others, and the next incarnation
+ * of an actor has another generation.
  *
  * The side of the receiver: a request that is handled is answered once. tr_reply makes its envelope
- * ANSWERED. An envelope that is still an ASK when its turn has ended, or that becomes a dead
- * letter, is itself turned into the EXCEPTION that says so. So nothing must be allocated for that.
- * All functions: owner only.
+ * ANSWERED. When a turn ends and its envelope is still an ASK, the runtime turns this envelope into
+ * the EXCEPTION for the asker. It does the same with an ASK that becomes a dead letter. So an
+ * EXCEPTION needs no allocation. All functions: owner only.
  */
 #ifndef ACTOR_ASK_ASK_H
 #define ACTOR_ASK_ASK_H
@@ -28,8 +28,8 @@ struct cell;
 struct worker;
 
 /**
- * Set in a tr_pending that has a status instead of an ask, so that lack of memory is an outcome of
- * an ask like any other.
+ * A bit of a tr_pending that has a status and no ask. With it, a lack of memory is an outcome of an
+ * ask like any other.
  */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
@@ -38,12 +38,14 @@ struct later {
     struct list link;
     uint64_t number;
     const tr_type *type;
-    /* names the asker; is sent as an EXCEPTION if no reply comes */
+    /* the envelope of the answer, which names the asker; sent as an EXCEPTION if no reply comes */
     struct envelope *answer;
     tr_time since_ns; /* when the reply was deferred */
 };
 
-/** Returns an ask of this turn's actor that is not sent yet; NULL when out of memory. */
+/**
+ * Returns a new ask of this turn's actor, whose request is not sent yet; NULL when out of memory.
+ */
 struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type);
 /** Sends the request of an ask. The ask may be done when this returns. */
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns);
@@ -56,8 +58,8 @@ void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask);
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
 /**
- * Ends an ask whose outcome is known and whose trace is complete. Wakes its turn if the turn waits
- * for no other ask; queues the carrier of an ask of tr_ask_then.
+ * Ends an ask whose outcome is known and whose trace is complete. Wakes its turn, unless the turn
+ * waits for another ask. For an ask of tr_ask_then, queues its carrier instead.
  */
 void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
 
@@ -65,12 +67,15 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sets the outcome of an ask that is in a cycle, and would never be answered, to TR_ASK_CYCLE. The
- * ask is done when its trace is complete.
+ * Sets the outcome of an ask to TR_ASK_CYCLE, because the ask is in a cycle and would never be
+ * answered. The ask is done when its trace is complete.
  */
 void tr__ask_end_in_cycle(struct worker *worker, struct ask *ask);
 
-/** Moves the timers of new asks into the wheel. Must be called before the wheel is looked at. */
+/**
+ * Moves the timers of new asks into the wheel. The worker must call this before it looks at the
+ * wheel.
+ */
 void tr__asks_settle(struct worker *worker);
 
 /** Ends the asks whose timeout has expired. */
@@ -80,8 +85,8 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns);
 void tr__asks_free(struct worker *worker);
 
 /**
- * Returns a deadline in the format of envelopes; 0: there is none, or it is too late for that
- * format.
+ * Returns a deadline in the format of envelopes. Returns 0 when there is no deadline, and when the
+ * deadline is too late for that format.
  */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
 /** Whether a deadline in the format of envelopes has passed. False for 0, which is no deadline. */

@@ -11,15 +11,15 @@
 #include "actor/turn/park.h"
 
 enum {
-    /* the most actors of a chain; a longer cycle is not found, and its waits time out */
+    /* The most actors of a chain. The search does not find a longer cycle: its waits time out. */
     CHAIN_MAX = 1024,
-    /* the most nested branches; a branch is where an actor waits for several others */
+    /* The most branches inside each other. A branch is where an actor waits for several others. */
     BRANCHES_MAX = 32
 };
 
 /*
- * What a turn waits for: a reply of `to` to the ask `id` of `asker`. If id is 0: capacity in the
- * mailbox of `to`.
+ * What a turn waits for. If id is not 0, the turn waits for the reply of `to` to the ask `id` of
+ * `asker`. If id is 0, the turn waits for capacity in the mailbox of `to`.
  */
 struct edge {
     uint64_t to;
@@ -28,15 +28,18 @@ struct edge {
 };
 
 /*
- * A turn that waits for any one of several asks, recorded while the search follows these asks. If
- * the chain of one of them comes back to this turn, that ask will never be answered.
+ * A turn that waits for any one of several asks, while the search follows these asks. If the chain
+ * of an ask comes back to this turn, that ask will never be answered.
  */
 struct crossing {
     const struct crossing *outer;
     const struct tr_self *turn;
 };
 
-/* A search for a way from an actor back to itself, along the chain of actors that wait. */
+/*
+ * A search that follows the chain of waiting actors from one actor, and looks whether the chain
+ * comes back to it.
+ */
 struct search {
     struct worker *worker;
     /* the actor where the search began; in a cycle the search comes back to it */
@@ -44,25 +47,26 @@ struct search {
     uint64_t number; /* the number of the origin's wait */
     /* for CYCLEs: the ask that the origin waits for; 0: it waits for capacity */
     uint32_t ask;
-    /* the origin's turn if it is no barrier; NULL if it is a barrier */
+    /* the turn of the origin that waits, if that turn is no barrier; NULL if it is a barrier */
     const struct tr_self *loose;
     int32_t left; /* how many actors may still be looked at */
     /*
-     * the search does not take mail in. Other searches do, because what an actor waits for may be
-     * in its inbox
+     * The search leaves the mail in the inboxes. Other searches take it in, because a reply that an
+     * actor waits for may be in its inbox.
      */
     bool is_silent;
-    bool is_far;   /* the search sends CYCLEs where the chain leaves this worker */
-    bool has_left; /* the chain leaves this worker */
+    bool is_far;   /* send CYCLEs where the chain leaves this worker */
+    bool has_left; /* the search has found that the chain leaves this worker */
     bool
-        has_met; /* the search has come back to the origin; coming back to a crossing does not count */
+        /* The search has come back to the origin. Coming back to a crossing does not count. */
+        has_met;
     const struct crossing *crossings;
 };
 
 /*
- * Notes that the chain leaves this worker, and sends a CYCLE there if the search is_far. The CYCLE
- * may look at as many actors as search->left says if `is_last`, otherwise at half as many; this is
- * subtracted from search->left. Without such a limit CYCLEs could multiply without end, where chains
+ * Notes that the chain leaves this worker, and sends a CYCLE after it if search->is_far. If
+ * `is_last`, the CYCLE may look at search->left actors, otherwise at half as many. This share is
+ * subtracted from search->left. Without such a limit CYCLEs could multiply without end where chains
  * branch and meet again.
  */
 static void search_far(struct search *search, struct edge edge, bool is_last)
@@ -104,8 +108,9 @@ static bool waits_for_any(const struct tr_self *turn)
 }
 
 /*
- * Whether a turn that waits for any one of its asks is stuck: the chains of all these asks must lead
- * back. The chain of an ask that leaves this worker counts as one that does not.
+ * Whether a turn that waits for any one of its asks is stuck. It is stuck if the chains of all
+ * these asks lead back. An ask whose chain leaves this worker counts as one that can still be
+ * answered.
  */
 static bool all_lead_back(struct search *search, const struct tr_self *turn, int depth)
 {
@@ -124,8 +129,8 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
             break;
     }
     /*
-     * Inside an outer crossing it is enough that the asks lead to that crossing; the origin need
-     * not be met.
+     * Inside an outer crossing it is enough that the chains of the asks lead to that crossing. They
+     * need not lead to the origin.
      */
     is_stuck = is_stuck && (search->has_met || crossing.outer);
     search->crossings = crossing.outer;
@@ -135,8 +140,8 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
 }
 
 /*
- * Whether a request leads to a crossing. `turn` is the turn that handles the request; NULL: none
- * does yet.
+ * Whether a request leads to a crossing. `turn` is the turn that handles the request, or NULL if no
+ * turn handles it yet.
  */
 static bool is_crossing(const struct search *search, const struct cell *cell,
                         const struct tr_self *turn)
@@ -149,20 +154,23 @@ static bool is_crossing(const struct search *search, const struct cell *cell,
 }
 
 /*
- * Follows the edges from a turn to what it waits for, and also the edge that is in *next. Follows
- * all but the last one, which it leaves in *next for the loop of the caller; if there is none, sets
+ * Follows the edge in *next and all edges from a turn to what the turn waits for, except the last
+ * edge. Leaves the last edge in *next for the loop of the caller; if there is no edge, sets
  * next->to to 0. Returns true if one of the followed edges leads back.
  */
 static bool follow_turn(struct search *search, const struct tr_self *turn, struct edge *next,
                         int depth)
 {
     if (turn->state != TURN_PARKED)
-        return false; /* the turn was woken: it will end, or wait again */
+        return false; /* the turn was woken, so it waits for nothing now */
     if (turn->wait.wanted && waits_for_any(turn))
         return all_lead_back(search, turn, depth);
     uint32_t at = turn->asks.count;
     const struct ask *ask = turn->wait.wanted ? turn_ask_before(turn, &at) : NULL;
-    /* A turn that is behind another turn of its line waits for the same actor as that turn. */
+    /*
+     * A turn behind another turn of its line waits for the same receiver as the first turn of the
+     * line.
+     */
     const struct tr_self *first = turn->sender.wants ? tr__line_first(turn) : turn;
     if (first->state != TURN_PARKED)
         return false;
@@ -187,8 +195,8 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
 }
 
 /*
- * As follow_turn, but for all turns of an actor that wait as barriers: the actor starts no ask and
- * no notice before these turns resume.
+ * As follow_turn, but for all turns of an actor that wait as barriers. Until they resume, the actor
+ * starts no ask and no notice.
  */
 static bool follow_barriers(struct search *search, const struct cell *cell, struct edge *next,
                             int depth)
@@ -203,8 +211,8 @@ static bool follow_barriers(struct search *search, const struct cell *cell, stru
 }
 
 /*
- * Whether `edge` is the request that a turn handles. Always false for a turn with a batch, whose
- * requests are not looked at.
+ * Whether `edge` is the request that a turn handles. Always false for a turn with a batch: the
+ * search does not look at the requests of a batch.
  */
 static bool is_request_of(const struct tr_self *turn, struct edge edge)
 {
@@ -238,7 +246,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
         if (!search->is_silent && !is_origin)
             mail_look(search->worker, cell);
         /*
-         * A request waits only for the turn that handles it, and not for other turns of that actor.
+         * A request waits only for the turn that handles it, and for no other turn of that actor.
          */
         struct edge next = {0, 0, 0};
         const struct tr_self *turn = NULL;
@@ -246,7 +254,10 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
             turn = tr__ask_turn(cell, edge.asker, edge.id);
         if (edge.id && !turn && tr__ask_is_put_off(cell, edge.asker, edge.id))
             return false; /* tr_reply_later: it is not known which turn will answer the request */
-        /* The first request of the chain was just sent, so it need not be looked for. */
+        /*
+         * The turn has just sent the first request of the chain, so the search need not look for
+         * this request.
+         */
         bool is_first = !depth && !search->is_far && search->left == CHAIN_MAX - 1;
         if (edge.id && !turn && !is_first &&
             !tr__ask_is_here(search->worker, cell, edge.asker, edge.id))
@@ -274,8 +285,8 @@ enum ask_cycle tr__ask_cycle_look(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     /*
-     * First grant the capacity that this turn has freed, because a sender that gets capacity waits
-     * no longer.
+     * First grant the capacity that this turn has freed. A sender that gets capacity waits no
+     * longer, and so is in no cycle.
      */
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);
@@ -303,8 +314,8 @@ void tr__ask_cycle_announce(struct tr_self *self, uint64_t to)
 /* ---- Waits for replies. ---- */
 
 /*
- * Notes that an ask is in a cycle. Ends the ask, unless its turn waits for any one of several asks
- * and another of them can still be answered.
+ * Notes that an ask is in a cycle, and ends the ask. Exception: when the turn waits for any one of
+ * several asks, and another of these asks can still be answered, the ask does not end.
  */
 static void ask_in_cycle(struct tr_self *turn, struct ask *found)
 {
@@ -371,7 +382,7 @@ void tr__ask_cycle_announce_for_replies(struct tr_self *self)
 
 /* ---- CYCLEs that arrive. ---- */
 
-/* Ends the wait of an actor to which its own CYCLE has come back. */
+/* Ends the wait of an actor whose own CYCLE has come back to it. */
 static void cycle_close(struct cell *first, const struct tr_capacity *capacity)
 {
     struct tr_self *self = tr__waiter_find(first, capacity->number);

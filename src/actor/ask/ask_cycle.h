@@ -2,9 +2,9 @@
 /**
  * Finds cycles of actors that wait for each other.
  *
- * An actor with a turn that waits for capacity, or waits as a barrier for a reply, starts no ask
- * and no notice. So it holds up every actor that waits for it. Before a turn waits, it follows the
- * chain of the actors that it would wait for:
+ * An actor starts no ask and no notice while one of its turns waits for capacity, or waits as a
+ * barrier for a reply. So the actor holds up every actor that waits for it. Before a turn waits, it
+ * follows the chain of the actors that it would wait for:
  *   - Where an actor waits for several others, the search follows all of them.
  *   - A turn that waits for any one of several asks is in a cycle only if all of these asks lead
  *     back.
@@ -41,22 +41,22 @@ enum ask_cycle {
 };
 
 /**
- * Follows the chain that begins with `to`. Takes in the mail behind the doors of the actors in it.
- * Must be called before the wait is announced.
+ * Follows the chain that begins with `to`, and takes in the mail behind the doors of the actors of
+ * this chain. Must be called before the wait is announced.
  */
 enum ask_cycle tr__ask_cycle_look(struct tr_self *self, uint64_t to);
 
 /**
- * Sends CYCLEs where the chain leaves this worker. Must be called after the wait was announced, just
- * before the turn waits.
+ * Sends CYCLEs where the chain leaves this worker. The turn must call this after it has announced
+ * its wait, and just before it waits.
  */
 void tr__ask_cycle_announce(struct tr_self *self, uint64_t to);
 
 /**
- * As tr__ask_cycle_look, but for the asks that a turn is about to wait for. If the turn waits for all of
- * its asks, ends each one that is in a cycle. If the turn waits for any one of them, ends one of
- * them, and only if all are in cycles. Returns true if a chain leaves this worker. The turn need
- * not be a barrier.
+ * As tr__ask_cycle_look, but for the asks that a turn is about to wait for. If the turn waits for
+ * all of its asks, ends each ask that is in a cycle. If the turn waits for any one of its asks, and
+ * all of them are in cycles, ends one ask. Returns true if a chain leaves this worker. The turn
+ * need not be a barrier.
  */
 bool tr__ask_cycle_look_for_replies(struct tr_self *self);
 /** As tr__ask_cycle_announce, but for the asks that a turn is about to wait for. */

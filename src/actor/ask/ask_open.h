@@ -2,23 +2,24 @@
 /**
  * Asks between their request and their reply: the inline code that every ask goes through.
  *
- * A free ask has all its flags clear, no carrier, answer or trace, TR_OK as its status, and no
- * timer. The functions below leave an answered ask in that state, and tr__ask_free does so with all
- * others. So a new ask need not be cleared.
+ * A free ask has no flag set, no carrier, answer, trace or timer, and the status TR_OK. The
+ * functions below leave an answered ask in that state, and tr__ask_free does so with every other
+ * ask. So a new ask need not be cleared.
  *
- * The timer of an ask is young at first: it is in no wheel yet. tr__asks_settle gives it to the
- * wheel, in the next round of the loop or when the worker has to know when to wake up. Nearly all
- * asks are answered before that. So that this costs nothing, a chain of the worker holds all asks
- * that may be young. An answered ask stays in the chain until the next tr__asks_settle, whether it
- * is free or used again by then.
+ * The timer of an ask is young at first: it is in no wheel yet. tr__asks_settle moves the timer
+ * into the wheel, in the next round of the loop or when the worker has to know when to wake up.
+ * Nearly all asks are answered before that. A chain of the worker holds all asks that may be young.
+ * An answer does not take its ask out of the chain, so that answering costs nothing extra. The ask
+ * stays in the chain until the next tr__asks_settle, whether it is free or used again by then.
  *
  * To read a clock takes longer than the whole ask. So an ask to an actor of the same worker needs
  * no clock, if a watch ticks and no tick has come since the worker last read the clock. Such an ask
- * is untimed: it notes the time and the tick of that last look. Its timeout is counted from the
- * latest moment at which the ask can have been made. That moment is known when the timer is moved
- * into the wheel: it is the time of the move, less one tick period for each tick since the ask. So
- * the timeout is never early, and at most a few ticks late. The deadline in such a request is rough
- * (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask itself.
+ * is untimed: it notes the time and the tick at which the worker last read the clock. Its timeout
+ * is counted from the latest moment at which the ask can have been made. That moment is known when
+ * the timer is moved into the wheel: it is the time of the move, less one tick period for each tick
+ * since the ask. So the timeout is never early, and at most a few ticks late. The deadline in such
+ * a request is rough (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask
+ * itself.
  *
  * All functions: owner only.
  */
@@ -84,20 +85,20 @@ static inline void ask_unlist(struct cell *cell, struct ask *ask)
     ask_table_remove(&cell->extra->asks.table, ask);
 }
 
-/** Wakes the turn of an ask that is done, if the turn waits for no other ask. */
+/** Counts a finished ask of a turn. If the turn waits for no other ask, wakes the turn. */
 static inline void ask_wake(struct tr_self *turn, bool is_wanted)
 {
     if (is_wanted && turn->wait.wanted && !--turn->wait.wanted)
         turn_wake(turn, TR_OK);
 }
 
-/** Whether nothing of this ask has to be kept after its reply. */
+/** Whether nothing of this ask has to be kept when its reply has come. */
 static inline bool ask_is_plain(const struct ask *ask)
 {
     return !ask->is_fixed && !ask->is_look && !ask->carrier;
 }
 
-/** Answers a plain ask: its turn keeps the reply, and the ask is free. */
+/** Ends a plain ask with its reply: the turn keeps the reply, and the ask becomes free. */
 static inline void ask_answer(struct worker *worker, struct cell *cell, struct ask *ask,
                               struct envelope *reply)
 {
@@ -114,7 +115,8 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
 }
 
 /**
- * As ask_answer, but only for the newest ask of an actor, while its turn waits for this ask alone.
+ * As ask_answer, but only for the newest ask of an actor, and only while the turn waits for this
+ * ask alone.
  */
 static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
                                       struct cell_extra *extra, struct ask *ask,
@@ -140,7 +142,7 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
 
 /**
  * Whether a turn waits for one ask and for nothing else. A turn that waits for asks has no deadline
- * of its own.
+ * itself, because the asks have theirs.
  */
 static inline bool turn_awaits_one(const struct tr_self *turn)
 {
@@ -149,9 +151,9 @@ static inline bool turn_awaits_one(const struct tr_self *turn)
 
 /**
  * Answers the request of a turn in the most ordinary case: a flat reply of the right type, to an
- * actor of this worker whose turn waits for just this reply. In any other case returns false and
- * does nothing. All conditions are checked before anything is changed, and no function is called,
- * so that the other cases cost this path no register.
+ * actor of this worker whose turn waits only for this reply. In any other case returns false and
+ * does nothing. All conditions are checked before anything is changed, and no function is called.
+ * So the other cases cost this path no register.
  */
 static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
@@ -177,8 +179,8 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
     struct cell_extra *extra = cell->extra;
     struct ask *ask = extra->asks.table.newest;
     /*
-     * A young ask is not fixed, and an ask that a turn waits for has no carrier: so this ask is
-     * plain.
+     * An ask with just these flags is plain: it is not fixed, and an ask that a turn waits for has
+     * no carrier.
      */
     const uint32_t plain = ASK_STANDING(ASK_LISTED | ASK_YOUNG | ASK_WANTED);
     if (__builtin_expect(!ask || ask->id != request->payload.ask.id || ask->standing != plain ||

@@ -82,10 +82,10 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
             place++;
             continue;
         }
-        TR_ASSERT(ask->carrier); /* only asks of tr_ask_then are left, because all turns are over */
+        TR_ASSERT(ask->carrier); /* all turns are over, so only asks of tr_ask_then are left */
         if (ask->is_done) {
             ask->carrier->kind = ENVELOPE_VOID;
-            /* count as if the carrier had never been accepted */
+            /* take back the count of the carrier, as if it had never been accepted */
             atom64_count(&worker->counters.accepted, UINT64_MAX);
         } else {
             envelope_give(&worker->pool, ask->carrier);
@@ -93,8 +93,8 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
         extra->asks.then_count--;
         tr__ask_end(worker, cell, ask);
         /*
-         * Look at the same place again, because another ask may have moved there. If the table has
-         * shrunk, start again: asks may be anywhere.
+         * Look at this place of the table again, because another ask may have moved there. If the
+         * table has shrunk, start from its beginning, because any ask may have moved.
          */
         if (table->mask != mask)
             place = 0;
@@ -110,7 +110,7 @@ static tr_status ask_then(struct tr_self *self, const tr_then *then, void *conte
     if (self->cell->life >= LIFE_STOPPING)
         return TR_STOPPING;
     if (cell_durable(self->cell))
-        /* changes of the function that handles the answer would not be stored */
+        /* a durable actor would not store the changes of the function that handles the answer */
         return TR_NOT_SUPPORTED;
     struct worker *worker = self->worker;
     struct ask *ask = tr__ask_new(self, to.bits, then->handler.type);
@@ -119,7 +119,7 @@ static tr_status ask_then(struct tr_self *self, const tr_then *then, void *conte
     const struct tr_answered answered = {.ask = (uint64_t)(uintptr_t)ask,
                                          .then = (uint64_t)(uintptr_t)then,
                                          .context = (uint64_t)(uintptr_t)context};
-    /* tr__then_due sets the kind, when the outcome of the ask is known. */
+    /* tr__then_due sets the kind of the carrier when the outcome of the ask is known. */
     struct address address = {
         .kind = ENVELOPE_VOID, .to = self->cell->identity, .causal = self->causal};
     struct envelope *carrier;
@@ -157,7 +157,7 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
                       const void *message, tr_time timeout_ns)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn, tr_crash would have nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
     if (status != TR_OK)
         tr_crash(self, status, "tr_ask_then: %s", tr_status_text(status));

@@ -17,8 +17,9 @@
 struct tr_ask_trace;
 
 /*
- * ASK_TRACE_DEPTH_MAX: how many asks, each of which waits for the next, a trace follows.
- * ASK_TRACES_MAX: how many traces a worker writes in a millisecond, because each is a search.
+ * ASK_TRACE_DEPTH_MAX: how many asks a trace follows, each of which waits for the next.
+ * ASK_TRACES_MAX: how many traces a worker writes in a millisecond. This is limited because each
+ * trace is a search.
  */
 enum { ASK_TRACE_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };
 
@@ -65,8 +66,8 @@ static bool is_it(const struct envelope *envelope, const struct question *questi
 }
 
 /*
- * Adds the messages of a ring to *count. If the request is one of them, sets *place to its number
- * among all messages counted so far.
+ * Adds the number of messages in a ring to *count. If the request is one of these messages, sets
+ * *place to its number among all messages counted so far.
  */
 static void look_through(const struct envelope *last, const struct question *question,
                          uint32_t *count, uint32_t *place)
@@ -149,8 +150,8 @@ const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint
 }
 
 /*
- * Whether a request is in a ring. Looks at *left messages at most. If the ring has more, returns
- * true.
+ * Whether a request is in a ring. Looks at no more than *left messages. If the ring has more
+ * messages than that, returns true.
  */
 static bool has(const struct envelope *last, const struct question *question, uint32_t *left)
 {
@@ -166,7 +167,7 @@ static bool has(const struct envelope *last, const struct question *question, ui
     return false;
 }
 
-/* Whether a request is in the inbox of the door, because the owner has not taken it in yet. */
+/* Whether a request is in the inbox of the door, from which the owner has not taken it in yet. */
 static bool is_behind_the_door(const struct cell *cell, const struct question *question)
 {
     const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* pairs with door_push */
@@ -206,8 +207,8 @@ bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id)
 }
 
 /*
- * Writes what a turn waits for. If it waits for another request, sets *question to that request and
- * returns true.
+ * Writes what a turn waits for. If the turn waits for a reply, sets *question to the request of
+ * that reply and returns true.
  */
 static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
                       struct question *question)
@@ -239,7 +240,7 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
     return open;
 }
 
-/* Writes that a turn has not returned and that its worker got another thread. */
+/* Writes that a turn has not returned, and that its worker continues on another thread. */
 static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct text *text)
 {
     tr_time age_ns = worker->loop.now_ns - turn->wait.since_ns;
@@ -249,7 +250,9 @@ static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct
         (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
 }
 
-/* Writes where in the mail of an actor the request is. Returns true if the request is queued. */
+/*
+ * Writes where the request is in the mail of an actor. Returns true if the request is queued there.
+ */
 static bool tell_place(struct cell *cell, struct text *text, const struct question *question)
 {
     uint32_t count = 0;
@@ -307,7 +310,8 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
         const char *name = origin->turn->handler->name;
         say(text, "%s asks; that closes a cycle", name ? name : "its handler");
-        return false; /* end here: this turn is the one that asks, and does not wait yet */
+        /* the trace ends here: this is the turn that asks, and it does not wait yet */
+        return false;
     }
     if (!tell_place(cell, text, question))
         return false;
@@ -319,7 +323,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (!(cell->flags & CELL_BARRIER))
         return false;
     /*
-     * The barrier holds the request up, so the trace continues with the turn that is the barrier.
+     * The barrier holds the request up. So the trace continues with the turn that is the barrier.
      */
     PARKED_EACH (barrier, cell->extra) {
         if (barrier->is_barrier) {
@@ -333,8 +337,8 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
 enum telling { TOLD_ALL, TOLD_HERE };
 
 /*
- * Writes the part of the trace that this worker knows. Returns TOLD_ALL if the trace is complete,
- * TOLD_HERE if another worker must continue it with *question.
+ * Writes the part of the trace that this worker knows. Returns TOLD_ALL if the trace is complete.
+ * Returns TOLD_HERE if another worker must continue the trace with *question.
  */
 static enum telling trace_write(struct worker *worker, struct text *text, struct question *question,
                                 const struct origin *origin)
@@ -416,7 +420,7 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
         worker->asks.traces = 0;
     }
     if (++worker->asks.traces > ASK_TRACES_MAX)
-        return true; /* when many asks time out at once, the traces of some are enough */
+        return true; /* when many asks time out at once, the traces of some of them are enough */
     struct origin origin = {question.asker, ask->id, ask->turn};
     enum telling telling = trace_write(worker, &text, &question, &origin);
     if (telling == TOLD_HERE) {
@@ -492,7 +496,7 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
     next.hops = trace->hops + 1;
     next.asker = question.asker;
     next.id = question.id;
-    /* perhaps the actors ask in a cycle, which a trace would follow forever */
+    /* a chain of this length may be a cycle of asks, which a trace would follow forever */
     bool is_long = next.hops >= ASK_TRACE_DEPTH_MAX;
     if (telling == TOLD_ALL || is_long || !trace_send(worker, ENVELOPE_TRACE, question.to, &next))
         (void)trace_send(worker, ENVELOPE_TRACED, trace->origin, &next);

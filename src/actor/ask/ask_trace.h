@@ -3,13 +3,13 @@
  * The trace of an ask that got no answer in time or is in a cycle: which actor asked which, and
  * where the request is.
  *
- * A trace is written on the worker of the actor that was asked, because only that worker may look
- * at the actor. The worker finds the request in a mailbox, or finds the turn that handles it. If
- * that turn waits for an ask of its own, the trace continues with that ask. To continue on another
- * worker, the text so far is sent there in a TRACE. The complete text comes back to the asker in a
- * TRACED. If a worker does not answer within ASK_TRACE_NS, the trace names that worker and what it
- * runs. The outcome of the ask is fixed before the trace begins, and its turn resumes when the
- * trace is complete.
+ * The worker of the actor that was asked writes the trace, because only that worker may look at the
+ * actor. It finds the request in a mailbox, or finds the turn that handles it. If that turn waits
+ * for an ask of its own, the trace continues with that ask. If that ask went to an actor of another
+ * worker, this worker sends the text so far there in a TRACE. The last worker sends the complete
+ * text back to the asker in a TRACED. If a worker does not answer within ASK_TRACE_NS, the trace
+ * names that worker and what it runs. The outcome of the ask is fixed before the trace begins. The
+ * turn of the ask resumes when the trace is complete.
  */
 #ifndef ACTOR_ASK_ASK_TRACE_H
 #define ACTOR_ASK_ASK_TRACE_H
@@ -30,16 +30,16 @@ struct worker;
 enum { ASK_TRACE_MAX = 960 }; /* characters */
 
 /**
- * The message in a TRACE and a TRACED: the request that is looked for, the ask that the trace is
- * about (`origin`), and the text so far.
+ * The message in a TRACE and a TRACED. `asker` and `id` are the request that the trace looks for,
+ * and `origin` and `origin_id` are the ask that the trace is about. `text` is the text so far.
  */
 TR_MESSAGE(tr_ask_trace, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (u32, hops),
            (str, text));
 
 /**
  * Begins the trace of an ask whose outcome is TR_TIMEOUT or TR_ASK_CYCLE. Returns true if the trace
- * is complete: it is in ask->trace, and logged. Also returns true if the ask gets no trace, because
- * ask->is_look is set or because too many traces were begun. Returns false if the trace is
+ * is complete: then it is in ask->trace, and logged. Returns true also if the ask gets no trace,
+ * because ask->is_look is set or because too many traces were begun. Returns false if the trace is
  * completed later, by tr__ask_trace_arrived or, when no worker answers in time, by
  * tr__ask_trace_give_up. Owner only.
  */
@@ -47,12 +47,12 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask);
 
 /**
  * Returns the waiting turn of an actor that handles a request, alone or in a batch, and has neither
- * answered nor forwarded it; NULL: no turn does.
+ * answered nor forwarded this request. Returns NULL if there is no such turn.
  */
 const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id);
 /**
- * Whether a request waits in a mailbox of an actor, or is handled by a turn of the actor that runs
- * or is stuck. A request that was answered or forwarded does not count. If the mailboxes are very
+ * Whether a request is in a mailbox of an actor, or a turn of the actor that runs or is stuck
+ * handles it. A request that was answered or forwarded does not count. If the mailboxes are very
  * long, returns true without looking at all of them. Owner only.
  */
 bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
@@ -67,12 +67,12 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
 void tr__ask_trace_give_up(struct worker *worker, struct ask *ask);
 
 /**
- * Writes what another thread can see of an actor that was asked. `words` has space for ASK_TRACE_MAX
- * characters. Any thread.
+ * Writes what a thread that does not own the actor can see of an actor that was asked. `words` has
+ * space for ASK_TRACE_MAX characters. Any thread.
  */
 void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *words);
 
-/** Completes an ask's trace with the text of a TRACED. Owner only. */
+/** Completes the trace of an ask with the text of a TRACED that has arrived. Owner only. */
 void tr__ask_trace_arrived(struct worker *worker, struct ask *ask,
                            const struct tr_ask_trace *trace);
 

@@ -18,9 +18,9 @@
 /* ---- Waiting. ---- */
 
 /*
- * Finds an ask of this turn. On TR_OK sets *found to the ask or, if the ask was answered, *answer
- * to its reply. Otherwise returns the status that `pending` has instead of an ask, or
- * TR_INVALID_ARGUMENT.
+ * Finds an ask of this turn. If the ask was answered, sets *answer to its reply, otherwise sets
+ * *found to the ask; then returns TR_OK. If `pending` has a status instead of an ask, returns that
+ * status. Returns TR_INVALID_ARGUMENT if `pending` is neither.
  */
 static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found,
                                struct envelope **answer)
@@ -78,8 +78,8 @@ void tr_client_at(tr_client *client, const char *where)
 }
 
 /*
- * Waits, in a turn that is a barrier, until wait.wanted of its asks with is_wanted are done.
- * Returns what tr__turn_park returns. Asks that are in a cycle end with TR_ASK_CYCLE.
+ * Waits, in a turn that is a barrier, until wait.wanted of the asks with is_wanted are done.
+ * Returns what tr__turn_park returns. Ends asks that are in a cycle with TR_ASK_CYCLE.
  */
 static tr_status barrier_wait_for_replies(struct tr_self *self)
 {
@@ -90,7 +90,10 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
         self->waits.number = 0;
         return TR_OK; /* the search for cycles has ended the asks */
     }
-    /* note the turn's own actor: the asks of the turn name the actors that it waits for */
+    /*
+     * A wait for replies has no single receiver, so note the turn's own actor. The asks of the turn
+     * name the actors that it waits for.
+     */
     self->waits.on = self->cell->identity;
     if (has_left)
         tr__ask_cycle_announce_for_replies(self);
@@ -101,8 +104,8 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
 }
 
 /*
- * As barrier_wait_for_replies, but for a turn that is no barrier. Such a turn handles a request,
- * and has asked an actor that is behind a barrier.
+ * As barrier_wait_for_replies, but for a turn that is no barrier. Such a turn handles a request and
+ * has asked an actor that is behind a barrier, so it may be in a cycle too.
  */
 static tr_status turn_wait_behind_barrier(struct tr_self *self)
 {
@@ -113,8 +116,8 @@ static tr_status turn_wait_behind_barrier(struct tr_self *self)
 }
 
 /*
- * Waits for the wanted asks. For the first wait of a turn, and for waits that park_plainly cannot
- * do.
+ * Waits for the wanted asks, in the cases that park_plainly cannot handle. One of them is the first
+ * wait of a turn.
  */
 __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
 {
@@ -141,8 +144,8 @@ __attribute__((__noinline__)) static tr_status ask_over(struct tr_self *self, st
 {
     ask->is_wanted = false;
     /*
-     * The turn could not wait. The ask may be done all the same, because an answer came after a
-     * cycle was found.
+     * `status` says why the turn could not wait. But if a cycle was found, and then an answer came,
+     * the ask is done and has its own status.
      */
     if (status != TR_OK && !ask->is_done)
         tr__ask_done(self->worker, ask, status);
@@ -166,8 +169,8 @@ RESUME_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void 
                 return status;
         }
         /*
-         * The ask still belongs to this turn and has the same place. If it was answered, the place
-         * has its reply now.
+         * The ask still belongs to this turn, and its number in the turn is the same. If it was
+         * answered, this place has its reply now.
          */
         uintptr_t place = self->asks.places[pending.id >> 32];
         if (__builtin_expect(!place_is_answered(place), 0)) {
@@ -212,7 +215,7 @@ bool tr_self_is_answered(tr_self *self, tr_pending pending)
 }
 
 /*
- * Checks whether the turn may wait for these asks. Returns TR_OK, TR_INVALID_ARGUMENT or
+ * Checks whether the turn may wait for all of these asks. Returns TR_OK, TR_INVALID_ARGUMENT or
  * TR_CANCELLED.
  */
 static tr_status check_all(const struct tr_self *self, const tr_pending *asks, size_t count)
@@ -343,7 +346,7 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
     error->actor = tr_ref_from_bits(to);
     struct cell *cell = slots_find(self->worker->slots, to);
     char path[TR_PATH_MAX + 1] = "an actor that has stopped";
-    /* Only if this worker owns the cell: other workers must not look at it. */
+    /* Only the worker that owns the cell may look at it. */
     if (cell && cell_owner(cell) == self->worker->index)
         tr__cell_path(self->worker->system, cell, path);
     else if (cell)
@@ -380,7 +383,7 @@ const void *tr_self_await(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
     const void *reply = NULL;
-    TR_ASSERT(self); /* without a turn, tr_crash would have nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_status status = try_await(self, pending, &reply);
     if (__builtin_expect(status == TR_OK, 1))
         return reply;

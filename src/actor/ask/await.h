@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Outcomes of asks, for the layers above.
+ * What the layers above need to know about the outcome of an ask.
  */
 #ifndef ACTOR_ASK_AWAIT_H
 #define ACTOR_ASK_AWAIT_H
@@ -11,8 +11,8 @@
 struct tr_self;
 
 /**
- * Whether an ask of this turn has ended with TR_STOPPED before a handler has seen its request, so
- * that the request can be sent again. Owner only.
+ * Whether an ask of this turn has ended with TR_STOPPED before any handler saw its request. Then
+ * the caller can send the request again. Owner only.
  */
 bool tr__ask_is_unbegun(const struct tr_self *self, tr_pending pending);
 

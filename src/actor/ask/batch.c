@@ -38,13 +38,15 @@ static bool may_follow(struct tr_self *self, const struct envelope *envelope)
     if (envelope->type != self->envelope->type &&
         dispatch_find(&worker->dispatches, dispatch, envelope->type) != self->handler)
         return false;
-    /* Leave a late request out: in a turn of its own it becomes a dead letter. */
+    /*
+     * Leave out a request whose deadline has passed: in a turn of its own it becomes a dead letter.
+     */
     if (envelope->kind == ENVELOPE_ASK && ask_is_late(worker, envelope))
         return false;
     return may_be_in(self->handler, envelope);
 }
 
-/* Returns how many messages this turn takes, including the one it began with. */
+/* Returns how many messages this turn takes, including the message that began the turn. */
 static uint32_t count_batch(struct tr_self *self)
 {
     const tr_handler *handler = self->handler;
@@ -79,8 +81,8 @@ static struct envelope *take_next(struct tr_self *self)
 }
 
 /*
- * As tr_self_batch, but for a turn of a channel. A handler with a filter or barrier_if gets one
- * message, because the messages of other channels are not filled in yet.
+ * As tr_self_batch, but for a turn of a channel. If the handler has a filter or barrier_if, it gets
+ * only one message, because the messages of the other channels are not filled in yet.
  */
 static const void *const *channel_batch(struct tr_self *self, const void *const *one, size_t *count)
 {
@@ -141,7 +143,7 @@ static struct focus focus_on(struct tr_self *self, size_t index)
     const struct batch_item *item = &self->batch->items[index];
     self->envelope = item->envelope;
     self->causal = item->envelope->causal;
-    if (index) /* for the first message, self->reply_failed is used already */
+    if (index) /* the reply of the first message uses self->reply_failed itself */
         self->reply_failed = item->reply_failed;
     return before;
 }

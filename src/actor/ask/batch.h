@@ -2,11 +2,11 @@
 /**
  * Batches: turns with several messages.
  *
- * A turn begins with one message, like any other turn. The function that calls a handler of batches
- * first calls tr_self_batch. tr_self_batch takes the messages that wait behind the first one, and
- * belong to the same batch, out of the cycle. So handlers without a batch pay nothing. The
- * envelopes are kept in the scratch memory of the turn until it ends. If there is no memory, the
- * handler gets the first message alone. All functions: owner only.
+ * A turn with a batch begins with one message, like any other turn. A handler of batches is called
+ * by a function that first calls tr_self_batch. tr_self_batch takes further messages out of the
+ * cycle: those right behind the first message that belong to the same batch. So handlers without a
+ * batch pay nothing. The scratch memory of the turn keeps the envelopes until the turn ends. When
+ * there is no memory, the handler gets the first message alone. All functions: owner only.
  */
 #ifndef ACTOR_ASK_BATCH_H
 #define ACTOR_ASK_BATCH_H
@@ -32,8 +32,8 @@ struct batch {
 void tr__batch_refuse(struct tr_self *self, int code, const char *text);
 
 /**
- * Returns the message of a batch with the latest deadline. The asks of the turn may take until
- * then.
+ * Returns the message of a batch with the latest deadline. This deadline limits the asks of the
+ * turn.
  */
 const struct envelope *tr__batch_latest(const struct tr_self *self);
 

@@ -22,7 +22,7 @@ tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t
         return status;
     tr_time deadline_ns = TR_NEVER;
     if (ask) {
-        tr__asks_settle(worker); /* sets the deadline of the ask, if it was not known */
+        tr__asks_settle(worker); /* if the ask is untimed, this sets its deadline */
         deadline_ns = ask->timeout.deadline_ns;
     }
     return tr__turn_wait_for_capacity(self, *cell, envelope, deadline_ns);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Delivery: how an envelope gets from a turn to its receiver. Tell, ask, reply and forward all call
- * the one function deliver. Three quick ways stand before it, for what is most frequent:
- * send_quickly of verbs/self.c, ask_quickly of ask.c and ask_reply_quickly of ask_open.h. Without
- * them a tell takes a quarter more instructions, and so does an ask (docs/design/hot-path.md).
+ * the one function deliver. For the most frequent cases, a verb first tries a quick way:
+ * send_quickly of verbs/self.c, ask_quickly of ask.c or ask_reply_quickly of ask_open.h. Without
+ * these quick ways a tell and an ask take a quarter more instructions (docs/design/hot-path.md).
  *
  * `kind` and `flags` are constants in each call, and the function is inline. So each verb gets its
  * own copy, which has only the code for its kind: see actor/mail/kind.h. The function tries, in
@@ -11,8 +11,8 @@
  *   1. the quick way, into the mailbox of an actor of this worker with nothing unusual;
  *   2. tr__mail_send: into the outbox of a durable turn, to an actor of this worker, to another
  *      worker, to a client;
- *   3. tr__deliver_refused, for a message that takes capacity and was refused. It sends the message
- *      to a member, if the receiver is a group, and waits for capacity, if it may.
+ *   3. tr__deliver_refused, for a message that takes capacity and was refused. If the receiver is a
+ *      group, it sends the message to a member. If the turn may wait, it waits for capacity.
  */
 #ifndef ACTOR_ASK_DELIVER_H
 #define ACTOR_ASK_DELIVER_H
@@ -24,19 +24,20 @@
 #include "base/assert.h"
 
 enum deliver_flag {
-    DELIVER_QUICKLY = 1 << 0 /* try the quick way first, because the verb has not tried it */
+    DELIVER_QUICKLY = 1 << 0 /* try the quick way first, because the verb itself has not tried it */
 };
 
 /**
- * Continues deliver for a message that takes capacity and was refused with `status`, or that must
- * wait for other turns of the line (actor/ask/line.h). Returns what deliver returns. May wait,
- * except for an ask of tr_ask_then.
+ * Does the rest of `deliver` for a message that takes capacity. Either the mailbox has refused the
+ * message with `status`, or the message must wait for other turns of the line (actor/ask/line.h).
+ * Returns what deliver returns. May wait, except for an ask of tr_ask_then.
  */
 tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, tr_status status);
 
 /**
- * Notes, for the search of cycles, that a request was sent to an actor that is behind a barrier.
+ * Notes in a turn that it has sent a request to an actor behind a barrier. The search for cycles
+ * needs this.
  */
 ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *cell,
                                       const struct ask *ask)
@@ -48,9 +49,9 @@ ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *c
 
 /**
  * Sends an envelope that is addressed to `*to`, whose cell is `*cell`. If the receiver is a group,
- * sets both to the member that takes the envelope. `ask`: the ask of this turn if the envelope is
- * its request, otherwise NULL. On TR_OK the envelope was accepted; otherwise it was refused and
- * still belongs to the caller. Worker only.
+ * sets *cell and *to to the member that takes the envelope. `ask`: if the envelope is a request,
+ * the ask of this turn that it belongs to, otherwise NULL. On TR_OK the envelope was accepted;
+ * otherwise it was refused and still belongs to the caller. Worker only.
  */
 ATOM_INLINE tr_status deliver(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, enum envelope_kind kind,

@@ -17,13 +17,13 @@
 struct worker;
 
 /**
- * The message in a WANTED, a GRANT, a BACK and a CYCLE. `number` is the number of the wait. Some
- * kinds use the fields, or `causal` of the envelope, for something else:
+ * The message in a WANTED, a GRANT, a BACK and a CYCLE. `number` is the number of the sender's
+ * wait. Some kinds give the fields, or `causal` of the envelope, another meaning:
  *   - WANTED of a client: `causal` is the client.
  *   - BACK with the status TR_CANCELLED: the sender has given up.
  *   - CYCLE: `messages` is how many actors the search may still look at, and `status` is the ask of
- *     the turn that searches. `lines` is the ask that led to the receiver of the CYCLE, and `causal`
- *     is the actor that made that ask.
+ *     the turn that searches. `lines` is the ask that led to the receiver of the CYCLE, and
+ *     `causal` is the actor that made that ask.
  */
 TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
            (bool, is_client));

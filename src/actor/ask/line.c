@@ -43,7 +43,10 @@ void tr__line_call_next(const struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct tr_self *next = behind(self);
-    /* If the actor ends, wake no other turn: tr__turns_cancel cancels all turns of the line. */
+    /*
+     * If the actor ends, wake no other turn, because tr__turns_cancel cancels all turns of the
+     * line.
+     */
     if (next && !self->is_cancelled)
         tr__turn_wake(next, TR_OK);
 }

@@ -2,20 +2,20 @@
 /**
  * The line: turns of one actor that want capacity in the same mailbox send one after another.
  *
- * The message of a turn that waits for capacity counts as sent before all messages that other turns
- * of its actor send later. So another turn of the actor that sends to the same receiver queues
- * behind the first turn, even if there is capacity by now. The second turn tries to send when the
- * turns before it have sent their messages or have given up. Rules:
+ * When a turn waits for capacity, its message counts as sent before all messages that other turns
+ * of the actor send later. So a second turn that sends to the same receiver queues behind the first
+ * turn, even if there is capacity by now. The second turn tries to send when all turns before it
+ * have sent their messages or have given up. Rules:
  *   1. A turn enters the line of its actor when it finds no capacity, or finds another turn of the
  *      line before it. It leaves the line when its message is sent or refused.
  *   2. While the line is not empty, its actor is behind a barrier (CELL_BARRIER). A turn with
  *      `is_behind` must not use the quick ways to send. `is_behind` is set when a turn begins or
- *      resumes behind a barrier with a line. It may be set without need; tr__turn_is_behind clears
- *      it then.
- *   3. Of the turns of a line that want capacity in one mailbox, only the first has asked for it
- *      there.
+ *      resumes behind a barrier with a line. If `is_behind` is set but the line is empty,
+ *      tr__turn_is_behind clears it.
+ *   3. Of the turns of a line that want capacity in one mailbox, only the first has asked that
+ *      mailbox for capacity.
  *   4. If the first turn is granted more capacity than its message needs, and another turn is
- *      behind it, the rest is returned at once.
+ *      behind the first, the first turn returns the rest at once.
  *
  * All functions: owner only.
  */
@@ -42,8 +42,8 @@ static inline bool turn_is_behind(struct tr_self *self, uint64_t to)
 }
 
 /**
- * Wakes the turn that waits next, after this one, for capacity in the same mailbox. Does nothing if
- * there is none.
+ * Wakes the turn behind this one that is the next to wait for capacity in the same mailbox. Does
+ * nothing if no turn does.
  */
 void tr__line_call_next(const struct tr_self *self);
 
@@ -76,14 +76,15 @@ static inline void line_leave(struct tr_self *self)
 }
 
 /**
- * Waits until no turn that wants capacity in the same mailbox is before this one. Returns what
- * tr__turn_park returns, except that the deadline, or a cycle of waiting actors, gives
- * TR_MAILBOX_FULL.
+ * Waits until this turn is the first in the line that wants capacity in its mailbox. Returns what
+ * tr__turn_park returns, with one exception: TR_MAILBOX_FULL if the deadline passes or if the turn
+ * is in a cycle of waiting actors.
  */
 tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns);
 
 /**
- * Whether a turn behind this one wants capacity in the same mailbox. This turn must be in the line.
+ * Whether another turn, behind this one in the line, wants capacity in the same mailbox. This turn
+ * must be in the line.
  */
 bool tr__line_is_followed(const struct tr_self *self);
 

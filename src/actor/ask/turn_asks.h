@@ -2,10 +2,10 @@
 /**
  * The asks of a turn, in the order in which they were made.
  *
- * Most asks are answered. Of an answered ask only the reply is kept until the turn ends. The
- * receiver and the type of the request are written into fields of the reply's envelope that are no
- * longer needed, and the struct ask is used for the next ask. So a turn that asks often uses little
- * memory. An ask that is not answered, or ended without a reply, is still a struct ask. Owner only.
+ * Most asks are answered. Of an answered ask the turn keeps only the reply until it ends. Fields of
+ * the reply's envelope that are no longer needed hold the receiver and the type of the request. The
+ * struct ask is free for the next ask. So a turn that asks often uses little memory. An ask that is
+ * open, or that ended without a reply, keeps its struct ask. Owner only.
  */
 #ifndef ACTOR_ASK_TURN_ASKS_H
 #define ACTOR_ASK_TURN_ASKS_H
@@ -27,7 +27,7 @@ enum { TURN_ASK_IS_ANSWERED = 1 };
 bool tr__turn_asks_grow(struct tr_self *self);
 
 /**
- * Adds an ask to its turn. The ask must have its number. The ask is freed at the end of the turn.
+ * Adds an ask to its turn, which frees the ask when it ends. The ask must have its number already.
  * Returns false when out of memory.
  */
 static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
@@ -42,7 +42,7 @@ static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
     return true;
 }
 
-/** Returns the tr_pending by which the turn knows an ask. */
+/** Returns the tr_pending that the turn has for an ask. */
 static inline tr_pending ask_pending(const struct ask *ask)
 {
     return (tr_pending){ask->pending};
@@ -61,8 +61,8 @@ static inline struct envelope *place_answer(uintptr_t place)
 }
 
 /**
- * Returns the next older ask of a turn that was not answered, below the place *at, and sets *at to
- * its place. NULL: there is no such ask.
+ * Searches the asks of a turn below the place *at, and returns the newest of them that was not
+ * answered. Sets *at to the place of this ask. Returns NULL if there is no such ask.
  */
 static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *at)
 {
@@ -90,19 +90,19 @@ static inline struct ask *turn_ask_at(const struct tr_self *turn, uint32_t at)
 #define TURN_EACH_ASK(ask, at, turn)                                                               \
     for (uint32_t at = (turn)->asks.count; (ask = turn_ask_before(turn, &at));)
 
-/** Returns which actor was asked, from a reply that is kept. */
+/** Returns the actor that was asked. `answer` is a reply that a turn keeps. */
 static inline uint64_t answer_to(const struct envelope *answer)
 {
     return answer->sender;
 }
 
-/** Returns the type of the request, from a reply that is kept. */
+/** Returns the type of the request. `answer` is a reply that a turn keeps. */
 static inline const tr_type *answer_type(const struct envelope *answer)
 {
     return (const tr_type *)(uintptr_t)answer->causal;
 }
 
-/** Puts a reply in the place of its ask. From now on the ask does not belong to the turn. */
+/** Puts a reply in the place of its ask. Then the ask no longer belongs to the turn. */
 static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
                                    struct envelope *answer)
 {

@@ -20,8 +20,8 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
     /*
-     * Search from the end: a turn that waits for capacity is a barrier, and so has begun to wait
-     * lately.
+     * Search from the end, where the turns are that began to wait last: a turn that waits for
+     * capacity is a barrier, so hardly any turn can begin to wait after it.
      */
     struct list *parked = &cell->extra->parked.turns;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
@@ -36,7 +36,7 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 
 /*
  * Reserves all free capacity, including the stock, for the senders that wait. If the mailbox is
- * over its bound, the excess is paid off first.
+ * over its bound, the capacity covers the excess first.
  */
 static void reserve_all(struct cell *cell)
 {
@@ -67,7 +67,10 @@ static struct tr_client *client_of(const struct envelope *wanted)
     return (struct tr_client *)(uintptr_t)wanted->causal;
 }
 
-/* Answers a sender that waits. If the sender is gone, frees the envelope and returns false. */
+/*
+ * Answers a sender that waits, with granted capacity or with an error. If the sender is gone, frees
+ * the envelope and returns false.
+ */
 static bool answer(struct worker *worker, struct cell *cell, struct envelope *wanted,
                    int32_t messages, int32_t lines, tr_status status)
 {
@@ -88,8 +91,8 @@ static struct envelope *first_of(const struct cell_extra *extra)
 }
 
 /*
- * Removes the first sender that waits, and grants it capacity unless it is gone. Returns false, and
- * removes nothing, if the reserved capacity does not suffice.
+ * Removes the first sender that waits, and grants capacity to that sender unless it is gone. If the
+ * reserved capacity does not suffice, removes nothing and returns false.
  */
 static bool grant_first(struct worker *worker, struct cell *cell)
 {
@@ -122,14 +125,14 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    /* called from the loop below, which uses the capacity that came back */
+    /* this call comes from the loop below, which uses the capacity that came back */
     if (extra->senders.is_serving)
         return;
     if (cell->flags & CELL_SEALED) {
         tr__waiters_refuse(worker, cell, TR_STOPPED);
         return;
     }
-    /* If the mailbox is over its bound, pay the excess off before a sender gets capacity. */
+    /* If the mailbox is over its bound, cover the excess before a sender gets capacity. */
     tr__capacity_reserve(cell, 0, 0);
     extra->senders.is_serving = true;
     while (extra->senders.ring && grant_first(worker, cell))
@@ -165,7 +168,10 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
         reserve_end(cell);
 }
 
-/* Adds a sender behind the others that wait. Takes the envelope on TR_OK only. */
+/*
+ * Adds a sender to the ring, behind the senders that wait already. Takes the envelope on TR_OK
+ * only.
+ */
 static tr_status enlist(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
     if (cell->life >= LIFE_STOPPING || cell->flags & CELL_SEALED)
@@ -183,8 +189,8 @@ static tr_status enlist(struct worker *worker, struct cell *cell, struct envelop
 }
 
 /*
- * Handles the WANTED of a sender on another worker, or of a client. Serves it at once if there is
- * capacity by now, because perhaps no mail makes the actor run.
+ * Handles the WANTED of a sender on another worker, or of a client. If there is capacity by now,
+ * grants it at once, because it is possible that no mail makes the actor run.
  */
 static void on_wanted(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
@@ -194,7 +200,7 @@ static void on_wanted(struct worker *worker, struct cell *cell, struct envelope 
         return;
     }
     tr__waiters_serve(worker, cell);
-    /* Meanwhile the actor may have got a behavior for which senders do not wait. */
+    /* The actor may have changed to a behavior for which senders do not wait. */
     if (!mailbox_overflow_has(cell, OVERFLOW_WAITS))
         tr__waiters_refuse(worker, cell, TR_MAILBOX_FULL);
 }
@@ -218,7 +224,7 @@ void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up)
     }
 }
 
-/* Removes the WANTED of a sender that has given up, from the ring of the receiver. */
+/* Finds the WANTED of a sender that has given up, and removes it from the ring of the receiver. */
 static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender, uint64_t number)
 {
     struct cell_extra *extra = cell->extra;
@@ -257,7 +263,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 
 /* ---- The sender that waits. ---- */
 
-/* Sends a GRANT, or the rest of it, back. If nothing is left, frees the envelope. */
+/* Sends what is left of a GRANT back to the receiver. If nothing is left, frees the envelope. */
 static void give_back(struct worker *worker, struct envelope *grant)
 {
     if (capacity_of(grant)->messages || capacity_of(grant)->lines)
@@ -299,7 +305,10 @@ static void on_grant(struct worker *worker, struct cell *cell, struct envelope *
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     else if (cell->flags & CELL_SUSPENDED)
-        /* other senders can use the capacity now; this turn asks again when it resumes */
+        /*
+         * give the capacity back, because other senders can use it now; this turn asks again when
+         * it resumes
+         */
         give_back(worker, envelope);
     else
         self->capacity.grant = envelope;
@@ -322,8 +331,8 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
             (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
         } else if (cell->life == LIFE_NEW || (is_first_start(cell) && cell->exceptions)) {
             /*
-             * Kept in `exceptions`: an actor that has not asked yet has no other mail there.
-             * tr__waiters_mount takes the WANTED out again.
+             * Keep the WANTED in `exceptions`, where an actor that has not asked yet has no other
+             * mail. tr__waiters_mount takes the WANTED out again.
              */
             mail_count(cell, envelope);
             ring_push(&cell->exceptions, envelope);
@@ -362,24 +371,27 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 
 /* ---- Waiting. ---- */
 
-/* Asks for capacity with a WANTED. Takes the envelope. After TR_OK an answer will come. */
+/*
+ * Asks for capacity with a WANTED. Takes the envelope. If this returns TR_OK, an answer will come.
+ */
 static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t to, uint64_t from)
 {
     struct cell *cell = slots_find(worker->slots, to);
     if (!cell || cell_owner(cell) != worker->index)
         return tr__letter_send(worker, wanted, ENVELOPE_WANTED, to, from) ? TR_OK : TR_STOPPED;
-    mail_look(worker, cell); /* mail of other threads came before this WANTED */
+    /* first take in the mail of other threads that came before this WANTED */
+    mail_look(worker, cell);
     mail_readdress(wanted, ENVELOPE_WANTED, to, from);
     tr_status status = enlist(worker, cell, wanted);
     if (status != TR_OK)
         envelope_give(&worker->pool, wanted);
     else if (mail_is_idle(cell) && cell->extra->senders.reserved > 0)
-        /* make the actor run and grant capacity; nothing else would */
+        /* make the actor run, so that it grants capacity; nothing else would make it run */
         mail_make_ready(worker, cell);
     return status;
 }
 
-/* Cancels a wait for capacity that was not answered. */
+/* Cancels a wait for capacity that has had no answer yet. */
 static void give_up(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -391,7 +403,10 @@ static void give_up(struct tr_self *self)
         strike_out(worker, cell, from, self->waits.number);
         return;
     }
-    /* Without memory for the BACK, capacity will be granted later, and is returned then. */
+    /*
+     * Without memory for the BACK, the receiver will grant capacity later, and this actor returns
+     * it then.
+     */
     struct envelope *envelope = tr__letter_new(worker, self->waits.number, 0, 0);
     if (!envelope)
         return;
@@ -400,8 +415,8 @@ static void give_up(struct tr_self *self)
 }
 
 /*
- * Asks for capacity and waits until it is granted. May return TR_OK although the granted capacity
- * was returned meanwhile. The actor of the turn must have an extra.
+ * Asks for capacity and waits until it is granted. TR_OK does not say that this turn has the
+ * capacity: it may have been returned meanwhile. The actor of the turn must have an extra.
  */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
@@ -435,8 +450,8 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 }
 
 /*
- * Sends a message with capacity of the grant. Keeps the rest for what this stretch sends next,
- * unless another turn of the line waits.
+ * Sends a message with capacity of the grant. Keeps the rest of the grant for what this stretch
+ * sends next. If another turn of the line waits, returns the rest.
  */
 static tr_status place(struct tr_self *self, struct cell *cell, struct envelope *envelope)
 {
@@ -467,7 +482,10 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     return TR_OK;
 }
 
-/* Ends the use of granted capacity in the receiver's stock: frees what the turn has not used. */
+/*
+ * Ends the use of granted capacity that is in the receiver's stock: frees the part that the turn
+ * has not used.
+ */
 static void favour_end(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -542,7 +560,7 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
         return status == TR_CANCELLED ? status : TR_MAILBOX_FULL;
     if (cell == self->cell)
         return TR_MAILBOX_FULL;
-    /* By rule 4 of actor/ask/line.h no other turn is before this one. */
+    /* By rule 4 of actor/ask/line.h no other turn is before this one in the line. */
     if (self->capacity.grant && self->capacity.grant->sender == to &&
         capacity_of(self->capacity.grant)->messages &&
         capacity_of(self->capacity.grant)->lines >= (int32_t)mail_lines(envelope))
@@ -555,7 +573,8 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
     deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
     bool is_behind = !list_is_empty(&self->cell->extra->waits.line) && tr__line_has(self->cell, to);
     line_enter(self, to);
-    self->sender.held = envelope; /* freed if this turn is abandoned */
+    /* if this turn is abandoned, the end of the turn frees the envelope */
+    self->sender.held = envelope;
     status = is_behind ? wait_behind(self, cell, envelope, deadline_ns)
                        : wait_and_place(self, cell, envelope, deadline_ns);
     self->sender.held = NULL;

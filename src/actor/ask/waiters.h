@@ -3,16 +3,17 @@
  * Senders that wait for capacity in a mailbox (TR_PARK).
  *
  * A turn, or a client's thread, that finds a mailbox full sends a WANTED to the actor of that
- * mailbox and waits. The owner keeps the WANTEDs in a ring, in the order of arrival. While the ring
- * has any, all capacity that becomes free is reserved for these senders, so that no other sender
- * overtakes them. At the end of each run the reserved capacity is granted, up to STOCK_STEP
- * messages to each sender. The envelope of the WANTED goes back as the GRANT.
+ * mailbox and waits. The owner of that actor keeps the WANTEDs in a ring, in the order of arrival.
+ * While the ring is not empty, the owner reserves all capacity that becomes free for these senders,
+ * so that no other sender overtakes them. At the end of each run the owner grants the reserved
+ * capacity, up to STOCK_STEP messages to each sender. The envelope of the WANTED goes back as the
+ * GRANT.
  *
  * If the sender is on the same worker, the granted capacity stays in the receiver's stock until the
  * stretch of the sender ends; no other actor of the worker can run meanwhile. A sender on another
  * worker keeps the GRANT, takes capacity from it, and sends the rest back (BACK) when its stretch
- * ends. A sender that gives up, because of its deadline or because it ends, also sends a BACK.
- * Capacity that was granted to it in the meantime is returned when the GRANT arrives.
+ * ends. A sender that gives up, because of its deadline or because it ends, also sends a BACK. If
+ * capacity was granted to this sender in the meantime, it is returned when the GRANT arrives.
  *
  * A client has no worker that could send capacity back while the client does something else. So an
  * owner claims the wait of a client (client_claim) before it grants capacity to the client. A
@@ -37,15 +38,15 @@ struct worker;
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status);
 
 /**
- * Handles the WANTEDs that arrived before an actor was set up. If the actor will never be set up
- * (`is_up` is false), answers them with TR_STOPPED. Owner only.
+ * Handles the WANTEDs that arrived before an actor was set up. `is_up`: the actor is set up now. If
+ * not, it will never be, and the senders are answered with TR_STOPPED. Owner only.
  */
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 
 /**
- * Waits, behind other turns of the line, until there is capacity for a message of this turn. Then
- * sends the message. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and not
- * beyond `deadline_ns`. Returns TR_OK, TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED or TR_NO_MEMORY.
+ * Sends a message of this turn when there is capacity for it, after the turns of the line that were
+ * there before. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and not beyond
+ * `deadline_ns`. Returns TR_OK, TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED or TR_NO_MEMORY.
  */
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns);
@@ -54,8 +55,8 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);
 
 /**
- * Sends back the granted capacity that the turns of an actor have not used, because the actor is
- * Suspended now. Owner only.
+ * Returns the granted capacity that the turns of an actor have not used. Called when the actor
+ * becomes Suspended. Owner only.
  */
 void tr__grants_return(struct cell *cell);
 
