@@ -53,12 +53,12 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
 }
 
 /*
- * Replaces the state by a new one of `size` bytes, all zero. Returns false when out of memory; then
- * the state has not changed. If turns wait, the old state is kept for them, because they use it.
+ * Replaces the state by a new one of `size` bytes, all zero. If turns wait, keeps the old state for
+ * them, because they use it. Returns false when out of memory; then the state has not changed.
  */
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
-    bool is_used = cell->dispatch && mail_is_parked(cell); /* parked turns use the old state */
+    bool is_used = cell->dispatch && mail_is_parked(cell);
     void *state = size ? tr__state_new(worker, cell, size, is_used) : NULL;
     if (size && !state)
         return false;
@@ -68,7 +68,7 @@ static bool state_make(struct worker *worker, struct cell *cell, size_t size)
     }
     tr__state_free(worker, cell);
     if (state) {
-        poison_clear(state, size); /* the old state may have been at the same address */
+        poison_clear(state, size); /* the new state may be where an old one was */
         memset(state, 0, size);
     }
     cell->state = state;
@@ -82,8 +82,9 @@ static tr_status no_memory(struct cell *cell, tr_error *error, const char *what)
 }
 
 /*
- * Makes the origin of an actor that has none and is about to change its behavior. A restart needs
- * it, to return to the behavior of the spawn. Returns false when out of memory.
+ * Makes an origin, if the actor has none, because the actor is about to change its behavior. A
+ * restart needs the origin, to return to the behavior of the spawn. Returns false when out of
+ * memory.
  */
 static bool origin_keep(struct worker *worker, struct cell *cell)
 {
@@ -95,7 +96,7 @@ static bool origin_keep(struct worker *worker, struct cell *cell)
 
 /*
  * Starts the children that the behavior declares by TR_CHILD. Runs on a fiber of its own, because
- * these children may have such children themselves.
+ * each of these children may start further children in the same way.
  */
 static tr_next start_children(tr_self *self, void *state, const void *message)
 {
@@ -147,7 +148,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
                        tr_error *error);
 
 /*
- * Runs the set-up of the actor's current behavior, and does what the result of the set-up asks for.
+ * Runs the set-up of the actor's current behavior. Then does what the set-up has returned: stop,
+ * become or fail.
  */
 static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                         const tr_type *type, const void *message, uint64_t causal, int depth,
@@ -188,8 +190,8 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
 }
 
 /*
- * Changes to a behavior, and sets it up. `depth` counts the set-ups before this one that called
- * tr_become.
+ * Changes to a behavior, and sets it up. `depth` counts the set-ups that have called tr_become
+ * before this one, each inside the previous one.
  */
 static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                        const tr_type *type, const void *message, uint64_t causal, int depth,
@@ -209,8 +211,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     bool has_state = cell->dispatch && (cell->state || !cell->dispatch->behavior->state_size);
     bool keeps_state = has_state && has_same_state(cell->dispatch->behavior, behavior);
     /*
-     * An actor that returns to a behavior with the same state needs no set-up if it passes no
-     * set-up message.
+     * The new behavior needs no set-up if its set-up expects a message, the actor passes none, and
+     * the state stays: the actor returns to this behavior.
      */
     bool is_set_up = !type && keeps_state && setup_wants_message(behavior);
     tr_status status = TR_OK;

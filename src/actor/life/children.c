@@ -36,7 +36,7 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
     }
 }
 
-/* Puts a child that is in no list behind the sibling `behind`. */
+/* Inserts a child that is in no list right behind its new sibling `behind`. */
 static void insert(const struct slots *slots, struct cell *behind, struct cell *child)
 {
     struct cell *next = slots_at(slots, behind->sibling_next);
@@ -51,7 +51,7 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const struct slots *slots = worker->slots;
     struct cell *last = slots_at(slots, child->sibling_last);
-    /* to insert at the front: the list is a ring, so the first is behind the last */
+    /* The list is a ring, so a child that is inserted behind the last one is the first. */
     struct cell *behind = last;
     TR_ASSERT(parent->child_last == slots_number(slots, child));
     if (parent->child_count == 1)
@@ -96,8 +96,8 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
 }
 
 /*
- * Whether the child has this order already. Then the thread that set the bits has also made the
- * child ready.
+ * Whether the child has this order already. If so, the thread that set these control bits has also
+ * made the child ready.
  */
 static bool is_ordered(const struct cell *child, uint32_t bits)
 {
@@ -111,7 +111,8 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         child = slots_at(worker->slots, child->sibling_next);
-        bool is_later = cell_is_keeper(child); /* tr__keepers_stop orders keepers later */
+        /* tr__keepers_stop gives keepers their order later */
+        bool is_later = cell_is_keeper(child);
         /* after the deadline of a shutdown, nearly all children have the order already */
         if (!is_later && !is_ordered(child, bits))
             tr__child_order(worker, child, bits);
@@ -132,7 +133,7 @@ void tr__keepers_stop(struct worker *worker, struct cell *guardian)
     }
 }
 
-/* Whether a child of this parent, other than one of the pool, is to come back. */
+/* Whether this parent has a child that is to come back and is no actor of the pool. */
 static bool has_returns(const struct cell *parent)
 {
     const struct list *all = parent->extra ? &parent->extra->supervision.returns : NULL;
@@ -152,8 +153,8 @@ void tr__children_look(struct worker *worker, struct cell *parent)
 }
 
 /*
- * Handles the end of a child: plans its return, removes it from the list and frees its slot. Owner
- * of the parent only.
+ * Handles the end of a child: plans its return if it is to come back, removes the child from the
+ * list and frees its slot. Owner of the parent only.
  */
 static void child_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
@@ -165,8 +166,7 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     bool is_schedule = cell_calls(child);
     bool is_pooled = cell_is_pooled(child);
     /*
-     * If the child has no origin, it cannot come back. If the parent has no extra, it waits for no
-     * child.
+     * A child without an origin cannot come back, and a parent without an extra waits for no child.
      */
     if (child->origin || parent->extra) {
         tr__supervise_gone(worker, parent, child);
@@ -176,10 +176,11 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     if (system_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /*
-     * Look whether the system is empty now: whether /user has only children that do not keep the
-     * system running, which are schedules and actors of the pool. The end of such a child makes no
-     * difference, with one exception. A system that has had nothing but actors of the pool ends
-     * with the last one, unless a child is to come back.
+     * Look whether the system is empty now. It is empty if the only children of /user are schedules
+     * and actors of the pool, because these do not keep the system running. So the end of a
+     * schedule or of an actor of the pool makes no difference, with one exception. A system that
+     * has had nothing but actors of the pool ends with the last one, unless a child is to come
+     * back.
      */
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
         bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);
@@ -208,8 +209,8 @@ void tr__child_ended(struct worker *worker, struct cell *child)
         return;
     }
     /*
-     * A parent that moves to another worker has no owner meanwhile. Then this worker posts the
-     * child to itself, and tries again in its next round.
+     * While a parent moves to another worker it has no owner. Then this worker posts the child to
+     * itself, and tries again in its next round.
      */
     if (owner == CELL_FOREIGN)
         owner = worker->index;

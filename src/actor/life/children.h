@@ -37,13 +37,13 @@ void tr__child_ended(struct worker *worker, struct cell *child);
 
 /**
  * Reports the system as empty if `parent` is /user and has no child left that keeps the system
- * running. To be called when a child has gone and does not come back. Worker 0 only.
+ * running. To be called when a child is gone and does not come back. Worker 0 only.
  */
 void tr__children_look(struct worker *worker, struct cell *parent);
 
 /**
- * Orders all children to stop, or kills them. Leaves out the keepers of durable actors, which
- * tr__keepers_stop handles. Owner of the parent only.
+ * Orders all children to stop or, if `by_kill`, kills them. Leaves out the keepers of durable
+ * actors: tr__keepers_stop gives them their order. Owner of the parent only.
  */
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
 /**
@@ -53,12 +53,14 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 void tr__keepers_stop(struct worker *worker, struct cell *guardian);
 
 /**
- * Whether a child that has ended was removed from its parent's list before its end. Owner of the
- * parent only.
+ * Whether a child that has ended is in no list of children, because it was removed from its
+ * parent's list before its end. Owner of the parent only.
  */
 static inline bool child_is_disowned(const struct cell *child)
 {
-    /* 0 means that it is in no list, because a child that is alone in a list is its own sibling */
+    /*
+     * A child that is alone in a list is its own sibling, so 0 means that the child is in no list.
+     */
     return !child->sibling_next;
 }
 

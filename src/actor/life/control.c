@@ -18,8 +18,8 @@
 #include "actor/turn/park.h"
 
 /*
- * Suspends or resumes the actor, if that was ordered. Returns false if the actor is Suspended now,
- * or stops; then it may be gone.
+ * Suspends or resumes the actor if it has such an order. Returns false if the actor is Suspended or
+ * stops now. An actor that stops may be gone when this returns.
  */
 static bool suspension_apply(struct worker *worker, struct cell *cell)
 {
@@ -30,7 +30,7 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
         if (mail_is_parked(cell))
             tr__grants_return(cell);
         /*
-         * The actor got a PoisonPill before it was suspended. A Suspended actor with a PoisonPill
+         * This actor got a PoisonPill before it was suspended. A Suspended actor with a PoisonPill
          * stops at once.
          */
         if (cell->flags & CELL_SEALED) {
@@ -45,8 +45,12 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
     if (cell->life != LIFE_SUSPENDED)
         return true;
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
-        tr__waiters_serve(worker, cell); /* grants the capacity that was freed before */
-    /* Run again if a decider, or mail that was taken in, has set a control bit meanwhile. */
+        /* grants the capacity that became free before the suspension */
+        tr__waiters_serve(worker, cell);
+    /*
+     * Make the actor run again if it has a control bit meanwhile, from a decider or from mail that
+     * was taken in.
+     */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
         mail_make_ready(worker, cell);
@@ -54,8 +58,8 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Carries out orders to an actor that has not started to stop. Returns false if this run of the actor
- * is over; then the actor may be gone.
+ * Carries out orders to an actor that does not stop yet. Returns false if this run of the actor is
+ * over; then the actor may be gone.
  */
 static bool handle_control_alive(struct worker *worker, struct cell *cell, uint32_t bits)
 {
@@ -65,7 +69,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     }
     if (bits & CONTROL_STOP) {
         cell->flags |= CELL_SEALED;
-        tr__shutdown_stats_begin(worker); /* the system may have begun to shut down */
+        tr__shutdown_stats_begin(worker); /* does nothing unless the system shuts down */
     }
     if (bits & CONTROL_DISMISS && cell->origin)
         cell->origin->is_dismissed = true;
@@ -73,7 +77,10 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         tr__restart_handle_control(worker, cell, bits);
         return false;
     }
-    /* A PoisonPill waits for the mail before it, but not for the end of a suspension. */
+    /*
+     * A PoisonPill waits until the actor has handled the mail before the pill. It does not wait for
+     * the end of a suspension.
+     */
     bool stops_now = cell->life == LIFE_SUSPENDED && cell->flags & CELL_SEALED;
     if (bits & CONTROL_KILL || stops_now) {
         if (cell->flags & CELL_FAILED)
@@ -85,8 +92,8 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         return false;
     if (cell->sched_state == SCHED_READY) {
         /*
-         * This actor has failed because of a child, and is in the run queue. Its next run handles
-         * the other orders.
+         * This actor has failed because of a child, and is in the run queue now. Its next run
+         * handles the orders that are left.
          */
         atom32_fetch_or(&cell->control, bits & (CONTROL_DECIDED | CONTROL_BUDGET), ATOM_RELAXED);
         return false;
@@ -94,8 +101,8 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     if (bits & CONTROL_DECIDED && !tr__failure_handle_control(worker, cell))
         return false;
     /*
-     * Handle the budget after CONTROL_CHILD and CONTROL_DECIDED. If the budget made the actor fail
-     * before, those bits would be lost.
+     * Handle the budget after CONTROL_CHILD and CONTROL_DECIDED. In the other order the actor could
+     * fail because of the budget, and these two bits would be lost.
      */
     if (bits & CONTROL_BUDGET && !tr__budget_handle_control(worker, cell))
         return false;
@@ -114,7 +121,7 @@ bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
         return handle_control_alive(worker, cell, bits);
     if (bits & CONTROL_DISMISS && cell->origin)
         cell->origin->is_dismissed = true;
-    /* The actor is Stopping, and waits for its children. Its children are killed too. */
+    /* The actor is Stopping and waits for its children. A kill reaches these children too. */
     if (bits & CONTROL_KILL && !(cell->flags & CELL_KILLING)) {
         cell->flags |= CELL_KILLING;
         tr__children_stop(worker, cell, true);

@@ -26,8 +26,8 @@
 /* ---- Failing. ---- */
 
 /*
- * Sends the record of a failure to the parent. Returns false when the parent takes no mail, or when
- * out of memory.
+ * Sends the record of a failure to the parent. Returns false when the parent accepts no mail, and
+ * when out of memory.
  */
 static bool tell_parent(struct worker *worker, struct cell *cell, struct failure *failure)
 {
@@ -49,8 +49,8 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
 
 /*
  * Adds to the cause of a failure what only the runtime knows: the actor, its path and its
- * incarnation. If the actor has failed because a child failed, sets only the incarnation in the
- * last link of the cause.
+ * incarnation. If the actor has failed because a child failed, the cause names that child already,
+ * so this only sets the incarnation in the last link of the cause.
  */
 static void cause_fill(const struct cell *cell, const char *path, uint32_t incarnation,
                        tr_error *cause)
@@ -83,7 +83,7 @@ static const char *reason_of(const tr_error *error)
     return is_escalated ? "; escalated by the supervisor" : "; the limit of restarts is reached";
 }
 
-/* Logs a failure, and fills in *cause for the actors that will receive it. */
+/* Logs a failure, and fills in *cause for the actors that will get the failure. */
 static void report(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error, uint32_t incarnation, tr_error *cause)
 {
@@ -120,7 +120,7 @@ static void report(struct worker *worker, struct cell *cell, const char *where,
         snprintf(cause->where, sizeof cause->where, "%.127s", path);
 }
 
-/* Logs a failure, and writes it into the record. `failure` may be NULL. */
+/* Logs a failure, and writes the failure into its record. `failure` may be NULL. */
 static void note(struct worker *worker, struct cell *cell, const char *where, const tr_error *error,
                  struct failure *failure)
 {
@@ -137,8 +137,8 @@ static void note(struct worker *worker, struct cell *cell, const char *where, co
 }
 
 /*
- * Stops an actor that has failed, without a decision of its parent, which cannot be asked or need
- * not be.
+ * Stops an actor that has failed, without a decision of its parent. The parent either cannot be
+ * asked, or has nothing to decide.
  */
 static void stop_failed(struct worker *worker, struct cell *cell)
 {
@@ -197,7 +197,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     note(worker, cell, where, error, failure);
     bool is_last = is_stopping || cell->flags & CELL_SEALED;
     if (!failure || is_last || failure->restart == TR_TEMPORARY) {
-        /* The actor stops in any case, so the parent is notified and not asked. */
+        /* The parent is notified and not asked, because the actor stops in any case. */
         if (failure && !is_stopping)
             tr__failure_tell(worker, cell, &failure->cause);
         stop_failed(worker, cell);
@@ -206,7 +206,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     if (cell->life != LIFE_SUSPENDED)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
-    /* the parent has the record until the decision arrives */
+    /* from now until the decision arrives, the record belongs to the parent */
     cell->extra->supervision.failure = NULL;
     cell->extra->supervision.failed_ns = worker->loop.now_ns;
     if (!tell_parent(worker, cell, failure)) {
@@ -216,8 +216,8 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->supervision.is_away = true;
     /*
-     * Change to Waiting only now, because an actor that stops must be in no run queue. Run again if
-     * the decision has arrived already.
+     * Change to Waiting only now, because an actor that stops must be in no run queue. If the
+     * decision has arrived already, make the actor run again.
      */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
@@ -227,14 +227,17 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 
 /* ---- Carrying out a decision. ---- */
 
-/* Restarts an actor whose delay is over, or asks the parent to restart its group. Returns false. */
+/*
+ * Restarts an actor whose restart delay is over. If the actor is restarted with its group, asks the
+ * parent to restart the group instead. Returns false.
+ */
 static bool restart_or_ask(struct worker *worker, struct cell *cell, struct failure *failure)
 {
     if (!failure->is_group) {
         tr__cell_restart(worker, cell);
         return false;
     }
-    /* The parent will take down all members of the group, including this one. */
+    /* The parent answers by taking down all members of the group, including this actor. */
     struct cell *parent = slots_parent(worker->slots, cell);
     struct address address = {
         .kind = ENVELOPE_UP, .to = parent->identity, .sender = cell->identity};
@@ -265,9 +268,9 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_DUE:
         return restart_or_ask(worker, cell, failure);
     case FAILURE_ORDERED:
-        /* An actor that is to stop anyway is not restarted. */
+        /* An actor that has to stop anyway is not restarted. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
-            /* the parent takes the end of the actor for the answer */
+            /* the parent counts the end of the actor as its answer */
             tr__cell_stop(worker, cell, true);
         else
             tr__cell_restart(worker, cell);
@@ -300,8 +303,8 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Clears CELL_FAILED only for a permanent actor: for others the reason of the end makes no
- * difference.
+ * CELL_FAILED is cleared for a permanent actor only, because it decides whether such an actor comes
+ * back. For other actors the reason of the end makes no difference.
  */
 void tr__failure_overrule(struct cell *cell)
 {

@@ -14,27 +14,30 @@ struct memory_source;
 struct worker;
 
 /**
- * Marks an actor as failed, because it has failed or is restarted: pauses its receive timeout, and
- * returns the capacity that its turns were granted. The caller has changed its life.
+ * Marks an actor as failed, because it has failed or because it is restarted. Pauses its receive
+ * timeout, and returns the capacity that its turns were granted. The caller has changed the actor's
+ * life already.
  */
 void tr__failure_pause(struct worker *worker, struct cell *cell);
 /**
- * Reports a failure to the parent of an actor that stops because of it, or did not start. The
- * parent gets a tr_child_failed, and is not asked for a decision. If there is no memory, nothing is
- * sent.
+ * Reports to the parent that an actor stops because of a failure, or that it did not start. The
+ * parent gets a tr_child_failed, and is not asked for a decision. Without memory, sends nothing.
  */
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
 /**
- * Handles CONTROL_DECIDED: carries out the parent's decision about the actor. Returns false if this
- * incarnation does not continue; then the actor may be gone.
+ * Handles CONTROL_DECIDED: carries out the parent's decision about the actor. Returns false if the
+ * current incarnation does not continue; then the actor may be gone.
  */
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
 /**
- * Notes that an order, and not its failure, is the reason for the end of an actor. For an actor
- * that has failed and is ordered to stop before it gets a decision.
+ * Notes that an actor ends because of an order, and not because of its failure. For an actor that
+ * has failed and gets an order to stop before the decision of its parent.
  */
 void tr__failure_overrule(struct cell *cell);
-/** Marks the actors whose restart delay is over as due, and makes them run. Worker only. */
+/**
+ * Marks the actors of this worker whose restart delay is over as due, and makes them run. Worker
+ * only.
+ */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
 
 #endif

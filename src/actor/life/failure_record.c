@@ -9,25 +9,29 @@
 #define BIT(phase) (1u << (phase))
 
 /*
- * A record of which only the history is in use is PAST: a new one, that of an actor that runs, and
- * one that a child that has ended left behind. AWAY is the end of a record: on_decided of
- * supervision_mail.c frees it when the record of the failure comes back.
+ * Three kinds of records are PAST, because only their restart history is in use: a new record, the
+ * record of an actor that runs, and a record that a child left behind at its end. AWAY is the last
+ * phase of a record: on_decided of supervision_mail.c frees it when the record of the failure comes
+ * back.
  */
 const uint16_t tr__failure_legal[FAILURE_PHASE_COUNT] = {
-    /* ORDERED: the actor runs, and its group is restarted because of another member */
+    /* PAST to ORDERED: the actor runs, and its group is restarted because of another member. */
     [FAILURE_PAST] =
         BIT(FAILURE_PAST) | BIT(FAILURE_AWAY) | BIT(FAILURE_DECIDED) | BIT(FAILURE_ORDERED),
     [FAILURE_AWAY] = 0,
-    /* DUE: the child comes back as a new actor without a delay; with a delay, DELAYED comes first */
+    /*
+     * DECIDED to DUE: the child comes back as a new actor, and there is no delay. With a delay,
+     * DELAYED comes first.
+     */
     [FAILURE_DECIDED] = BIT(FAILURE_PAST) | BIT(FAILURE_DELAYED) | BIT(FAILURE_DUE) |
                         BIT(FAILURE_READY) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
     [FAILURE_DELAYED] = BIT(FAILURE_DUE) | BIT(FAILURE_ORDERED),
     [FAILURE_DUE] = BIT(FAILURE_READY) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
     [FAILURE_READY] = BIT(FAILURE_ORDERED),
-    /* PAST: the actor failed before it could carry out the order */
+    /* ORDERED to PAST: the actor failed before it could carry out the order. */
     [FAILURE_ORDERED] = BIT(FAILURE_PAST) | BIT(FAILURE_ORDERED) | BIT(FAILURE_TURNS),
     [FAILURE_TURNS] = BIT(FAILURE_ORDERED) | BIT(FAILURE_CHILDREN),
-    /* PAST: without a group the next incarnation begins at once */
+    /* CHILDREN to PAST: the actor has no group, so its next incarnation begins at once. */
     [FAILURE_CHILDREN] = BIT(FAILURE_PAST) | BIT(FAILURE_DOWN),
     [FAILURE_DOWN] = BIT(FAILURE_DOWN) | BIT(FAILURE_UP),
     [FAILURE_UP] = BIT(FAILURE_PAST) | BIT(FAILURE_DOWN),
@@ -57,14 +61,17 @@ struct failure *tr__failure_new(struct worker *worker, struct cell *cell)
     return failure;
 }
 
-/* Takes the record of an earlier actor in this place out of the origin; NULL for none. */
+/*
+ * Takes the record that an earlier actor in this place has left in the origin. Returns NULL if
+ * there is none.
+ */
 static struct failure *past_take(struct cell_origin *origin)
 {
     struct failure *failure = origin_rare(origin)->failure;
     if (!failure)
         return NULL;
     origin_rare_own(origin)->failure = NULL;
-    failure->phase = FAILURE_PAST; /* whatever the actor before was about to do */
+    failure->phase = FAILURE_PAST; /* the earlier actor may have left the record in any phase */
     return failure;
 }
 

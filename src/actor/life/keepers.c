@@ -15,7 +15,8 @@ void tr__shutdown_tell(struct tr_system *system)
 {
     struct cell *guardian = system->user.guardian;
     /*
-     * After the deadline, kill: the sweep of the deadline has left /user out. Partner: sweep_cell.
+     * After the deadline of the shutdown, kill /user, because the sweep of the deadline has left it
+     * out. Partner: sweep_cell.
      */
     bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
     uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
@@ -32,7 +33,7 @@ void tr__shutdown_ask(struct tr_system *system)
 }
 
 /*
- * Returns the latest time at which the keepers are ordered to stop: rule 6 of
+ * Returns the latest time at which the keepers get their order to stop: rule 6 of
  * actor/system/shutdown.h.
  */
 static tr_time keepers_ns(const struct tr_system *system)
@@ -65,7 +66,7 @@ void tr__keepers_close(struct worker *worker)
     if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
         worker->loop.alarm_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (admission_close(&system->ending.wakes))
-        /* otherwise the last wake under way asks for a sweep, which does this */
+        /* otherwise the end of the last wake under way asks for a sweep, and the sweep does this */
         tr__keepers_tell(worker);
 }
 

@@ -14,7 +14,8 @@
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 
 /*
- * Orders a group: a stop or kill goes to the group supervisor, the other orders go to each member.
+ * Gives an order to a group. An order to stop or to be killed goes to the group supervisor. Any
+ * other order goes to each member.
  */
 static tr_status order_group(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
 {
@@ -53,8 +54,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     if (cell_is_group_address(cell))
         return order_group(self, ref, kind);
     /*
-     * A child that its parent stops does not come back. CONTROL_DISMISS must be set before the
-     * order arrives.
+     * A child that its own parent stops does not come back. CONTROL_DISMISS says so, and must be
+     * set before the order arrives.
      */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
@@ -83,8 +84,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         return status;
     }
     /*
-     * A hint to look at the mail at once. If the slot has another tenant by now, that tenant looks
-     * and finds nothing.
+     * This bit makes the actor look at its mail at once. If the slot has another tenant by now,
+     * that tenant looks and finds nothing, which does no harm.
      */
     if (kind != ENVELOPE_STOP)
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -123,8 +124,8 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
     struct cell *cell =
         slots_find(self->worker->slots, tr__group_behind(self->worker->slots, ref.bits));
     /*
-     * If this is a child of this actor, its slot gets no other tenant meanwhile, because only this
-     * worker frees the slot.
+     * If `cell` is a child of this actor, its slot cannot get another tenant in this function,
+     * because only this worker frees the slot.
      */
     uint32_t slot = (uint32_t)self->cell->identity & self->worker->slots->mask;
     if (!cell || cell_parent_slot(cell) != slot)

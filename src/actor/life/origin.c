@@ -11,8 +11,8 @@
 #include "wire/copy.h"
 
 /*
- * Returns memory for an origin of `size` bytes: beside the cell if it fits there, otherwise from
- * the source.
+ * Returns memory for an origin of `size` bytes. The memory is beside the cell if the origin fits
+ * there, otherwise it comes from the source.
  */
 static struct cell_origin *origin_place(struct slots *slots, const struct cell *cell, size_t size)
 {
@@ -50,7 +50,9 @@ tr_status tr__origin_new(struct slots *slots, struct cell *cell, const tr_spawn_
         if (size > TR_PAYLOAD_MAX)
             return TR_TOO_LARGE;
     }
-    /* A permanent actor comes back as a new actor with the same name, so keep the name. */
+    /*
+     * A permanent actor comes back as a new actor with the same name. So the origin keeps the name.
+     */
     bool comes_back = spawn_restart(args) == TR_PERMANENT;
     size_t length = args->name && comes_back ? strlen(args->name) + 1 : 0;
     size_t total = sizeof(struct cell_origin) + size + length;

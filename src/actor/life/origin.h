@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The origin of an actor, struct cell_origin: how the actor was spawned. Kept as long as the actor
- * may have to be set up again.
+ * The origin of an actor, struct cell_origin: how the actor was spawned. An actor has its origin as
+ * long as it may have to be set up again.
  */
 #ifndef ACTOR_LIFE_ORIGIN_H
 #define ACTOR_LIFE_ORIGIN_H
@@ -14,7 +14,10 @@ struct memory_source;
 struct slots;
 struct worker;
 
-/** Returns after which kinds of end the actor is started again; 0 for the default. */
+/**
+ * Returns after which kinds of end the arguments of a spawn have the actor started again; 0 if they
+ * do not say so.
+ */
 static inline tr_restart spawn_restart(const tr_spawn_args *args)
 {
     if (args->spec && args->spec->restart)
@@ -23,21 +26,22 @@ static inline tr_restart spawn_restart(const tr_spawn_args *args)
 }
 
 /**
- * Makes the record of how an actor is to be set up. `is_far`: the actor is not set up in this call,
- * so the origin needs a struct origin_rare. Returns TR_OK, TR_NO_MEMORY or TR_TOO_LARGE.
+ * Makes the origin of an actor from the arguments of its spawn. `is_far`: this call does not set
+ * the actor up, so the origin needs a struct origin_rare. Returns TR_OK, TR_NO_MEMORY or
+ * TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__origin_new(struct slots *slots, struct cell *cell,
                                        const tr_spawn_args *args, uint64_t spawner, bool is_far);
 /**
- * Frees an origin. Does not free the place of an origin beside its cell: tr__origin_drop does that,
+ * Frees an origin. If the origin is beside its cell, its place stays in use until tr__origin_drop
  * or the end of the system.
  */
 void tr__origin_free(const struct memory_source *source, struct cell_origin *origin);
 /** Frees the origin of an actor, if it has one. */
 void tr__origin_drop(struct worker *worker, struct cell *cell);
 /**
- * Whether a cell that was set up still needs its origin. False if the next set-up needs only
- * the current behavior, and no message.
+ * Whether an actor that was set up still needs its origin. Returns false if the next set-up needs
+ * only the current behavior and no message.
  */
 bool tr__origin_is_needed(const struct cell *cell);
 

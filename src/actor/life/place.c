@@ -3,16 +3,16 @@
  * The places of children that come back as new actors.
  *
  * A group is restarted in the order in which its members were started, and a new actor takes the
- * place of the one that ended. So the record of a child that is to come back has the ref of the
- * sibling before it. That sibling may also end, and come back or not:
+ * place of the actor that ended. So the record of a child that is to come back has the ref of the
+ * sibling before the child. That sibling may also end, and may come back or not:
  *   1. If a record `has_place`, its `before` is 0, or the ref of a child that is in the list, or
  *      the old ref of another child that is to come back.
  *   2. When that other child comes back, its new ref replaces the old one. If it does not come
  *      back, the ref of the sibling before it replaces the old one.
- * The rules hold only for children that are restarted together. For the others the order does not
- * matter, and each end of a child would cost a walk over all children that are to come back. So
- * `has_place` is false there: a child gets its old place only if the sibling before it is still
- * there.
+ * The rules hold only for children that are restarted together. For other children the order does
+ * not matter, and with these rules each end of a child would cost a walk over all children that are
+ * to come back. So `has_place` is false for them: such a child gets its old place only if the
+ * sibling before it is still there.
  */
 #include "actor/life/place.h"
 
@@ -23,7 +23,10 @@
 
 struct worker;
 
-/* Whether the order of the children matters: a child with this spec is restarted with others. */
+/*
+ * Whether the order of the children matters, because a child with this spec is restarted together
+ * with others.
+ */
 static bool is_ordered(const struct worker *worker, const struct cell *parent,
                        const tr_child_spec *spec)
 {
@@ -31,8 +34,9 @@ static bool is_ordered(const struct worker *worker, const struct cell *parent,
 }
 
 /*
- * Beginning with the child whose place is right behind `before`, follows the children in a row that
- * are to come back. Returns the old ref of the last one, or `before` if there is none.
+ * Begins with the child that is to come back right behind `before`, and follows the children that
+ * are to come back one right behind the other. Returns the old ref of the last of them, or `before`
+ * if there is none.
  */
 static uint64_t last_behind(const struct cell *parent, uint64_t before)
 {
@@ -50,7 +54,10 @@ static uint64_t last_behind(const struct cell *parent, uint64_t before)
     return before;
 }
 
-/* Returns the record of the child that is to come back and had this ref; NULL for none. */
+/*
+ * Returns the record of the child that had this ref and is to come back. Returns NULL if there is
+ * no such child.
+ */
 static const struct failure *return_of(const struct cell *parent, uint64_t child)
 {
     LIST_EACH (link, &parent->extra->supervision.returns) {
@@ -61,7 +68,10 @@ static const struct failure *return_of(const struct cell *parent, uint64_t child
     return NULL;
 }
 
-/* Returns the ref of the sibling before a child, 0 for none. The child must be in the list. */
+/*
+ * Returns the ref of the sibling before a child; 0 if the child is the first. The child must be in
+ * the list.
+ */
 static uint64_t sibling_before(const struct worker *worker, const struct cell *parent,
                                const struct cell *child)
 {
@@ -85,8 +95,8 @@ void tr__place_note(struct worker *worker, struct cell *parent, const struct cel
 }
 
 /*
- * Returns `before` if it is 0 or the ref of a child that is still in the list; otherwise
- * TR__PLACE_LAST.
+ * Returns `before` if it is 0 or the ref of a child that is still in the list. Returns
+ * TR__PLACE_LAST otherwise.
  */
 static uint64_t find_well(const struct worker *worker, const struct cell *parent, uint64_t before)
 {
@@ -100,7 +110,7 @@ uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (!failure->has_place)
         return find_well(worker, parent, failure->before);
-    /* Skip siblings that are not back yet: take the sibling before them. */
+    /* A sibling that is not back yet cannot be in the list: take the sibling before it instead. */
     uint64_t before = failure->before;
     const struct failure *other;
     while (before && (other = return_of(parent, before))) {

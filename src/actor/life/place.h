@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The places of children that come back, which keep the order of a parent's list. Owner of the
- * parent only.
+ * The places of children that come back. They keep the order of a parent's list of children. Owner
+ * of the parent only.
  */
 #ifndef ACTOR_LIFE_PLACE_H
 #define ACTOR_LIFE_PLACE_H
@@ -18,7 +18,9 @@ struct worker;
  */
 void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
                     struct failure *failure);
-/** Means the end of the list: the sibling that the child stood behind is not there any more. */
+/**
+ * The place at the end of the list. Used when the sibling before the child is not there any more.
+ */
 #define TR__PLACE_LAST UINT64_MAX
 
 /**

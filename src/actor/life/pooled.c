@@ -38,8 +38,8 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
 }
 
 /*
- * Checks that the actor that was found at the path is what the caller wants. Returns TR_OK,
- * TR_NAME_EXISTS or TR_STOPPING.
+ * Checks that the actor at the path is what the caller wants. Returns TR_OK, TR_NAME_EXISTS or
+ * TR_STOPPING.
  */
 static tr_status accept(struct tr_system *system, const tr_spawn_args *args, const char *path,
                         struct names_found found, uint64_t *ref_bits)
@@ -71,7 +71,7 @@ static struct pooled_spec *spec_of(const struct cell_origin *origin)
 void tr__pooled_hold(struct cell_origin *origin)
 {
     if (!origin_rare(origin)->spec || !origin_rare(origin)->name)
-        return; /* the actor does not come back, so its name is not held */
+        return; /* the actor does not come back, so its name need not be held */
     origin->is_counted = true;
     atom32_fetch_add(&spec_of(origin)->holds, 1, ATOM_RELAXED);
 }
@@ -125,21 +125,23 @@ static void send_off(struct tr_system *system, struct worker *worker, struct cel
 }
 
 /*
- * Ends a new actor that is not wanted, but has mail in its door from a late sender to an earlier
- * tenant of the slot. Posts the actor with a kill, as if it were killed before its set-up. Only a
- * worker can make dead letters, and this thread may be no worker.
+ * Ends a new actor that is not wanted, but has mail in its door. The mail is from a late sender to
+ * an earlier tenant of the slot. Only a worker can make dead letters of it, and this thread may be
+ * no worker. So this posts the actor to a worker with a kill, as if the actor had been killed
+ * before its set-up.
  */
 static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
     origin_rare_own(cell->origin)->spawner = 0;
-    cell->origin->worker = 0; /* the worker of its parent */
+    cell->origin->worker = 0; /* the parent is on worker 0 */
     atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_SEQ_CST);
     send_off(system, worker, cell);
 }
 
 /*
- * Makes an actor, and registers its name. Returns TR_NAME_EXISTS if another thread was faster. Then
- * *found is the actor of that thread; found->ref is 0 if the actor cannot be found yet.
+ * Makes an actor, and registers its name. Returns TR_NAME_EXISTS if another thread has registered
+ * the name before. Then *found is the actor of that thread. If found->ref is 0, that actor cannot
+ * be found yet.
  */
 static tr_status create(struct tr_system *system, const struct pooled_spawner *spawner,
                         const struct pooled_place *place, const tr_spawn_args *args,
@@ -172,7 +174,10 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     origin_rare_own(cell->origin)->causal = spawner->causal;
     cell->origin->worker = system_place(system, args->worker);
     uint64_t identity = cell->identity;
-    /* Mail that is sent to the actor from now on waits in its door until the set-up. */
+    /*
+     * From now on other threads can send mail to the actor. The mail waits in its door until the
+     * set-up.
+     */
     door_open(&cell->door, identity, CELL_FOREIGN, true);
     status = tr__names_share(&system->names, path, identity, args->behavior, &cell->name, found);
     if (status != TR_OK) {
@@ -185,10 +190,10 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return TR_OK;
     }
     count_spawned(system, worker);
-    goto leave; /* place->defer has taken the cell; tr__pooled_begin is called later */
+    goto leave; /* place->defer has taken the cell, and its caller calls tr__pooled_begin later */
 
 close_door:
-    /* So far no other thread knows the ref of the new actor. */
+    /* No other thread knows the ref of the new actor yet, so the actor can be withdrawn. */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     if (!door_close_empty(&cell->door)) {
         send_to_end(system, worker, cell);
@@ -219,8 +224,8 @@ void tr__pooled_begin(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t to = 0;
     /*
-     * If this is another worker than worker 0, its later posts to worker 0 arrive after this cell.
-     * Worker 0 itself may handle the end of another actor without a post, so it links the cell now.
+     * If this is not worker 0, its later posts to worker 0 arrive there after this cell. Worker 0
+     * itself may handle the end of another actor without a post. So worker 0 links the cell now.
      */
     if (worker->index == 0) {
         tr__spawn_link(worker, cell);
@@ -241,7 +246,7 @@ tr_status tr__pooled_spawn_at(struct tr_system *system, const struct pooled_spaw
         if (found.ref)
             return accept(system, args, place->path, found, ref_bits);
         /*
-         * The name belongs to an actor that its parent is starting: try again until it can be
+         * A parent is just starting the actor that has this name. Try again until that actor can be
          * found.
          */
         system->platform->yield(system->platform);

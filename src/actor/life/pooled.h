@@ -4,17 +4,19 @@
  * the same name at the same time, one actor is made.
  *
  * The first thread that registers the name wins. A new actor is complete, and its door is open,
- * before its name is registered. If several actors were made for one name, the directory takes one,
- * and the others are given back before any other thread knows their refs. So a thread that has
- * found the name can send to the actor at once, and no thread waits for another. From then on the
- * actor is handled like one that a client has spawned: it is posted to the worker of /user, which
- * puts it into the list of children. Then it is posted to its own worker (docs/design/pool.md).
+ * before its name is registered. If several threads have made an actor for one name, the directory
+ * takes one of these actors. The other threads free theirs before any other thread knows their
+ * refs. So a thread that has found the name can send to the actor at once, and no thread waits for
+ * another. From then on the actor is handled like one that a client has spawned. First it is posted
+ * to the worker of /user, which puts it into the list of children. Then it is posted to its own
+ * worker (docs/design/pool.md).
  *
  * The caller chooses the worker of the actor: see pool/spawn.c.
  *
  * An actor that always comes back keeps its name while it is away: no other actor is made in its
- * place. The name is held by origins: the actor has one, and so has the record of its return. So
- * the origins that hold a name are counted.
+ * place. The origin of the actor holds the name. While the actor is away, the record of its return
+ * has this origin. The new actor gets an origin of its own before the old one is freed. So the
+ * origins that hold a name are counted.
  */
 #ifndef ACTOR_LIFE_POOLED_H
 #define ACTOR_LIFE_POOLED_H
@@ -28,7 +30,8 @@ struct pooled_place {
     const char *path;
     uint32_t bits; /* flags of the new cell: CELL_POOLED, CELL_KEEPER, or 0 */
     /**
-     * Takes the new actor and returns true if tr__pooled_begin is called for it later. May be NULL.
+     * Called with the new actor. Either takes the actor and returns true, and then its owner calls
+     * tr__pooled_begin later; or returns false. May be NULL.
      */
     bool (*defer)(void *context, struct cell *cell);
     void *context; /* passed to defer */
@@ -46,20 +49,20 @@ struct pooled_spawner {
 struct pooled_spec {
     tr_child_spec spec;
     uint64_t hash; /* hash of the name */
-    /* number of origins that hold the name; 0: the actor does not come back any more */
+    /* how many origins hold the name; 0: the actor does not come back any more */
     atom32 holds;
 };
 
 /**
- * Makes an origin with a spec of the pool hold the name of its actor, if the actor comes back. No
- * other thread knows the origin yet.
+ * If the actor of this origin comes back, makes the origin hold the name of the actor. The origin
+ * must have a spec of the pool. No other thread knows the origin yet.
  */
 void tr__pooled_hold(struct cell_origin *origin);
-/** Undoes tr__pooled_hold, if the origin holds its name. Any thread. */
+/** Undoes tr__pooled_hold. Does nothing if the origin holds no name. Any thread. */
 void tr__pooled_let_go(const struct cell_origin *origin);
 
 /**
- * Whether this name is held by an actor of the pool's table that is there or will come back. Any
+ * Whether an actor of the pool's table, which is there or will come back, holds this name. Any
  * thread.
  */
 static inline bool pooled_is_held(struct tr_system *system, const char *name)
@@ -69,20 +72,21 @@ static inline bool pooled_is_held(struct tr_system *system, const char *name)
 }
 
 /**
- * Begins a spawn below `parent` that `parent` does not make itself. Until tr__spawn_leave, the
- * keepers (if `parent` is a keeper) or /user (otherwise) do not begin to stop. So when they stop,
- * they find every child whose spawn was accepted. Returns TR_OK or TR_STOPPING. Any thread.
+ * Begins a spawn below `parent` that no turn of `parent` makes. Until tr__spawn_leave, the keepers
+ * (if `parent` is a keeper) or /user (otherwise) do not begin to stop. When they stop, they find
+ * every child whose spawn was accepted. Returns TR_OK or TR_STOPPING. Any thread.
  */
 TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent,
                                         tr_error *error);
 /**
- * Ends tr__spawn_enter. The spawn has failed, or the parent has the child in its list, or another
- * actor holds the child and /user waits for that actor. Any thread.
+ * Ends what tr__spawn_enter has begun. To be called when the spawn has failed, when the parent has
+ * the child in its list, or when another actor holds the child and /user waits for that actor. Any
+ * thread.
  */
 void tr__spawn_leave(struct tr_system *system, const struct cell *parent);
 /**
- * Posts a new cell to its parent's worker, which calls tr__spawn_leave for it. `worker` NULL: the
- * caller is a foreign thread. Any thread.
+ * Posts a new cell to its parent's worker. That worker calls tr__spawn_leave for the cell. `worker`
+ * NULL: the caller is a foreign thread. Any thread.
  */
 void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell);
 
@@ -90,8 +94,8 @@ void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct 
 enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_SIZE };
 
 /**
- * Returns the ref of the actor of the pool with that name. Returns 0 if there is none, or if it is
- * stopping or has another behavior. `behavior` NULL: any behavior. Any thread.
+ * Returns the ref of the actor of the pool with that name. Returns 0 if there is no such actor, if
+ * it is stopping, or if it has another behavior. `behavior` NULL: any behavior. Any thread.
  */
 uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
                          const tr_behavior *behavior, const char *name);
@@ -114,8 +118,8 @@ TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
                                             const tr_spawn_args *args, uint64_t *ref_bits);
 
 /**
- * Begins an actor that was deferred (pooled_place.defer). The parent links it before it is notified
- * of any actor that ends on this worker later. Worker only.
+ * Begins an actor that pooled_place.defer has taken. If another actor on this worker ends later,
+ * the parent links the new actor before it is notified of that end. Worker only.
  */
 void tr__pooled_begin(struct worker *worker, struct cell *cell);
 

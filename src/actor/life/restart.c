@@ -35,8 +35,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * Lets an actor wait, because it cannot continue its restart yet. Until this call nothing may make
- * the actor ready: dropping an incarnation may send mail to the actor itself.
+ * Makes an actor wait, because it cannot continue its restart yet. Until this call nothing may make
+ * the actor ready, although dropping an incarnation may send mail to the actor itself.
  */
 static void restart_pause(struct worker *worker, struct cell *cell)
 {
@@ -45,7 +45,7 @@ static void restart_pause(struct worker *worker, struct cell *cell)
         mail_make_ready(worker, cell);
 }
 
-/* Makes dead letters of the stash, because it belongs to the incarnation that ends. */
+/* Makes dead letters of the stash, because the stash belongs to the incarnation that ends. */
 static void bury_stash(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -72,7 +72,7 @@ static void drop_incarnation(struct worker *worker, struct cell *cell)
         tr__budget_renew(worker, cell);
 }
 
-/* Ends an actor that was stopped during its restart. PreRestart was its last signal. */
+/* Ends an actor that got an order to stop during its restart. PreRestart was its last signal. */
 static void abort_restart(struct worker *worker, struct cell *cell)
 {
     tr__laters_refuse(worker, cell);
@@ -80,8 +80,8 @@ static void abort_restart(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Sends the signals PreStart and PostRestart to a new incarnation that is Running. Returns false
- * when the actor does not run any more.
+ * Sends the signals PreStart and PostRestart to an actor whose new incarnation is Running. Returns
+ * false if the actor does not run any more afterwards.
  */
 static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error *cause)
 {
@@ -104,7 +104,7 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
     return is_running;
 }
 
-/* Writes a restart to the log of failures, for tools that look into the system. */
+/* Writes a restart to the log of failures, which tools read to look into the system. */
 static void restart_log(struct worker *worker, const struct cell *cell, const tr_error *cause,
                         uint32_t incarnation)
 {
@@ -120,14 +120,17 @@ static void restart_log(struct worker *worker, const struct cell *cell, const tr
                                             .is_restart = true});
 }
 
-/* Starts the next incarnation, and answers the UP of the parent, if there was one. */
+/* Starts the next incarnation. If the parent has sent an UP, answers it. */
 static void come_up(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     struct failure *failure = extra->supervision.failure;
     tr_error cause = failure->cause;
     tr_error error = {.status = TR_OK};
-    /* Taken out now, because the record goes to the parent if the new incarnation fails below. */
+    /*
+     * Take the answer out of the record now. If the new incarnation fails below, the record goes to
+     * the parent.
+     */
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
     failure_change(failure, FAILURE_PAST);
@@ -159,7 +162,7 @@ static void come_up(struct worker *worker, struct cell *cell)
         envelope_give(&worker->pool, answer);
     if (!is_running)
         return;
-    /* A suspension that was ordered before stays in force after the restart. */
+    /* A suspension that was ordered before the restart still holds after it. */
     if (cell->flags & CELL_SUSPEND_WANTED) {
         tr__mail_answer_probes(worker, cell);
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -168,8 +171,8 @@ static void come_up(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Drops what the incarnation had, after its children have ended. Then starts the next incarnation,
- * or answers the DOWN and waits for the group.
+ * Drops what the incarnation had, because its children have ended. Then starts the next
+ * incarnation. A member of a group answers the DOWN instead, and waits for the group.
  */
 static void come_down(struct worker *worker, struct cell *cell)
 {
@@ -198,7 +201,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     struct failure *failure = extra->supervision.failure;
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED);
-    /* From now on no turn of the actor runs, also while the restart has to wait. */
+    /* From now on no turn of the actor starts, even while the restart has to wait. */
     if (cell->life == LIFE_RUNNING)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     cell_sched_change(cell, SCHED_MOUNTING);

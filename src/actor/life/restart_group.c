@@ -3,9 +3,10 @@
  * Children that are restarted together.
  *
  * The members go down one after the other, the one that was started last first. Then they come up
- * in their start order. The parent sends each member an order, and the member answers when it has
- * carried out the order. The end of a member counts as its answer. If a member fails meanwhile, the
- * restart pauses until the delay of that member is over, and then begins again with all members.
+ * in their start order. The parent sends an order to each member, and the member answers when it
+ * has carried out the order. The end of a member counts as its answer. If a member fails during the
+ * restart, the restart pauses until the restart delay of that member is over. Then it begins again
+ * with all members.
  */
 #include "actor/life/restart_group.h"
 
@@ -24,17 +25,18 @@
 
 struct restart_group {
     tr_error cause;
-    bool is_up;          /* all members are down, and are now ordered to come up */
-    uint64_t waits_for;  /* the member that has an order and has not answered, 0 for none */
-    uint64_t paused_for; /* the member that has failed meanwhile, 0 for none */
-    uint32_t at;         /* the member that gets the next order, counted in the current direction */
+    bool is_up;          /* true: members come up; false: members go down */
+    uint64_t waits_for;  /* the member that has an order and has not answered; 0 for none */
+    uint64_t paused_for; /* the member that has failed during the restart; 0 for none */
+    /* the next member to get an order, counted from 0 in the current direction */
+    uint32_t at;
     uint32_t count;
     uint64_t members[]; /* in start order */
 };
 
 /*
  * Returns the first living member of the group that is being restarted now, 0 for none. The next
- * group must contain all members of that group, because otherwise they would get no further order.
+ * group must contain all these members too. A member that is not in it would get no further order.
  */
 static uint64_t first_of_group(const struct worker *worker, const struct cell *parent)
 {
@@ -57,8 +59,9 @@ static bool is_in_group(const struct cell *parent, uint64_t member)
 }
 
 /*
- * Whether `cell` can be in one group with `child`. Below /user, an actor of the pool and another
- * actor are not restarted together. But a member of the current group stays a member.
+ * Whether `cell` can be in the same group as `child`. Below /user, an actor of the pool is not
+ * restarted together with an actor that is not of the pool. But a member of the current group stays
+ * a member.
  */
 static bool goes_along(const struct worker *worker, const struct cell *parent,
                        const struct cell *cell, uint64_t child)
@@ -69,8 +72,8 @@ static bool goes_along(const struct worker *worker, const struct cell *parent,
 }
 
 /*
- * Writes the members of the group of `child` in start order, or only counts them if `members` is
- * NULL. Returns how many there are.
+ * Writes the members of the group of `child` in start order to `members`. If `members` is NULL,
+ * only counts them. Returns the number of members.
  */
 static uint32_t collect(const struct worker *worker, const struct cell *parent,
                         const tr_supervision *how, uint64_t child, uint64_t *members)
@@ -105,8 +108,8 @@ void tr__restart_group_free(struct worker *worker, struct cell *parent)
 }
 
 /*
- * Sends a member a DOWN or an UP, and notes that the group waits for its answer. Returns false if
- * the member is gone or ending; then the group does not wait for it.
+ * Sends a DOWN or an UP to a member, and notes that the group waits for the answer of this member.
+ * If the member is gone or ending, returns false, and the group does not wait for it.
  */
 static bool order(struct worker *worker, struct cell *parent, uint64_t member,
                   enum envelope_kind kind)
@@ -123,8 +126,8 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
     group->waits_for = member;
     if (status != TR_OK) {
         /*
-         * No memory for the order: kill the member. That needs no memory, and the end of the member
-         * counts as its answer.
+         * There is no memory for the order, so kill the member. A kill needs no memory, and the end
+         * of the member counts as its answer.
          */
         tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
         return true;
@@ -137,7 +140,7 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
 }
 
 /*
- * Sends orders to the next members until the group must wait for an answer, or the restart is
+ * Sends orders to the next members, until the group must wait for an answer or the restart is
  * complete.
  */
 static void step(struct worker *worker, struct cell *parent)
@@ -186,8 +189,8 @@ void tr__restart_group_pause(struct cell *parent, uint64_t child)
 {
     struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
     /*
-     * No pause for a member that has got its DOWN: it carries out the DOWN as soon as it gets the
-     * decision.
+     * Do not pause for a member that has got its DOWN. It carries out the DOWN as soon as it gets
+     * the decision about its failure.
      */
     if (!group || (!group->is_up && group->waits_for == child))
         return;
@@ -203,8 +206,8 @@ void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64
         return;
     bool has_ended = kind == ENVELOPE_VOID;
     /*
-     * This answer of the member ends the pause. A member that got a DOWN before the parent knew of
-     * its failure answers the DOWN without waiting for its delay.
+     * Any answer but UP ends the pause. A member that got a DOWN before the parent knew of its
+     * failure answers the DOWN without waiting for its restart delay.
      */
     if (group->paused_for == child && kind != ENVELOPE_UP)
         group->paused_for = 0;

@@ -7,7 +7,10 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-/* Whether a ring of mail has a tr_args already: one that an earlier incarnation got and did not handle. */
+/*
+ * Whether a ring of mail has a tr_args already, which an earlier incarnation got and did not
+ * handle.
+ */
 static bool has_args(const struct envelope *last)
 {
     const struct envelope *envelope = last;

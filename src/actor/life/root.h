@@ -11,9 +11,9 @@
 #include "actor/cell/worker.h"
 
 /**
- * If an actor is the root, puts a tr_args before all its other mail, unless its mail has one
- * already. The actor must have a spec, and is about to get its tr_pre_start. Returns false when out
- * of memory; then the actor has failed. Owner only.
+ * If an actor is the root, puts a tr_args before all its other mail. If its mail has a tr_args
+ * already, adds none. The actor must have a spec, and is about to get its tr_pre_start. Returns
+ * false when out of memory; then the actor has failed. Owner only.
  */
 bool tr__root_args(struct worker *worker, struct cell *cell);
 

@@ -127,13 +127,14 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
 }
 
 /*
- * Makes a new actor an actor of the pool, because it comes back in the place of one. No other
- * thread uses its cell yet.
+ * Makes a new actor an actor of the pool, because it takes the place of an actor of the pool that
+ * has ended. No other thread uses the cell of the new actor yet.
  */
 static void pool_again(struct cell *cell, const tr_behavior *behavior)
 {
     ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_POOLED);
-    tr__pooled_hold(cell->origin); /* before the origin of the earlier actor lets go */
+    /* hold the name before the origin of the earlier actor stops holding it */
+    tr__pooled_hold(cell->origin);
     tr__names_set_behavior(cell->name, behavior);
 }
 
@@ -169,7 +170,10 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     struct cell *cell;
     size_t length;
     tr_status status = TR_OK;
-    /* The result of an earlier check holds, because the parent of an actor never changes. */
+    /*
+     * The cache has the result of an earlier check. It still holds, because the parent of an actor
+     * never changes.
+     */
     if (cache && cache->parent == parent->identity) {
         length = cache->path_length;
     } else {
@@ -242,7 +246,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     struct tr_self *self =
         tr__call_hook(worker, cell, TURN_PRE_START, handler->call, &message, causal);
     if (!self) {
-        /* Without PreStart the actor gets no PostStop either. */
+        /* An actor without a PreStart gets no PostStop either. */
         cell->flags &= (uint16_t)~CELL_STARTED;
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
@@ -258,8 +262,8 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
 }
 
 /*
- * Reports a failed start to the client that spawned the actor, if there is one. Frees the name
- * first, so that the client can use it again.
+ * Frees the name of an actor that did not start. If a client spawned the actor, reports the failure
+ * to the client afterwards. So the client can use the name again.
  */
 static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spawner,
                          const tr_error *error)
@@ -270,8 +274,8 @@ static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spaw
 }
 
 /*
- * Logs a failed set-up and reports it to the parent, because no spawner waits for the result in a
- * call. The parent still exists, because it lives until its child has ended.
+ * Logs a failed set-up and reports it to the parent, because no spawner waits for its result in a
+ * call. The parent still exists: it lives until its last child has ended.
  */
 static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_origin *setup,
                          const tr_error *error)
@@ -291,7 +295,7 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
 
 /*
  * Reserves capacity for senders on this worker, because most actors get their first mail from their
- * parent. The door is still closed and no other thread can take capacity, so this needs no
+ * parent. No other thread can take capacity while the door is closed, so this needs no atomic
  * read-modify-write.
  */
 static void stock_fill(struct cell *cell)
@@ -301,15 +305,15 @@ static void stock_fill(struct cell *cell)
     atom64 *word = &cell->door.capacity.word;
     atom64_store(word,
                  atom64_load(word, ATOM_RELAXED) - capacity_amount(STOCK_STEP, STOCK_STEP),
-                 ATOM_RELAXED); /* published by door_open */
+                 ATOM_RELAXED); /* door_open publishes this */
     cell->stock = STOCK_STEP << STOCK_LINES_SHIFT | STOCK_STEP;
 }
 
 /*
- * Takes a child from New to Running. Only for a child on its parent's worker that has no set-up,
- * keeps nothing for a restart and has no budget. No code of the child runs. Returns false if there
- * is no memory for its state; then nothing has changed. The cell need not be queued here: mail that
- * has come through its door has posted it.
+ * Takes a child from New to Running without running code of the child. Only for a child on its
+ * parent's worker that has no set-up, keeps nothing for a restart and has no budget. Returns false
+ * if there is no memory for the child's state; then nothing has changed. The cell need not be
+ * queued here, because mail that has come through its door has posted it.
  */
 static bool start_plainly(struct worker *worker, struct cell *cell, struct dispatch *dispatch)
 {
@@ -330,9 +334,10 @@ static bool start_plainly(struct worker *worker, struct cell *cell, struct dispa
 }
 
 /*
- * Takes an actor from New to Running. Returns TR_OK also when its set-up has stopped it. Otherwise
- * returns TR_INIT_FAILED, and *error says why. The actor may be gone afterwards, and its cell may
- * have another tenant. `mounted` is NULL when the spawner waits for the result in a call.
+ * Takes an actor from New to Running. Returns TR_OK, also when the set-up has stopped the actor. If
+ * the set-up has failed, returns TR_INIT_FAILED, and *error says why. When this returns, the actor
+ * may be gone, and its cell may have another tenant. `mounted` is NULL when the spawner waits for
+ * the result in a call.
  */
 static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                        const tr_type *type, const void *message, uint64_t causal,
@@ -357,7 +362,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
             mount_failed(worker, cell, mounted, error);
         if (status != TR_STOPPED && cell->flags & CELL_CHANNELS)
             worker->system->channels.hooks->on_end(worker, cell, true);
-        /* For a durable actor, waiting requests are answered with TR_START_FAILED. */
+        /* If a durable actor does not start, waiting requests are answered with TR_START_FAILED. */
         bool is_told = cell_durable(cell) && status != TR_STOPPED;
         tr__cell_end_unborn(worker, cell, is_told ? TR_START_FAILED : TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
@@ -385,9 +390,9 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 }
 
 /*
- * For an actor that was spawned from outside, which is posted to its parent's worker first. If the
- * parent is Stopping, it waits for this child too. If the parent is Stopped, the system was
- * abandoned (rule 4 of actor/system/shutdown.h), and the child is killed.
+ * An actor that was spawned from outside is posted to its parent's worker first, for this function.
+ * If the parent is Stopping, it waits for this child too. If the parent is Stopped, the system was
+ * abandoned (rule 4 of actor/system/shutdown.h), and this kills the child.
  */
 void tr__spawn_link(struct worker *worker, struct cell *cell)
 {
@@ -424,32 +429,37 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         return;
     }
     if (system->durable.admits && !system->durable.admits(worker, cell))
-        return; /* the cell will be posted to this worker again */
+        return; /* durable posts the cell to this worker again later */
     /*
-     * From now on the cell has an owner. Until now its ref was known, but the cell belonged to its
-     * spawner and then to its parent's worker. So all mail, also mail of this worker, went through
-     * its door.
+     * From now on the cell has an owner. Its ref was known before, but then the cell belonged to
+     * its spawner, and after that to its parent's worker. So until now all mail went through its
+     * door, even mail of this worker.
      */
     atom32_store(&cell->door.owner, worker->index, ATOM_RELAXED); /* see cell_owner */
     worker->leave.is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* pairs with door_nudge */
     if (bits & CONTROL_STOP)
-        cell->flags |= CELL_SEALED; /* the actor starts, handles what has arrived, and stops */
+        /* the actor starts, handles the mail that has arrived, and stops */
+        cell->flags |= CELL_SEALED;
     if (bits & CONTROL_DISMISS)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
-        setup->has_lived |= setup->has_come_back; /* so that the actor comes back again */
+        /* an actor that has come back before also comes back after this kill */
+        setup->has_lived |= setup->has_come_back;
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before its set-up");
         tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, origin_rare(setup)->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return;
     }
-    /* Keep the order to restart with its siblings: the actor carries it out when it runs. */
+    /*
+     * The order to restart this actor with its siblings stays: the actor carries it out when it
+     * runs.
+     */
     if (bits & CONTROL_DECIDED)
         atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
-    /* After the set-up the cell may have another tenant, and the origin may be gone. */
+    /* When `start` returns, the cell may have another tenant, and the origin may be gone. */
     (void)start(worker,
                 cell,
                 setup->behavior,
@@ -463,9 +473,10 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 /* ---- From a handler. ---- */
 
 /*
- * Logs, once per behavior, a message that TR_ACTOR lists but the first behavior does not handle. If
- * no behavior of the program handles it, that is a mistake, which is logged as a warning. If the
- * behaviors of the program are not known, the actor may become one that does.
+ * Logs, once per behavior, a message that TR_ACTOR lists but the first behavior of the actor does
+ * not handle. If no behavior of the program handles the message, that is a mistake, and the log
+ * entry is a warning. If the behaviors of the program are not known, the entry is no warning,
+ * because the actor may become a behavior that handles the message.
  */
 static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {
@@ -485,7 +496,10 @@ static void protocol_check(struct worker *worker, struct dispatch *dispatch, con
                 is_mistake ? ", nor has any behavior of the program" : "");
 }
 
-/* Gives a new child the place and the record of an earlier child. Takes the record. */
+/*
+ * Gives the place and the record of an earlier child to the new child that replaces it. Takes the
+ * record.
+ */
 static void come_back(struct worker *worker, struct cell *parent, struct cell *cell,
                       struct failure **past)
 {
@@ -522,7 +536,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;
     if (args->spec && args->spec->is_significant && !past)
-        /* a child that comes back (`past`) is counted already */
+        /* a child that comes back (`past`) was counted at its first start */
         parent->extra->supervision.significant++;
     if (past)
         come_back(worker, parent, cell, past);

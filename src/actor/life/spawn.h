@@ -7,12 +7,13 @@
 
 #include "actor/cell/system.h"
 
-/** As spawn_args_read, for arguments of another size. `args` may be NULL. Any thread. */
+/** As spawn_args_read, for arguments of any size. `args` may be NULL. Any thread. */
 const tr_spawn_args *tr__spawn_args_read(const tr_spawn_args *args, tr_spawn_args *copy);
 
 /**
- * Returns the arguments of a spawn as this library has them: `args`, or if the program was compiled with another struct,
- * a copy in *copy. NULL if they are missing, or say something that the library does not know. Any thread.
+ * Returns the arguments of a spawn as this library has them. If the program was compiled with a
+ * struct of another size, this is a copy in *copy, otherwise `args` itself. Returns NULL if there
+ * are no arguments, or if they have a member that this library does not know. Any thread.
  */
 static inline const tr_spawn_args *spawn_args_read(const tr_spawn_args *args, tr_spawn_args *copy)
 {
@@ -21,11 +22,14 @@ static inline const tr_spawn_args *spawn_args_read(const tr_spawn_args *args, tr
     return tr__spawn_args_read(args, copy);
 }
 
-/** What is wrong if spawn_args_read returns NULL. */
+/** The error text for arguments for which spawn_args_read returns NULL. */
 #define SPAWN_ARGS_FAULT                                                                           \
     "invalid arguments: missing, or with members that this library does not have"
 
-/** As spawn_args_read, but copies always. Returns false where that returns NULL. Any thread. */
+/**
+ * As spawn_args_read, but always copies. Returns false where spawn_args_read returns NULL. Any
+ * thread.
+ */
 static inline bool spawn_args_copy(const tr_spawn_args *args, tr_spawn_args *copy)
 {
     const tr_spawn_args *read = spawn_args_read(args, copy);
@@ -35,8 +39,8 @@ static inline bool spawn_args_copy(const tr_spawn_args *args, tr_spawn_args *cop
 }
 
 /**
- * Handles a new cell that was posted to this worker: links it to its parent, posts it to its own
- * worker, or sets it up. Worker only.
+ * Handles a new cell that was posted to this worker: links the cell to its parent, posts it to its
+ * own worker, or sets it up. Worker only.
  */
 void tr__spawn_mount(struct worker *worker, struct cell *cell);
 
@@ -48,15 +52,16 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 void tr__spawn_link(struct worker *worker, struct cell *cell);
 
 /**
- * Checks the arguments of a spawn, as spawn_args_read returns them. Returns TR_OK, or a status whose text is in
- * args->error.
+ * Checks arguments that spawn_args_read has returned. Returns TR_OK; on any other status, its text
+ * is in args->error.
  */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
 /**
- * Starts a child. Returns what tr_try_spawn returns. `past`, unless NULL, is the record of an
- * earlier actor whose place the child takes. When the child is linked, it takes the record, and
- * *past becomes NULL, even if the start fails afterwards. Owner of the parent only.
+ * Starts a child. Returns what tr_try_spawn returns. `past` is NULL, except for a child that takes
+ * the place of an earlier actor: then *past is the record of that actor. When the child is linked,
+ * it takes the record, and *past becomes NULL, even if the start fails afterwards. Owner of the
+ * parent only.
  */
 TR_MUST_CHECK tr_status tr__spawn_below(struct worker *worker, struct cell *parent,
                                         const tr_spawn_args *args, uint64_t causal,
@@ -69,8 +74,8 @@ TR_MUST_CHECK tr_status tr__spawn_below(struct worker *worker, struct cell *pare
 bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal);
 
 /**
- * Prepares a cell that no other thread knows yet: its identity, its name and, if it needs one, its
- * origin. Its door stays closed.
+ * Prepares a cell that no other thread knows yet: gives it its identity, its name and, if it needs
+ * one, its origin. The door of the cell stays closed.
  */
 TR_MUST_CHECK tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
                                           struct cell *parent, const tr_spawn_args *args,

@@ -58,7 +58,10 @@ static void extra_free(struct worker *worker, struct cell *cell)
     tr__ask_table_free(worker, cell);
     source_resize(&worker->source, extra->timers.aliases, 0);
     extra->timers.aliases = NULL;
-    /* children still need the budget: tr__cell_leave calls this function again */
+    /*
+     * the children still need the budget: when they are gone, tr__cell_leave calls this function
+     * again
+     */
     if (extra->budget)
         return;
     source_resize(&worker->source, extra, 0);
@@ -74,7 +77,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__cell_unname(worker, cell);
     if (cell->heap) {
         if (tr__heap_has_cleaners(cell->heap))
-            /* the cleaners are user code, which possibly never returns */
+            /* the cleaners are user code, and may never return */
             tr__dead_letter_batches_end(worker);
         tr__heap_drop(&cell->heap, &worker->source);
     }
@@ -86,7 +89,8 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Makes dead letters of what an actor leaves: its mail, its stash, and what its timers have queued.
+ * Makes dead letters of the mail of an actor that ends: its mailboxes, its stash, and the messages
+ * that its timers have queued.
  */
 static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason)
 {
@@ -101,9 +105,9 @@ static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason
 }
 
 /*
- * Closes the door: no more mail can arrive. Mail that was behind the door becomes dead letters.
- * Everything else of the actor must be released before, because a thread that finds the door closed
- * relies on that; see actor/life/watchers.h.
+ * Closes the door, so that no more mail can arrive. Mail that was behind the door becomes dead
+ * letters. The caller must have released everything else of the actor before, because a thread that
+ * finds the door closed relies on that; see actor/life/watchers.h.
  */
 static void close_door(struct worker *worker, struct cell *cell)
 {
@@ -128,17 +132,18 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
-    cell_sched_change(cell, SCHED_RUNNING); /* mail that is taken in now must not queue the cell */
+    /* so that mail that is taken in now does not queue the cell */
+    cell_sched_change(cell, SCHED_RUNNING);
     /*
-     * From now on no sender finds the actor by its ref. A sender that found it before may still
-     * push: that mail becomes a dead letter. The door itself stays open for orders of the parent
-     * until the children are gone.
+     * From now on no sender finds the actor by its ref. A sender that has found the actor before
+     * may still push mail, which becomes a dead letter. The door stays open for orders of the
+     * parent until the children are gone.
      */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     mail_look(worker, cell);
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
-    /* A kill that has arrived by now counts, as a control bit or as mail. */
+    /* A kill counts if it has arrived by now, be it as a control bit or as mail. */
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
@@ -206,8 +211,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
     /*
-     * Wait for functions of tr_blocking that still run on helper threads, because they use the
-     * stacks of turns. When the last one returns, tr__cell_finish is called again.
+     * Functions of tr_blocking that still run on helper threads use the stacks of turns, so wait
+     * for them. When the last of them returns, tr__cell_finish is called again.
      */
     if (cell->extra && cell->extra->waits.blocked && !tr__blocking_withdraw(worker, cell))
         return;
@@ -220,7 +225,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     /* Most actors leave nothing: no mail, no timers, no stash and no watches. */
     if (cell->extra || cell->cycle || cell->notices ||
         cell->flags & (CELL_MIXED | CELL_IDLES | CELL_CHANNELS)) {
-        /* If a durable actor has failed, waiting requests are answered with TR_START_FAILED. */
+        /* When a durable actor has failed, waiting requests are answered with TR_START_FAILED. */
         bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
         bury_mail(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
         tr__watches_drop(worker, cell);
@@ -233,7 +238,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__shutdown_note(worker, cell);
     watchers_tell(worker, cell);
-    if (cell_parent_slot(cell)) /* /user was not spawned, and is not counted */
+    if (cell_parent_slot(cell)) /* /user was not spawned, and so is not counted as stopped */
         atom64_count(&worker->counters.stopped, 1);
     PROBE1(stop, cell->identity);
     tr__cell_leave(worker, cell);
@@ -261,7 +266,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    /* From now on a lookup of the key gets the next actor with that key, and not this one. */
+    /* From now on a lookup of the key finds the next actor with that key, and not this one. */
     if (durable)
         durable->hooks->on_leave(worker, cell);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
@@ -280,7 +285,8 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     PROBE1(stop, cell->identity);
     cell_sched_change(cell, SCHED_WAITING);
     /*
-     * The children that the set-up spawned end too. Until then the cell stays in its parent's list.
+     * The children that the set-up has spawned end too. Until they are gone, the cell stays in its
+     * parent's list.
      */
     tr__children_stop(worker, cell, true);
     tr__cell_leave(worker, cell);
@@ -296,19 +302,22 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     if (!parent) {
         /*
-         * The name of /user stays, because a client may be about to spawn below it: tr_system_free
-         * frees it.
+         * Do not free the name of /user, because a client may be about to spawn below /user.
+         * tr_system_free frees the name.
          */
         tr__system_over(system);
         return;
     }
     /*
-     * Free the name only now, after the children have gone, because their paths may begin with this
-     * name.
+     * The name could not be freed before the children were gone, because their paths may begin with
+     * it.
      */
     if (cell->name)
         tr__view_free_name(system, cell);
-    /* End the budget only now, because children of a failed set-up charge their memory to it. */
+    /*
+     * The budget could not end earlier, because children of a failed set-up charge their memory to
+     * it.
+     */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
         extra_free(worker, cell);
@@ -322,8 +331,8 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     /*
-     * From now on the cell belongs to its parent's worker. The current worker must not find the
-     * cell any more when it walks over its own cells.
+     * From now on the cell belongs to its parent's worker. This worker must not find the cell any
+     * more when it walks over its own cells.
      */
     if (cell->origin)
         cell->origin->worker = worker->index;

@@ -14,25 +14,25 @@ struct cell;
 struct worker;
 
 /**
- * Finishes an actor that is Stopping and whose children are gone: sends PostStop, makes dead
+ * Finishes an actor that is Stopping and has no children any more: sends PostStop, makes dead
  * letters of its mail, releases what it had, and makes it Stopped. Owner only.
  */
 void tr__cell_finish(struct worker *worker, struct cell *cell);
 
 /**
- * Ends an actor whose set-up failed, or that never began. The actor gets no signal. `reason` is the
- * reason in its dead letters. Owner only.
+ * Ends an actor whose set-up failed or never began. The actor gets no signal. `reason` becomes the
+ * reason of its dead letters. Owner only.
  */
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason);
 
 /**
  * Hands a Stopped cell to its parent's worker. Does nothing while the cell has children, or while a
- * post of the cell is on its way; then it is called again later. Owner only.
+ * post of the cell is on its way: when that is over, the worker calls this again. Owner only.
  */
 void tr__cell_leave(struct worker *worker, struct cell *cell);
 
 /**
- * Calls the handler of the last signal (PostStop or PreRestart) of an incarnation that ends. A
+ * Calls the handler of the last signal of an incarnation that ends: PostStop or PreRestart. A
  * failure of the handler is logged and counted, and has no other effect. `handler` may be NULL.
  * Owner only.
  */
@@ -40,15 +40,15 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
                          const tr_handler *handler, const void *message, const char *name);
 
 /**
- * Takes a tenant's name, if it has one, out of the directory. The path of the tenant can still be
- * read. Owner only.
+ * Takes the name of an actor, if it has one, out of the directory. The path of the actor can still
+ * be read. Owner only.
  */
 void tr__cell_unname(struct worker *worker, struct cell *cell);
 
 /**
- * Releases what a tenant had: its heap, state and extra, and its name in the directory. A budget
- * that children still need stays until tr__cell_leave. The origin and the path are freed later.
- * Owner only.
+ * Releases what an actor had: its heap, its state, its extra, and its name in the directory. If
+ * children still need the budget of the actor, the budget stays until tr__cell_leave. The origin
+ * and the path are freed later. Owner only.
  */
 void tr__cell_release(struct worker *worker, struct cell *cell);
 

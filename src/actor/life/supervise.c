@@ -73,8 +73,8 @@ static tr_next ask_decider(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Asks the decider of the supervisor what to do. Returns TR_RESTART if there is no decider, and
- * TR_ESCALATE if the decider fails.
+ * Asks the decider of the supervisor what to do with a child that has failed. Returns TR_RESTART if
+ * there is no decider, and TR_ESCALATE if the decider itself fails.
  */
 static tr_directive decide(struct worker *worker, struct cell *parent, const tr_supervision *how,
                            const tr_error *cause)
@@ -167,8 +167,8 @@ static bool is_allowed(struct worker *worker, const tr_supervision *how, struct 
 
 /*
  * Sends the decision and the record to the child. If the child is about to end, it does not get
- * them: then `parent` keeps the record of a permanent child until the child is gone, and any other
- * record is freed. If `parent` is NULL, the record is freed too.
+ * them. Then `parent` keeps the record of a permanent child until the child is gone, and the record
+ * of any other child is freed. Without a parent (`parent` is NULL) the record is freed too.
  */
 static void answer(struct worker *worker, struct cell *parent, struct envelope *envelope,
                    struct failure *failure)
@@ -200,9 +200,9 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
 }
 
 /*
- * Handles the failure of a group supervisor that has failed because a member failed. The members
- * are supervised as if they were children of the group supervisor's parent, so the parent fails
- * too. Returns what on_failed returns.
+ * Handles the failure of a group supervisor that has failed because a member of its group failed.
+ * The members are supervised as if they were children of `parent`. So `parent` fails too. Returns
+ * what on_failed returns.
  */
 static bool on_group_supervisor_failed(struct worker *worker, struct cell *parent,
                                        struct envelope *envelope, struct failure *failure)
@@ -233,11 +233,11 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
     tr_directive directive = TR_STOP_CHILD;
-    /* The decider is asked only about a child that is neither stopping nor gone. */
+    /* Ask the decider only about a child that is neither stopping nor gone. */
     struct cell *child = failure->is_final ? NULL : slots_find(worker->slots, failure->child);
     if (child && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
-    /* After a fault the child cannot resume, because its memory may be damaged. */
+    /* After a fault (TR_FAULT) the child cannot resume, because its memory may be damaged. */
     bool is_spoiled = failure->has_no_state || failure->cause.status == TR_FAULT;
     if (directive == TR_RESUME && is_spoiled)
         directive = TR_RESTART;
@@ -251,14 +251,14 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     if (failure->is_group)
         tr__restart_group_pause(parent, failure->child);
     else if (directive == TR_RESUME || directive == TR_RESTART)
-        /* the child comes up alone, so the group does not wait for its UP */
+        /* the child comes up without its group, so the group must not wait for its UP */
         tr__restart_group_answer(worker, parent, failure->child, ENVELOPE_UP);
     if (is_exhausted)
         tr__restart_group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;
     /*
-     * Also dismiss the child, so that it does not come back if an order ends it before it gets the
-     * decision.
+     * Also dismiss the child. Otherwise the child would come back if an order ended it before it
+     * got the decision.
      */
     bool is_given_up = directive == TR_STOP_CHILD || directive == TR_ESCALATE;
     if (child && is_given_up && failure->restart == TR_PERMANENT)
@@ -272,7 +272,7 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
 }
 
 /*
- * Kills a group that cannot be restarted for lack of memory, and makes the supervisor fail. Returns
+ * Kills a group whose restart has failed for lack of memory, and makes the supervisor fail. Returns
  * what tr__cell_fail returns.
  */
 static bool give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
@@ -286,9 +286,9 @@ static bool give_up_group(struct worker *worker, struct cell *parent, const tr_s
 }
 
 /*
- * Handles an UP. Either a member of a group has come up, or, with a tr_ready, the restart delay of
- * the child that failed is over. Returns false if the supervisor stops because of this; then the
- * supervisor may be gone.
+ * Handles an UP. An UP with a tr_ready says that the restart delay of the child that failed is
+ * over. Any other UP says that a member of a group has come up. Returns false if the supervisor
+ * stops because of this; then the supervisor may be gone.
  */
 static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
@@ -317,8 +317,8 @@ static bool is_up(const struct cell *cell)
 }
 
 /*
- * Handles the end of a child that does not come back. Stops the parent if the child was significant
- * and the parent's rule of significance says so.
+ * Handles the end of a child that does not come back. If the child was significant, and the
+ * parent's rule of significance says so, stops the parent.
  */
 static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
 {
@@ -334,7 +334,7 @@ static void end_for_good(struct worker *worker, struct cell *parent, const tr_ch
         tr__child_order(worker, parent, CONTROL_STOP);
 }
 
-/* Starts a child again, as a new actor. Takes the record. */
+/* Starts a new actor in the place of a child that has ended. Takes the record. */
 static void come_back(struct worker *worker, struct cell *parent, struct failure *failure)
 {
     struct cell_origin *origin = failure->origin;
@@ -359,7 +359,10 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     failure->before = tr__place_find(worker, parent, failure);
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
-    /* the start failed before the child was linked, so no end of a child will follow */
+    /*
+     * if the record is still here, the start failed before the child was linked, and no end of a
+     * child will follow
+     */
     if (failure) {
         tr__place_replace(parent, child, before);
         end_for_good(worker, parent, spec);
@@ -389,13 +392,16 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
         tr__restart_of(child) != TR_PERMANENT)
         return false;
     if (atom32_load(&child->control, ATOM_SEQ_CST) & CONTROL_DISMISS)
-        return false; /* the child ended before it could handle the order of its dismissal */
+        /*
+         * the child has an order that dismisses it, and has ended before it could handle this order
+         */
+        return false;
     return is_up(parent) && !atom32_load(&worker->system->ending.is_stopping, ATOM_SEQ_CST);
 }
 
 /*
- * Plans the return of a child, and makes its parent decide about it between two turns. Takes the
- * origin of the child. Returns false when out of memory.
+ * Plans the return of a child that has ended: its parent decides about it between two turns. Takes
+ * the origin of the child. Returns false when out of memory.
  */
 static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
 {
@@ -416,9 +422,9 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
 }
 
 /*
- * Decides whether a child may come back. If so, sets its delay. Otherwise gives the child up and
- * frees the record. Returns false if the supervisor stops because of this; then the supervisor may
- * be gone.
+ * Decides whether a child that has ended may come back. If it may, sets its delay. If not, gives
+ * the child up and frees the record. Returns false if the supervisor stops because of this; then
+ * the supervisor may be gone.
  */
 static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
 {
@@ -445,9 +451,9 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
 }
 
 /*
- * A child has ended while its parent had the record of its failure: copies the restart history from
- * that record to the origin of the child. The record is in `failed` if the parent has not decided
- * yet, or in `pasts` if the decision could not be delivered.
+ * Copies the restart history of a child that has ended to the origin of the child. The history is
+ * in the record of its last failure, which the parent had when the child ended. The record is in
+ * `failed` if the parent has not decided yet, or in `pasts` if the decision could not be delivered.
  */
 static void recall(struct worker *worker, struct cell *parent, struct cell *child)
 {
@@ -501,8 +507,8 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
 /* ---- Handling children between two turns of the parent. ---- */
 
 /*
- * Returns the first child whose delay is over; NULL for none. The search begins at the front each
- * time, because the list may change with each child that comes back.
+ * Returns the first child whose delay is over; NULL for none. Each search begins at the front of
+ * the list, because each child that comes back may change the list.
  */
 static struct list *first_due(const struct cell_extra *extra)
 {
@@ -533,7 +539,8 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         if (!is_here)
             return false;
         /*
-         * If the supervisor has failed because of this child, it still handles its other children.
+         * If the supervisor has failed because of this child, it still handles its other children
+         * now.
          */
         if (cell->sched_state == SCHED_WAITING)
             cell_sched_change(cell, SCHED_RUNNING);

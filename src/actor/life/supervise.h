@@ -36,60 +36,71 @@ struct worker;
 
 enum failure_phase {
     FAILURE_PAST, /* only the restart history is in use */
-    /* the parent has the record of the failure; this one only keeps a DOWN that came meanwhile */
+    /*
+     * The parent has the record of the failure. This second record only keeps a DOWN that has come
+     * meanwhile.
+     */
     FAILURE_AWAY,
-    FAILURE_DECIDED, /* the parent has decided; the decision is still to be carried out */
+    FAILURE_DECIDED, /* the parent has decided, and the actor has still to carry out the decision */
     FAILURE_DELAYED, /* the actor is to be restarted when its delay is over */
     FAILURE_DUE,     /* the delay is over: the actor is to be restarted now */
-    FAILURE_READY,   /* a tr_ready was sent to the parent, which takes the group down */
-    /* the incarnation is to end: a DOWN has come, or no function of tr_blocking runs any more */
+    /* the actor has sent a tr_ready to the parent, which will take the group down */
+    FAILURE_READY,
+    /*
+     * The incarnation is to end: the actor has got a DOWN, or the last function of tr_blocking has
+     * returned.
+     */
     FAILURE_ORDERED,
-    FAILURE_TURNS,    /* the incarnation ends: a function of tr_blocking has not returned */
-    FAILURE_CHILDREN, /* the incarnation ends: children have not ended */
-    FAILURE_DOWN,     /* the incarnation has ended: waits for the other members of the group */
-    FAILURE_UP,       /* the next incarnation is to begin */
+    FAILURE_TURNS,    /* the incarnation ends; it waits for a function of tr_blocking */
+    FAILURE_CHILDREN, /* the incarnation ends; it waits for the children to end */
+    /* the incarnation has ended; the actor waits for the other members of the group */
+    FAILURE_DOWN,
+    FAILURE_UP, /* the next incarnation is to begin */
     FAILURE_PHASE_COUNT
 };
 
 /**
- * Sent to the parent when the delay of the child that failed is over: the group may be restarted
- * now.
+ * Sent to the parent when the restart delay of the child that failed is over. The parent may
+ * restart the group now.
  */
 TR_MESSAGE(tr_ready, (u64, spec), (message(tr_error), cause));
 
 struct failure {
     enum failure_phase phase; /* only failure_change of actor/life/failure_record.h writes this */
     uint64_t child;           /* the ref of the actor that failed or ended */
-    /* for a group supervisor: the ref of its group address; otherwise 0 */
+    /* for a group supervisor, the ref of its group address; 0 for other actors */
     uint64_t group;
     const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, or NULL */
     tr_restart restart;
     bool is_final;     /* the child stops, whatever the supervisor decides */
     bool has_no_state; /* the set-up failed: there is no incarnation that could resume */
     bool is_group;     /* other children are restarted together with this one */
-    /* for a child that comes back as a new actor: whether it belongs to the pool */
+    /* of a child that comes back as a new actor: the child belongs to the pool */
     bool is_pooled;
     const char *where;    /* what the actor was doing: a type of message, or a signal */
     uint32_t incarnation; /* from 0 */
     tr_directive directive;
     tr_time delay_ns;
-    /* the actor that waits for the delay: the child, or the parent if `origin` is set */
+    /*
+     * The actor that waits for the delay. If `origin` is set, this is the parent, otherwise the
+     * child.
+     */
     struct cell *cell;
-    struct timer_node delay; /* on the wheel of the worker of `cell` */
-    /* the envelope of a DOWN or UP, which goes back to the parent as the answer */
+    struct timer_node delay; /* is on the timer wheel of the worker of `cell` */
+    /* the envelope of a DOWN or UP; it goes back to the parent as the answer */
     struct envelope *answer;
-    struct list link; /* in `returns` or `pasts` of the parent */
+    struct list link; /* in the list `returns` or `pasts` of the parent */
     /* The origin of a child that comes back as a new actor; NULL in all other records. */
     struct cell_origin *origin;
-    /* ref of the sibling before a child that comes back; 0: the child was the first */
+    /* of a child that comes back: the ref of the sibling before it; 0 if the child was the first */
     uint64_t before;
-    bool has_place; /* `before` is kept up to date; see place.c */
-    /* A ring of the times of the restarts within the window. */
+    bool has_place; /* `before` follows the changes of the list: see place.c */
+    /* A ring with the time of each restart within the window. */
     tr_time *times;
     uint32_t first;
     uint32_t count;
     uint32_t capacity;
-    uint32_t attempts; /* restarts in a row, for the back-off */
+    uint32_t attempts; /* restarts in a row; the back-off depends on their number */
     tr_time last_ns;
     tr_error cause;
 };
@@ -111,13 +122,13 @@ static inline bool restart_waits(const struct cell *cell)
  */
 bool tr__supervise(struct worker *worker, struct cell *cell);
 /**
- * Ends the supervision by an actor: children that wait for a decision stop, and no child comes
+ * Ends the supervision by an actor. Children that wait for its decision stop, and no child comes
  * back.
  */
 void tr__supervise_end(struct worker *worker, struct cell *cell);
 /**
- * Handles the end of a child: plans its return, if it is to come back. The child is still in the
- * list, and its slot has no other tenant yet.
+ * Handles the end of a child. If the child is to come back, plans its return. The child must still
+ * be in the list, so that its slot has no other tenant yet.
  */
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child);
 /** Returns how a child of this actor with this spec is supervised. `spec` may be NULL. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Mail of the runtime between a child and its parent: see actor/life/supervise.h. An order of the
- * parent is noted in the record of the failure, and the child carries it out between two turns.
- * What a child sends is kept until the parent decides.
+ * parent is noted in the record of the failure, and the child carries it out between two of its
+ * turns. Mail from a child waits in `failed` until the parent handles it between two of its turns.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@
 #include "base/assert.h"
 
 /*
- * Makes an actor look at its record between two turns, because this may run in the middle of a
- * turn.
+ * Makes an actor run and look at its record. The actor does so between two turns, because this
+ * function may be called in the middle of a turn.
  */
 static void call(struct worker *worker, struct cell *cell)
 {
