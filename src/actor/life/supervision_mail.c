@@ -24,8 +24,8 @@ static void call(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Handles a decision for an actor that was stopped meanwhile. If a new actor will come back in its
- * place, keeps the restart history for it. Otherwise frees the record.
+ * Handles a decision that arrives after the actor was stopped. If a new actor will come back in the
+ * place of this actor, keeps the restart history for the new actor. Otherwise frees the record.
  */
 static void on_decided_late(struct worker *worker, struct cell *cell, struct failure *failure,
                             bool is_mine)
@@ -65,7 +65,10 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
         waiting->answer = NULL;
         tr__failure_free(worker, waiting);
     }
-    /* The actor got a DOWN before or after it failed, and its group waits for the answer. */
+    /*
+     * The record has an answer if the actor got a DOWN, either before or after its failure. Its
+     * group waits for this answer.
+     */
     if (failure->answer) {
         if (failure->directive == TR_RESTART || failure->directive == TR_RESUME)
             failure_change(failure, FAILURE_ORDERED);
@@ -76,8 +79,8 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
 }
 
 /*
- * Kills an actor that cannot be restarted with the others of its group. The parent takes its end
- * for the answer.
+ * Kills a member of a group that cannot be restarted with its group. The parent counts the end of
+ * the member as its answer.
  */
 static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -86,8 +89,9 @@ static void kill_member(struct worker *worker, struct cell *cell, struct envelop
 }
 
 /*
- * Sends a DOWN or UP back to the parent at once, if the actor is one of a schedule, which is never
- * restarted with others. Returns true if it did so; then it has taken the envelope.
+ * Sends a DOWN or UP back to the parent at once, if the actor belongs to a schedule: such an actor
+ * is never restarted with others. Returns true if it has done so, and then it has taken the
+ * envelope.
  */
 static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -105,13 +109,13 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     const struct tr_pre_restart *order = envelope_data(envelope);
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
     if (!is_here) {
-        /* the parent takes the end of the actor for the answer */
+        /* the parent counts the end of the actor as its answer */
         envelope_give(&worker->pool, envelope);
         return;
     }
     if (is_bounced(worker, cell, envelope))
         return;
-    /* An actor that is to stop anyway is killed, without handling the rest of its mail. */
+    /* An actor that has to stop anyway is killed here. It does not handle the rest of its mail. */
     bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->supervision.failure;
     struct failure *failure = cell->flags & CELL_SEALED ? NULL : tr__failure_of(worker, cell);
     if (!failure) {
@@ -126,7 +130,8 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
         failure_change(failure, FAILURE_AWAY);
     switch (failure->phase) {
     case FAILURE_AWAY:
-        return; /* the decision is on its way, and on_decided will handle the DOWN */
+        /* the decision is on its way; on_decided will handle the DOWN when the decision arrives */
+        return;
     case FAILURE_TURNS:
     case FAILURE_CHILDREN:
         return; /* the incarnation is ending already */
@@ -165,12 +170,12 @@ static void on_up(struct worker *worker, struct cell *cell, struct envelope *env
 }
 
 /*
- * Takes mail that a child has sent, and keeps it until the supervisor decides. If the supervisor
- * cannot decide any more, makes a child that has failed stop.
+ * Takes mail that a child has sent, and keeps it until the supervisor handles it. If the supervisor
+ * cannot decide any more, and the child has failed, orders the child to stop.
  */
 static void on_child(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    /* A supervisor that is Stopping and has no children left decides nothing. */
+    /* A supervisor that is Stopping decides nothing once its last child is gone. */
     bool is_here =
         envelope->generation == cell_generation(cell) &&
         (cell->life < LIFE_STOPPING || (cell->life == LIFE_STOPPING && cell->child_count));
@@ -196,7 +201,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* DOWN and UP are sent in both directions. If the sender is the parent, they are orders. */
+    /* A DOWN or an UP from the parent is an order. From a child it is an answer. */
     uint32_t sender = (uint32_t)envelope->sender & worker->slots->mask;
     bool is_order = sender == cell_parent_slot(cell);
     if (envelope->kind == ENVELOPE_DECIDED)

@@ -38,8 +38,8 @@ static void unwatch_fill(struct envelope *envelope, uint64_t target, struct enve
 }
 
 /*
- * Reserves an envelope for an UNWATCH. The worker that frees it may be another one. Returns NULL
- * when out of memory.
+ * Reserves an envelope for an UNWATCH. The worker that frees the envelope may be another one than
+ * this. Returns NULL when out of memory.
  */
 static struct envelope *unwatch_new(struct worker *worker)
 {
@@ -56,15 +56,16 @@ static void watch_turn(struct envelope *envelope)
 }
 
 /*
- * Pushes an envelope through the door of a ref, also if the slot has another tenant by now: the
- * receiver compares the whole ref. Returns false if the door is closed. Then everything that its
- * last tenant did is visible to the caller.
+ * Pushes an envelope through the door of a ref. The slot may have another tenant by now, because
+ * the receiver compares the whole ref. Returns false if the door is closed. Then the caller sees
+ * everything that the last tenant of the slot did.
  */
 static bool knock(struct tr_system *system, struct counters *counters, uint64_t ref,
                   struct envelope *envelope)
 {
     struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
-    if (cell && cell_is_group_address(cell)) /* a group supervisor also compares the whole ref */
+    /* the group supervisor gets the envelope, and compares the whole ref too */
+    if (cell && cell_is_group_address(cell))
         cell = slots_at(&system->slots, ATOM_PEEK(&cell->door.tenant));
     if (!cell)
         return false;
@@ -82,8 +83,8 @@ static bool knock(struct tr_system *system, struct counters *counters, uint64_t 
 }
 
 /*
- * Sends the signal of a WATCH to its watcher. Always goes through the door, even on the same
- * worker: this is called while mail is taken in, and a local send would take in more mail.
+ * Sends the signal of a WATCH to its watcher. Goes through the door even if the watcher is on this
+ * worker. The caller may be taking in mail, and a local send would take in more mail.
  */
 static void answer(struct worker *worker, struct envelope *envelope)
 {
@@ -108,7 +109,8 @@ static void on_unwatch(struct worker *worker, struct envelope *envelope)
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    uint64_t target = watch_letter(envelope)->target; /* the first member of both letters */
+    /* `target` is the first member of watch_letter and of unwatch_letter */
+    uint64_t target = watch_letter(envelope)->target;
     bool is_here = cell->identity == target || tr__group_is_before(worker->slots, cell, target);
     is_here &= cell->life < LIFE_STOPPED;
     if (envelope->kind == ENVELOPE_WATCH && is_here)
@@ -118,7 +120,7 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
     else if (is_here)
         on_unwatch(worker, envelope);
     else
-        envelope_give(&worker->pool, envelope); /* the WATCH was answered already */
+        envelope_give(&worker->pool, envelope); /* the WATCH has become the signal already */
 }
 
 /* Sends the signal to all watchers of the ref `target`. */
@@ -149,8 +151,9 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
 /* ---- Actors that move to another worker. ---- */
 
 /*
- * Reserves the envelope of the UNWATCH, because watcher and target will be on two workers. A watch
- * within one worker has no such envelope. Returns false when out of memory. `watch` may be NULL.
+ * Reserves an envelope for the UNWATCH of a watch, because watcher and target will be on different
+ * workers. A watch within one worker has no such envelope. Returns false when out of memory.
+ * `watch` may be NULL.
  */
 static bool watch_may_part(struct worker *worker, struct watch_entry *watch)
 {
@@ -170,8 +173,8 @@ static bool watches_may_part(struct worker *worker, const struct watch_table *ta
 }
 
 /*
- * Calls watch_may_part for the watchers of `cell` that are on this worker. Watchers on other
- * workers have the envelope already.
+ * Calls watch_may_part for each watch on `cell` whose watcher is on this worker. The watch of a
+ * watcher on another worker has its envelope already.
  */
 static bool watchers_may_part(struct worker *worker, struct cell *cell, struct envelope *first)
 {
@@ -233,8 +236,8 @@ static struct cell *find_near(const struct worker *worker, uint64_t ref)
 }
 
 /*
- * Ends a watch. If the watch went through a door, sends its UNWATCH. Otherwise removes the watch on
- * this worker.
+ * Ends a watch. If the watch went through a door, sends its UNWATCH. If it is a watch within this
+ * worker, removes it directly.
  */
 static void unwatch(struct worker *worker, const struct watch_entry *watch)
 {
@@ -247,7 +250,7 @@ static void unwatch(struct worker *worker, const struct watch_entry *watch)
         tr__watched_remove(&worker->life.watched, &worker->source, watch->watch);
         envelope_give(&worker->pool, watch->watch);
     }
-    /* Otherwise the target is stopping or has stopped: its end frees the WATCH. */
+    /* In any other case the target is stopping or has stopped, and its end frees the WATCH. */
 }
 
 tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
@@ -373,7 +376,7 @@ static void client_unwatch(struct tr_client *client, const struct watch_entry *w
         tr__client_give(client, watch->unwatch);
 }
 
-/* Sends a WATCH back as the signal to its watcher. Takes the envelope. */
+/* Sends a WATCH back to its watcher as the signal. Takes the envelope. */
 static void client_answer(struct tr_client *client, struct envelope *envelope)
 {
     struct cell *watcher = slots_find(&client->system->slots, envelope->sender);

@@ -3,13 +3,13 @@
  * Addresses of envelopes: kind, receiver, sender, causal id, and the number of an ask.
  *
  * A sender fills in a struct address, by member name, and passes it to one of these functions. Only
- * two other places write these members of an envelope that is about to be sent: verbs/publish.c
- * keeps receivers in `sender` until it addresses the envelopes, and pool/local_transport.c makes the
- * causal id of a parcel from the address of the envelope. The functions are inline, and nearly all
- * calls pass a constant kind, so the struct costs nothing. These functions are for sending only. An
- * envelope that is in its turn or in a mailbox may change its kind without them (ENVELOPE_ANSWERED,
- * ENVELOPE_VOID). A reply that is kept uses its members sender and causal for something else
- * (turn_ask_answer).
+ * two other files write these members of an envelope before it is sent. verbs/publish.c keeps
+ * receivers in `sender` until it addresses the envelopes. pool/local_transport.c makes the causal
+ * id of a parcel from the memory address of its envelope. The functions are inline, and nearly all
+ * calls pass a constant kind, so the struct costs nothing. These functions are for sending only.
+ * When an envelope is in a turn or in a mailbox, its kind may change without them
+ * (ENVELOPE_ANSWERED, ENVELOPE_VOID). In a reply that a turn keeps, the members sender and causal
+ * have another meaning (turn_ask_answer).
  */
 #ifndef ACTOR_MAIL_ADDRESS_H
 #define ACTOR_MAIL_ADDRESS_H
@@ -18,13 +18,13 @@
 
 struct address {
     enum envelope_kind kind;
-    /* bits of the receiver's ref; an envelope keeps only the generation of it */
+    /* bits of the receiver's ref, of which an envelope keeps only the generation */
     uint64_t to;
     uint64_t sender; /* bits of a ref, 0 for nobody */
     uint64_t causal;
     /* the number of the ask; only for kinds with MAIL_HAS_NUMBER */
     uint32_t number;
-    /* the deadline that the request states; only for kinds with MAIL_HAS_NUMBER */
+    /* the deadline of the request; only for kinds with MAIL_HAS_NUMBER */
     uint32_t deadline_ms;
 };
 
@@ -36,7 +36,7 @@ ATOM_INLINE void mail_set_number(struct envelope *envelope, struct address addre
     envelope->payload.ask.deadline_ms = address.deadline_ms;
 }
 
-/** Addresses an envelope that already contains its message, or that has no message. */
+/** Addresses an envelope that contains its message already, or that has no message. */
 ATOM_INLINE void mail_address(struct envelope *envelope, struct address address)
 {
     envelope->sender = address.sender;
@@ -59,8 +59,8 @@ ATOM_INLINE void mail_readdress(struct envelope *envelope, enum envelope_kind ki
 }
 
 /**
- * Changes the receiver of an envelope that already has an address, for example from a group to a
- * member of it.
+ * Changes the receiver of an envelope that already has an address. For example, the receiver was a
+ * group, and becomes a member of it.
  */
 ATOM_INLINE void mail_redirect(struct envelope *envelope, uint64_t to)
 {
@@ -68,8 +68,9 @@ ATOM_INLINE void mail_redirect(struct envelope *envelope, uint64_t to)
 }
 
 /**
- * Fills an envelope of this pool with a flat message of `size` bytes, at most mail_inside_max, and
- * addresses it. If `message` is NULL, no bytes are copied. For the fast paths of sending.
+ * Fills an envelope of this pool with a flat message of `size` bytes, which must be at most
+ * mail_inside_max, and addresses it. If `message` is NULL, copies no bytes. For the fast paths of
+ * sending.
  */
 ATOM_INLINE void mail_fill_inside(const struct envelope_pool *pool, struct envelope *envelope,
                                   struct address address, const tr_type *type, const void *message,
@@ -79,7 +80,7 @@ ATOM_INLINE void mail_fill_inside(const struct envelope_pool *pool, struct envel
     envelope->sender = address.sender;
     envelope->causal = address.causal;
     if (address.kind == ENVELOPE_NOTICE) {
-        /* generation, home, kind and block_class in one store */
+        /* sets generation, home, kind and block_class in one store */
         envelope->stamp = envelope_usual_stamp(pool, address.to);
     } else {
         envelope->generation = (uint32_t)(address.to >> 32);

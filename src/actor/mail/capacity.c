@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The bounds of mailboxes, and what happens to messages for which there is no capacity.
+ * The bounds of mailboxes, and what happens to a message when its mailbox has no capacity for it.
  */
 #include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
@@ -13,10 +13,11 @@ static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= CAPACITY_LARGEST,
               "a bound fits into the capacity's word");
 
 /*
- * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. A mailbox that drops its oldest messages
- * always is, because mail of other threads is dropped by count. If senders wait (TR_PARK), only
- * smaller bounds are counted exactly, because a sender that waits loses nothing when the mailbox
- * counts as full a little early.
+ * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. This is true for a small bound, and for
+ * every mailbox that drops its oldest messages, because the owner drops by count when it takes in
+ * mail of other threads. For a mailbox whose senders wait (TR_PARK), the limit of a small bound is
+ * lower: such a mailbox may count as full a little early, because a sender that waits loses
+ * nothing.
  */
 static bool is_narrow(struct mail_bound bound)
 {
@@ -53,9 +54,9 @@ void tr__capacity_reserve(struct cell *cell, int32_t messages, int32_t lines)
 
 /*
  * Gives back the stock, together with `messages` and `lines`, which may be negative. If senders
- * wait, the capacity is reserved for them. While the mailbox holds more than its bound allows, it
- * has no stock (CELL_EXACT_BOUND). Otherwise senders on this worker would use the stock again and
- * again, and the mailbox would stay above its bound.
+ * wait, reserves this capacity for them. If the mailbox holds more than its bound afterwards, sets
+ * CELL_EXACT_BOUND, so that it gets no stock. Otherwise senders on this worker would use the stock
+ * again and again, and the mailbox would stay above its bound.
  */
 static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
 {
@@ -114,7 +115,7 @@ void tr__capacity_give(struct cell *cell, uint32_t lines)
         capacity_give_waiters(cell, lines > 0, (int32_t)lines);
         return;
     }
-    if (lines) { /* this message did not use the stock */
+    if (lines) { /* a message with `lines` did not use the stock */
         capacity_give(&cell->door.capacity, 1, (int32_t)lines);
         return;
     }
@@ -145,8 +146,9 @@ int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, 
 }
 
 /*
- * Whether a message is a report of a dead letter. Such a report must not displace a message,
- * because the displaced message would be reported too, and so on without end.
+ * Whether a message is a report of a dead letter. Such a report must not displace another message:
+ * the displaced message would become a dead letter, its report would displace the next, and so on
+ * without end.
  */
 static bool is_report(const struct envelope *envelope)
 {
@@ -161,8 +163,8 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
     if (__builtin_expect(result == CAPACITY_TAKEN, 1))
         return TR_OK;
     /*
-     * Accept more than the bound: the owner drops the oldest messages later, in
-     * tr__mail_drop_oldest.
+     * Accept more than the bound allows. Later tr__mail_drop_oldest, which the owner calls, drops
+     * the oldest messages.
      */
     bool drops_oldest = mailbox_overflow_has(cell, OVERFLOW_DISPLACES);
     if (result == CAPACITY_FULL && drops_oldest && !is_report(envelope))
@@ -174,8 +176,8 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
 }
 
 /*
- * Removes from a ring the oldest message that takes capacity, and returns it; NULL if there is
- * none.
+ * Removes the oldest message of a ring that takes capacity, and returns it. Returns NULL if no
+ * message of the ring takes capacity.
  */
 static struct envelope *take_oldest(struct envelope **last)
 {
@@ -195,7 +197,7 @@ static struct envelope *take_oldest(struct envelope **last)
 
 static bool drop_one(struct worker *worker, struct cell *cell)
 {
-    /* During a barrier nothing in the cycle takes capacity: do not look through the cycle. */
+    /* During a barrier no message in the cycle takes capacity, so do not search the cycle. */
     struct envelope *oldest = NULL;
     if (!(cell->flags & CELL_BARRIER))
         oldest = take_oldest(&cell->cycle);
@@ -211,8 +213,8 @@ static bool drop_one(struct worker *worker, struct cell *cell)
     mail_uncount(cell, oldest);
     tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
     /*
-     * Give the capacity back only now. Before the message became a dead letter, the report of that
-     * dead letter could have taken the capacity.
+     * Give the capacity back only after the message has become a dead letter. Otherwise the report
+     * of that dead letter could take the capacity.
      */
     tr__capacity_give(cell, lines);
     return true;
@@ -230,7 +232,8 @@ void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
         if (capacity_messages(word) >= 0 && capacity_lines(word) >= 0)
             return;
         if (!drop_one(worker, cell))
-            return; /* messages that return from a stash may exceed the bound */
+            /* the excess is from messages that have returned from a stash, and it is allowed */
+            return;
     }
 }
 
@@ -263,7 +266,10 @@ bool tr__line_has(const struct cell *cell, uint64_t to)
     if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
         return false;
     const struct list *line = &cell->extra->waits.line;
-    /* Search from the end: the turns that entered last are the most likely to want this mailbox. */
+    /*
+     * Search from the end, because the turns that have entered last are the most likely to want
+     * this mailbox.
+     */
     for (const struct list *link = line->previous; link != line; link = link->previous) {
         if (LIST_OWNER(link, const struct tr_self, sender.line)->sender.wants == to)
             return true;

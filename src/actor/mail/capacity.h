@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The capacity of mailboxes: how many messages and bytes fit, and what happens to a message that
- * does not fit.
+ * The capacity of mailboxes: how many messages and bytes a mailbox can still take, and what happens
+ * to a message that it cannot take.
  */
 #ifndef ACTOR_MAIL_CAPACITY_H
 #define ACTOR_MAIL_CAPACITY_H
@@ -18,52 +18,55 @@ struct worker;
  * yet.
  */
 void tr__capacity_open(struct cell *cell, const tr_behavior *behavior);
-/** Adjusts the capacity when the behavior changes from `from` to `to`. Owner only. */
+/**
+ * Adjusts the capacity of a mailbox when the actor changes its behavior from `from` to `to`. Owner
+ * only.
+ */
 void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
                          const tr_behavior *to);
 /**
- * Takes capacity for one message of `lines` lines when the stock is too small for it: refills the
- * stock, or takes from the capacity word directly. Returns false if the mailbox is full. Owner
- * only.
+ * Takes capacity for one message of `lines` lines, for which the stock is too small. Either refills
+ * the stock first, or takes the capacity directly from the capacity word. Returns false if the
+ * mailbox is full. Owner only.
  */
 bool tr__capacity_take(struct cell *cell, uint32_t lines);
 /**
- * Gives back the capacity of one message of `lines` lines to the capacity word and not to the
- * stock. If `lines` is 0, gives back what the stock has above STOCK_STEP. While senders wait, the
- * capacity is reserved for them. Owner only.
+ * Gives the capacity of one message of `lines` lines back to the capacity word, and not to the
+ * stock. If `lines` is 0, gives back only what the stock has above STOCK_STEP. While senders wait,
+ * reserves the capacity for them instead. Owner only.
  */
 void tr__capacity_give(struct cell *cell, uint32_t lines);
 /**
- * Reserves capacity for waiting senders. If the mailbox is over its bound, the excess is paid off
- * first, and only the rest is reserved. Owner only.
+ * Reserves capacity for waiting senders. If the mailbox is over its bound, the capacity first
+ * covers the excess, and only the rest is reserved. Owner only.
  */
 void tr__capacity_reserve(struct cell *cell, int32_t messages, int32_t lines);
 /**
- * Takes capacity for one message that returns from a stash. Never refused: the capacity may become
- * negative. Owner only.
+ * Takes capacity for one message that returns from a stash. This is never refused, and may make the
+ * capacity of the mailbox negative. Owner only.
  */
 void tr__capacity_take_back(struct cell *cell, uint32_t lines);
 /**
- * Returns how many messages hold capacity in the mailbox, and writes their lines to *lines. The
- * cell must not change meanwhile.
+ * Returns how many messages hold capacity in the mailbox, and writes the lines of these messages to
+ * *lines. The cell must not change during the call.
  */
 int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines);
 /**
- * Handles a message of this worker for which there is no capacity. Returns TR_OK if dropping the
- * oldest messages made enough capacity, which is then taken. Otherwise returns TR_MAILBOX_FULL. The
- * envelope remains the caller's in both cases. Owner only.
+ * Handles a message of this worker for which there is no capacity. Drops the oldest messages, if
+ * the behavior allows that. If this makes enough capacity, takes it and returns TR_OK, otherwise
+ * returns TR_MAILBOX_FULL. The envelope remains the caller's in both cases. Owner only.
  */
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Drops the oldest messages until the mailbox is within its bound, if the behavior has
- * TR_DROP_OLDEST. Called after mail of other threads was taken in, and after a change of behavior.
- * Owner only.
+ * If the behavior has TR_DROP_OLDEST, drops the oldest messages until the mailbox is within its
+ * bound. Called after mail of other threads was taken in, and after a change of behavior. Owner
+ * only.
  */
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
 /**
- * Whether a message of another thread is larger than the whole mailbox of an actor with
- * TR_DROP_OLDEST. The sender could not know the bound. Such a message must not displace the others.
- * Owner only.
+ * Whether a message of another thread is larger than the whole mailbox, in an actor with
+ * TR_DROP_OLDEST. The sender could not know the bound of the mailbox. Such a message must not
+ * displace other messages. Owner only.
  */
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
 /**
@@ -73,8 +76,8 @@ bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope
 tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelope);
 
 /**
- * Whether a turn of this actor waits for capacity in the mailbox of `to`: see actor/ask/line.h.
- * Owner only.
+ * Whether a turn of this actor is in the line for the mailbox of `to`: see actor/ask/line.h. Owner
+ * only.
  */
 bool tr__line_has(const struct cell *cell, uint64_t to);
 

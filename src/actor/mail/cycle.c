@@ -13,8 +13,8 @@ static void ring_put_before(struct envelope **ring, struct envelope *first)
 }
 
 /*
- * Returns the mail in cell->cycle to the part, held or late, that it came from. Afterwards
- * cell->cycle is empty, or has answers or unsorted mail.
+ * Puts the mail in cell->cycle back into the part that it came from, held or late. If it came from
+ * neither, leaves it in cell->cycle.
  */
 static void part_put_back(struct cell *cell)
 {
@@ -26,7 +26,7 @@ static void part_put_back(struct cell *cell)
     mail->part = CYCLE_ANSWERS;
 }
 
-/* Whether this envelope waits while there is a barrier. */
+/* Whether an envelope must wait until the barrier is over. */
 static bool waits_for_barrier(const struct cell *cell, const struct envelope *envelope)
 {
     if (cell->extra->durable && envelope->kind == ENVELOPE_EVENT)
@@ -74,7 +74,10 @@ void tr__mail_release(struct cell *cell)
     TR_ASSERT_SLOW(!cell->extra->waits.barriers);
     part_put_back(cell);
     cell->flags &= (uint16_t)~CELL_BARRIER;
-    /* so that tr__mail_join is called: parts may be left, and asks may wait in the mailboxes */
+    /*
+     * CELL_MIXED makes the run call tr__mail_join, because parts may be left, and asks may wait in
+     * the mailboxes
+     */
     cell->flags |= CELL_MIXED;
 }
 
@@ -93,12 +96,12 @@ static bool next_part(struct cell *cell)
 }
 
 /*
- * As tr__mail_join, but for a cell with a barrier: takes only answers, and events that pass the
+ * As tr__mail_join, but for a cell with a barrier: takes only answers, and the events that pass the
  * barrier.
  */
 static bool join_passing(struct cell *cell)
 {
-    TR_ASSERT(cell->extra); /* made when the barrier began */
+    TR_ASSERT(cell->extra); /* the beginning of the barrier made the extra */
     struct extra_mail *mail = &cell->extra->mail;
     cell->flags &= (uint16_t)~CELL_MIXED;
     mail->part = CYCLE_ANSWERS;
@@ -158,7 +161,7 @@ void tr__mail_resume_cycle(struct cell *cell)
     } else {
         first = take_first(cell);
     }
-    /* Older replies and exceptions of the cycle stay before newer ones. */
+    /* The cycle's own replies and exceptions are older, so they stay before the new ones. */
     ring_join(&first, &cell->replies);
     ring_join(&first, &cell->exceptions);
     ring_join(&first, &cell->cycle);
@@ -179,8 +182,8 @@ void tr__mail_put_first(struct cell *cell, struct envelope *first)
         return;
     }
     /*
-     * No turn of these messages may begin during this barrier. is_impure makes a later barrier sort
-     * out the ones that pass a barrier.
+     * All these messages wait for the end of this barrier. Some of them may pass a barrier, and
+     * is_impure makes a later barrier sort these out.
      */
     const struct envelope *envelope = first;
     do {

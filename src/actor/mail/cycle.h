@@ -8,11 +8,12 @@
  *   - answers;
  *   - held: mail that waits while there is a barrier;
  *   - late: other mail that passes a barrier, such as events.
- * From then on cell->cycle has only one part at a time, named by extra->mail.part. The other parts
- * are in extra->mail. A barrier that begins or ends exchanges these rings, and looks at no
- * envelope. So each envelope is sorted once, and again only if it was stashed in between.
+ * From then on cell->cycle has only one part at a time, and extra->mail.part says which one. The
+ * other parts are in extra->mail. A barrier that begins or ends exchanges these rings, and looks at
+ * no envelope. So each envelope is sorted once. It is sorted again only if it was stashed
+ * meanwhile.
  *
- * While a part is left, the cell has CELL_MIXED or CELL_BARRIER, so that every run comes to
+ * While a part is left, the cell has CELL_MIXED or CELL_BARRIER. These flags make every run call
  * tr__mail_join when cell->cycle is empty.
  */
 #ifndef ACTOR_MAIL_CYCLE_H
@@ -21,26 +22,27 @@
 #include "actor/cell/cell.h"
 
 /**
- * Begins the barrier, when a barrier turn begins to wait. Sets aside the rest of this cycle, except
- * mail that passes a barrier. Only the first barrier of a cycle looks at each envelope.
+ * Begins the barrier of an actor, when a turn that is a barrier begins to wait. Sets aside the rest
+ * of this cycle, except the mail that passes a barrier. Only the first barrier of a cycle looks at
+ * each envelope.
  */
 void tr__mail_hold(struct cell *cell);
 /**
- * Ends the barrier, when the last barrier turn is over. The mail that was set aside comes before
- * everything else, except replies and exceptions.
+ * Ends the barrier of an actor, when the last turn that is a barrier is over. The mail that was set
+ * aside comes before all other mail, except replies and exceptions.
  */
 void tr__mail_release(struct cell *cell);
 
 /**
  * Puts a ring of messages that come back, such as unstashed messages, before the rest of this
- * cycle. So they are handled before all newer messages. During a barrier these messages wait for
- * its end.
+ * cycle. So the actor handles them before all newer messages. During a barrier these messages wait
+ * until it is over.
  */
 void tr__mail_put_first(struct cell *cell, struct envelope *first);
 
 /**
- * As mail_begin_cycle, but for a cell with a barrier, or with mail other than notices. An
- * unfinished cycle is continued with its next part.
+ * As mail_begin_cycle, but also for a cell with a barrier, and for mail in all mailboxes. If the
+ * last cycle is unfinished, continues it with its next part.
  */
 bool tr__mail_join(struct cell *cell);
 

@@ -41,8 +41,8 @@ static void cut(char *to, size_t size, const char *from)
 }
 
 /*
- * Asks whether one more line may be logged now. Returns how many lines were left out before it, or
- * -1 if it may not be logged. Under the lock.
+ * Returns how many lines of the log were left out before this dead letter. Returns -1 if this dead
+ * letter may not be logged, because too many were logged in this second. Under the lock.
  */
 static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
 {
@@ -74,8 +74,9 @@ static void cut_front(char *to, size_t size, const char *from)
 }
 
 /*
- * Writes the path of the actor with this ref, which may have ended. The names of the last ENDED_NAMES_MAX actors that have
- * ended are known. For an actor that has ended earlier, the path has a number in place of the name.
+ * Writes the path of the actor with this ref, which may have ended. The system knows the names of
+ * the last ENDED_NAMES_MAX actors that have ended. For an actor that ended earlier, the path has a
+ * number in place of the name.
  */
 static void path_write(struct tr_system *system, uint64_t ref, char *text)
 {
@@ -88,7 +89,8 @@ static void path_write(struct tr_system *system, uint64_t ref, char *text)
     if (tr__view_ended_path(system, ref, text))
         return;
     if (cell && cell_is_group_address(cell))
-        cell = slots_parent(&system->slots, cell); /* the group supervisor, which has the name */
+        /* the group supervisor has the name of the group */
+        cell = slots_parent(&system->slots, cell);
     if (!cell) {
         cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "an actor that has stopped");
         return;
@@ -101,7 +103,10 @@ static void path_write(struct tr_system *system, uint64_t ref, char *text)
     cut_front(text, TR_DEAD_LETTER_PATH_MAX + 1, path);
 }
 
-/* As path_write, but keeps the last path, because many letters in a row are to the same actor. */
+/*
+ * As path_write, but keeps the last path for the next call, because many dead letters in a row are
+ * to the same actor.
+ */
 static void path_keep(struct tr_system *system, struct dead_letter_path *last, uint64_t ref,
                       char *text)
 {
@@ -119,8 +124,10 @@ static size_t size_of(const struct dead_letter *letter)
 }
 
 /*
- * A letter without a handler is a mistake. Others are usual: an actor has ended, and its senders do not know it yet. While
- * the system stops all actors end, and the report of the shutdown has the number of those letters.
+ * Returns the level of the log for a dead letter. A message without a handler is a mistake. Other
+ * dead letters are usual: an actor has ended, and its senders do not know that yet. While the
+ * system stops, all actors end, and the report of the shutdown has the number of these dead
+ * letters.
  */
 static tr_level level_of(const struct tr_system *system, const struct dead_letter *letter)
 {
@@ -156,8 +163,8 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
 }
 
 /*
- * Sends a report of a dead letter to a subscriber. If the report is lost, it does not become a dead
- * letter itself.
+ * Sends a report of a dead letter to a subscriber. If the report itself is lost, it does not become
+ * a dead letter.
  */
 static void tell_subscriber(struct tr_system *system, struct worker *worker, uint64_t ref,
                             const struct tr_dead_letter *message)
@@ -178,14 +185,17 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
 }
 
 /*
- * Writes the message as text, if it is small and few texts were written in this second. Under the
- * lock.
+ * Writes the message of a dead letter as text, if the message is small and not too many texts were
+ * written in this second. Under the lock.
  */
 static void text_write(struct dead_letters *letters, const struct dead_letter *letter,
                        tr_time now_ns, char *text)
 {
     text[0] = '\0';
-    /* SIZE_MAX: the message is malformed or too large, and no pointer in it may be followed. */
+    /*
+     * tr__copy_size returns SIZE_MAX for a message that is malformed or too large. No pointer in
+     * such a message may be followed.
+     */
     if (!letter->message || tr__copy_size(letter->type, letter->message) > TR_DEAD_LETTER_SHOWN_MAX)
         return;
     if (!letters->texts_second_ns || now_ns - letters->texts_second_ns >= TR_SECOND) {
@@ -199,7 +209,7 @@ static void text_write(struct dead_letters *letters, const struct dead_letter *l
         (void)tr_type_print(letter->type, letter->message, text, TR_DEAD_LETTER_TEXT_MAX + 1);
 }
 
-/* Writes a record of a dead letter into the ring. Under the lock. */
+/* Writes a record of a dead letter into the ring of the last ones. Under the lock. */
 static void keep(struct tr_system *system, const struct dead_letter *letter, tr_time now_ns)
 {
     struct dead_letters *letters = &system->dead_letters;
@@ -221,7 +231,7 @@ static void publish(struct tr_system *system, struct worker *worker,
                     const struct dead_letter *letter, tr_time now_ns, const uint64_t *subscribers,
                     size_t count)
 {
-    /* The loss of a report is not reported again. */
+    /* A report that was lost is not reported again. */
     if (tr_type_is_equal(letter->type, &tr_type_tr_dead_letter))
         return;
     char from[TR_DEAD_LETTER_PATH_MAX + 1];
@@ -252,7 +262,8 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
     for (size_t i = 0; i < list_count; i++)
         tr__shutdown_stats_dead(system, list[i].to, 1);
     if (worker)
-        tr__dead_letter_batches_end(worker); /* the pending dead letters came first */
+        /* the dead letters that this worker has only noted are older */
+        tr__dead_letter_batches_end(worker);
 
     lock_take(&letters->lock);
     for (size_t i = 0; i < list_count; i++) {
@@ -318,8 +329,8 @@ void tr__dead_letters_hand_in(struct tr_system *system,
 }
 
 /*
- * Returns the number of all dead letters, including those that workers have not handed in yet.
- * Under the lock.
+ * Returns the number of all dead letters, including those that workers have only noted. Under the
+ * lock.
  */
 static uint64_t total_of(struct tr_system *system)
 {
@@ -329,7 +340,7 @@ static uint64_t total_of(struct tr_system *system)
     return total;
 }
 
-/* Copies the newest records. Returns how many there are. Under the lock. */
+/* Copies the newest records. Returns the number of copied records. Under the lock. */
 static size_t records_copy(const struct dead_letters *letters, tr_dead_letter_record *last,
                            size_t size, size_t max)
 {
@@ -389,7 +400,7 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
     size_t kept = 0;
     bool is_known = false;
     for (size_t i = 0; i < letters->subscriber_count; i++) {
-        /* Subscribers that have stopped are removed. */
+        /* Remove a subscriber that has stopped. */
         if (!slots_find(&system->slots, letters->subscribers[i]))
             continue;
         is_known |= letters->subscribers[i] == who.bits;

@@ -2,9 +2,10 @@
 /**
  * Dead letters: messages that were sent and not handled, and why.
  *
- * All dead letters are counted, and the last TR_DEAD_LETTERS_MAX are kept. Each subscriber receives
- * a message about each of them. The log has the first few of every second and a count of the rest.
- * A lock protects all of this, because dead letters are rare.
+ * All dead letters are counted, and records of the last TR_DEAD_LETTERS_MAX are kept. Each
+ * subscriber receives a message about each dead letter. The log has the first few dead letters of
+ * every second, and a count of the others. One lock protects all of this. That is fast enough,
+ * because dead letters are rare.
  */
 #ifndef ACTOR_MAIL_DEAD_LETTER_H
 #define ACTOR_MAIL_DEAD_LETTER_H
@@ -20,7 +21,7 @@ struct dead_letters;
 struct tr_system;
 struct worker;
 
-/** Returns TR_OK or TR_NO_MEMORY. */
+/** Makes an empty record of dead letters. Returns TR_OK or TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__dead_letters_init(struct dead_letters *letters,
                                               const struct memory_source *source);
 void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_source *source);
@@ -29,41 +30,43 @@ void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_s
 struct dead_letter {
     const tr_type *type;
     const void *message; /* borrowed; NULL: the message is not shown */
-    size_t size;         /* size of the message with everything that it points to; 0: type->size */
+    /* the size of the message with everything that it points to; 0: the size is type->size */
+    size_t size;
     uint64_t from;
     uint64_t to;
     tr_status reason;
     /*
-     * the name of the receiver's behavior, if that has no handler for the message; otherwise NULL
+     * if the receiver has no handler for the message: the name of the receiver's behavior;
+     * otherwise NULL
      */
     const char *behavior;
 };
 
 /**
- * The most dead letters that one call of tr__dead_letters takes: enough to make the cost of the
- * lock and of the clock negligible.
+ * The most dead letters that one call of tr__dead_letters takes. With this many, the cost of the
+ * lock and of reading the clock is negligible.
  */
 enum { DEAD_LETTERS_BATCH = 32 };
 
 /**
- * Records dead letters in the given order, at most DEAD_LETTERS_BATCH. For the mail of an actor
- * that was killed: there may be a million messages, and other actors wait until all are recorded.
- * Otherwise as tr__dead_letter.
+ * As tr__dead_letter, but records several dead letters in the given order, at most
+ * DEAD_LETTERS_BATCH. For the mail of an actor that was killed: there may be a million messages,
+ * and other actors wait until all of them are recorded.
  */
 void tr__dead_letters(struct tr_system *system, struct worker *worker,
                       const struct dead_letter *letters, size_t count);
 
 /**
- * Records a dead letter. `worker` is the caller's, NULL on any other thread. The caller updates the
- * counters `dead` or `refused` itself.
+ * Records a dead letter. `worker` is the worker that calls this, NULL on any other thread. The
+ * caller updates the counters `dead` or `refused` itself.
  */
 void tr__dead_letter(struct tr_system *system, struct worker *worker,
                      const struct dead_letter *letter);
 
 /**
- * Copies the newest records, as tr_system_dead_letters does, but returns how many there are without
- * those that workers have only noted. So the newest record of the copy has the returned number.
- * Any thread.
+ * Copies the newest records, as tr_system_dead_letters does. Returns the number of all dead
+ * letters, but without those that workers have only noted. So the newest record of the copy has the
+ * returned number. Any thread.
  */
 uint64_t tr__dead_letters_copy(struct tr_system *system, tr_dead_letter_record *last, size_t max,
                                size_t *count);

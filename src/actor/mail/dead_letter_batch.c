@@ -10,11 +10,12 @@
 #include "actor/mail/kind.h"
 
 enum {
-    BATCH_SHARE = 4096, /* the counters are updated after this many messages, to show progress */
+    /* after this many messages the counters are updated, so that other threads see progress */
+    BATCH_SHARE = 4096,
     /*
      * Messages that were sent together lie next to each other in memory. If the queued messages of
-     * an actor fill BATCH_LONG lines of 64 bytes or more, memory is prefetched BATCH_NEAR and
-     * BATCH_FAR bytes ahead.
+     * an actor fill BATCH_LONG lines of 64 bytes or more, a worker prefetches the memory that is
+     * BATCH_NEAR and BATCH_FAR bytes ahead.
      */
     BATCH_LONG = 256,
     BATCH_NEAR = 256,
@@ -26,7 +27,8 @@ struct dead_letter_batch {
     struct worker *worker;
     struct cell *cell;
     tr_status reason;
-    bool is_last; /* the deadline has passed: see the rules in dead_letter_batch.h */
+    /* the deadline of the shutdown has passed: see the rules in dead_letter_batch.h */
+    bool is_last;
     uint32_t count;
     struct dead_letter letters[DEAD_LETTERS_BATCH];
 };
@@ -34,8 +36,8 @@ struct dead_letter_batch {
 /* ---- After the deadline of a shutdown. ---- */
 
 /*
- * Whether messages need only be counted and noted: the deadline of the shutdown has passed, and
- * there are no subscribers.
+ * Whether it is enough to count and note messages, because the deadline of the shutdown has passed
+ * and there are no subscribers.
  */
 static bool is_last(struct worker *worker)
 {
@@ -48,13 +50,14 @@ static bool is_last(struct worker *worker)
         size_t size = TR_DEAD_LETTERS_MAX * sizeof *dead_letter_batches->notes;
         dead_letter_batches->notes = source_resize(&worker->source, NULL, size);
     }
-    /* Without memory for notes, messages become dead letters in the usual way, which is slower. */
+    /* Without memory for notes, messages become dead letters in the usual, slower way. */
     return dead_letter_batches->notes;
 }
 
 /*
- * Returns after how many messages the counters are updated and the letters handed in. The log shows
- * the first letters of each second; until it has them, letters are handed in early.
+ * Returns the number of messages after which the worker updates the counters and hands in its
+ * notes. The log shows the first dead letters of each second. Until the log has them, the worker
+ * hands its notes in early.
  */
 static uint32_t share_of(const struct dead_letter_batches *dead_letter_batches)
 {
@@ -73,7 +76,10 @@ static void count_last(struct dead_letter_batch *dead_letter_batch, uint32_t cou
         tr__dead_letter_batches_end(worker);
 }
 
-/* Buries the notices at the beginning of the cycle, up to the first message of another kind. */
+/*
+ * Makes dead letters of the notices at the beginning of the cycle, up to the first message of
+ * another kind.
+ */
 static void bury_last(struct dead_letter_batch *dead_letter_batch)
 {
     struct worker *worker = dead_letter_batch->worker;
@@ -146,8 +152,8 @@ static void dead_letter_batch_end(struct dead_letter_batch *dead_letter_batch)
 }
 
 /*
- * Adds a notice to the batch, and records the batch when it has DEAD_LETTERS_BATCH notices.
- * Otherwise as tr__mail_bury_one.
+ * As tr__mail_bury_one, but only adds a notice to the batch. When the batch has DEAD_LETTERS_BATCH
+ * notices, records the batch.
  */
 static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
                                   struct envelope *envelope)
@@ -166,7 +172,8 @@ static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
 static void bury_other(struct dead_letter_batch *dead_letter_batch, struct envelope *envelope)
 {
     struct worker *worker = dead_letter_batch->worker;
-    dead_letter_batch_end(dead_letter_batch); /* so that the letters keep their order */
+    /* first record the batch, so that the dead letters keep their order */
+    dead_letter_batch_end(dead_letter_batch);
     if (envelope->kind == ENVELOPE_PROBE)
         tr__probe_answer(worker, envelope, dead_letter_batch->cell->flags & CELL_STARTED);
     else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)

@@ -2,23 +2,22 @@
 /**
  * What becomes of the mail of an actor that has ended.
  *
- * Usually each message becomes a dead letter at once: it is counted and kept among the last
- * thousand, each subscriber is notified, and its envelope returns to its pool. After the deadline
- * of a shutdown millions of messages may be left, and a thread waits for the end of the shutdown.
- * Then a worker does only what is necessary:
+ * Usually each message becomes a dead letter at once. The worker counts it, writes a record of it
+ * among the last thousand, notifies each subscriber, and returns its envelope to its pool. After
+ * the deadline of a shutdown millions of messages may be left, and a thread waits for the end of
+ * the shutdown. Then a worker does only what is necessary:
  *
- *   1. The worker counts its messages, and notes the last thousand. A message that later ones would
- *      push out of the last thousand of the system is never written there.
- *   2. An envelope that contains its message is not given back to its pool, because its slab is
- *      freed with the system. An envelope with a block is given back as usual, because its message
- *      may hold buffers.
+ *   1. The worker counts its messages, and notes the last thousand of them. So most messages are
+ *      never written to the records of the system, where later messages would replace them.
+ *   2. An envelope that contains its message does not go back to its pool, because its slab is
+ *      freed with the system. An envelope with a block goes back as usual, because its message may
+ *      hold buffers.
  *   3. The worker hands in its notes (tr__dead_letter_batches_end) every few milliseconds, when it
- *      has nothing to do, and before it runs user code, which possibly never returns.
+ *      has nothing to do, and before it runs user code, which may never return.
  *   4. `pending` counts the dead letters that are not handed in yet. They belong to the total, so a
  *      reader of the total adds `pending`.
  *
- * While there are subscribers, messages become dead letters in the usual way, and each subscriber
- * is notified of each.
+ * While there are subscribers, messages become dead letters in the usual way.
  */
 #ifndef ACTOR_MAIL_DEAD_LETTER_BATCH_H
 #define ACTOR_MAIL_DEAD_LETTER_BATCH_H
@@ -32,7 +31,7 @@ struct worker;
 /** How often a worker hands in its notes. */
 #define BURIALS_EVERY_NS (4 * TR_MILLISECOND)
 
-/** A dead letter that is not handed in yet. */
+/** A note: a dead letter that the worker has not handed in yet. */
 struct dead_letter_batch_note {
     const tr_type *type;
     uint64_t from;
@@ -41,7 +40,7 @@ struct dead_letter_batch_note {
     tr_status reason;
 };
 
-/** Hands in the notes of this worker that are pending. Worker only. */
+/** Hands in the notes of this worker. Worker only. */
 void tr__dead_letter_batches_end(struct worker *worker);
 void tr__dead_letter_batches_free(struct worker *worker);
 

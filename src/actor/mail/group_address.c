@@ -82,8 +82,8 @@ static atom64 *words_init(atom64 **words, uint32_t count)
 }
 
 /*
- * Makes a group address in the bucket of this ref, where it stays until the system ends. Returns
- * NULL when out of memory. Under the lock.
+ * Makes a group address, and puts it into the bucket of this ref. It stays there until the system
+ * ends. Returns NULL when out of memory. Under the lock.
  */
 static struct group_address *group_make(struct tr_system *system, uint64_t ref, uint32_t capacity,
                                         uint32_t key_capacity)
@@ -137,7 +137,7 @@ static uint32_t key_places(const struct group_plan *plan)
     return power_of_two(wanted < GROUP_KEYS_LEAST ? GROUP_KEYS_LEAST : wanted);
 }
 
-/* Takes a free group address for the tenant of this ref, or makes one. */
+/* Takes a free group address for the tenant with this ref. If none is free, makes one. */
 static tr_status group_take(struct tr_system *system, const struct group_plan *plan, uint64_t ref,
                             struct group_address **taken)
 {
@@ -196,11 +196,14 @@ static tr_status setup_copy(const struct memory_source *source, struct group_add
     return TR_OK;
 }
 
-/* Gives a slot a ref and a closed door. */
+/* Gives a slot a ref, but leaves its door closed. */
 static void slot_open(struct cell *cell)
 {
     cell_clear(cell);
-    /* The capacity word has another generation, so that no sender finds capacity in it. */
+    /*
+     * The capacity word gets another generation than the slot, so that no sender finds capacity in
+     * it.
+     */
     capacity_open(&cell->door.capacity, cell_generation(cell) + 1, 0, 0, 0);
     /* pairs with cell_is_group_address */
     atom32_store(&cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE);
@@ -299,8 +302,8 @@ uint64_t tr__group_address_of_supervisor(const struct cell *cell)
 uint64_t tr__group_of_child(const struct cell *child)
 {
     /*
-     * Only for a group supervisor: its origin stays until its parent drops it. The origin of any
-     * other cell may be dropped at any time.
+     * Look at the origin of a group supervisor only: this origin stays until the parent drops it.
+     * The origin of any other cell may be dropped at any time.
      */
     return cell_is_group_supervisor(child) ? tr__group_address_of_supervisor(child)
                                            : child->identity;
@@ -314,7 +317,7 @@ uint64_t tr__group_behind(const struct slots *slots, uint64_t ref)
     const struct cell *supervisor = slots_at(slots, ATOM_PEEK(&cell->door.tenant));
     uint64_t behind = ATOM_PEEK(&supervisor->identity);
     /*
-     * If `ref` is still valid, `behind` is right, because the group address is freed before the
+     * If `ref` is still valid, `behind` is the right ref: the group address is freed before the
      * slot of its group supervisor gets another tenant.
      */
     return slots_find(slots, ref) ? behind : ref;
@@ -347,8 +350,8 @@ static uint64_t word(const atom64 *place)
 }
 
 /*
- * Returns the member that a place of the router's table belongs to, among the members that are
- * left; 0 for none.
+ * Returns the member that gets a place of the router's table, among the members that are left.
+ * Returns 0 if no member is left.
  */
 static uint64_t successor_of(const struct group_address *group, uint64_t place)
 {

@@ -3,16 +3,17 @@
  * Group addresses: what senders see of a group of actors. See docs/design/groups.md.
  *
  * The ref of a group is the ref of a slot that has no actor. The door of the slot is closed and its
- * owner is CELL_GROUP_ADDRESS, so to code that does not know of groups it looks like an actor that
- * has stopped. Only when a message was refused does a sender check whether the cell is a group
- * address. If so, the sender finds the group address by the ref, picks a member, and sends to the
- * member.
+ * owner is CELL_GROUP_ADDRESS. So code that does not know of groups takes the slot for an actor
+ * that has stopped. A sender checks whether a cell is a group address only when its message was
+ * refused. If the cell is one, the sender finds the group address by the ref, picks a member, and
+ * sends to that member.
  *
  * Each group address has an actor behind it, the group supervisor (actor/verbs/group_supervisor.c),
  * which is the parent of the members. Only the group supervisor writes the words of the group
  * address. The slot of the group address names the group supervisor in door.tenant, where the slot
  * of an actor names its parent. Group addresses are not freed while the system lives, but they are
- * reused; queue/board.h has the rules for a thread that reads one which has another tenant by now.
+ * reused. So a thread may read a group address that has another tenant by now; queue/board.h has
+ * the rules for that.
  */
 #ifndef ACTOR_MAIL_GROUP_ADDRESS_H
 #define ACTOR_MAIL_GROUP_ADDRESS_H
@@ -32,8 +33,8 @@ struct worker;
 enum {
     GROUP_BUCKETS = 1024,
     /*
-     * places in a router's table for each member; with this many, the shares of the members differ
-     * by 9 %
+     * How many places of a router's table there are for each member. With this many, the shares of
+     * the members differ by 9 %.
      */
     GROUP_KEYS_EACH = 128,
     GROUP_KEYS_LEAST = 256
@@ -45,39 +46,45 @@ enum {
  */
 struct group_cursor {
     _Alignas(64) atom32 next;
-    atom32 next_near; /* the next of the members on that worker, for asks */
+    atom32 next_near; /* as `next`, but only counts the members on that worker; used for asks */
 };
 
 struct group_address {
     struct board board;
-    struct group_address *next;   /* the next one in its bucket; never changes */
-    uint32_t capacity;            /* entries of `turns`, and of `members` */
+    struct group_address *next;   /* the next group address in the same bucket; never changes */
+    uint32_t capacity;            /* how many entries `turns` has, and `members` too */
     uint32_t key_capacity;        /* of `keys` */
     struct group_cursor *cursors; /* one for each worker, then one for all other threads */
     /*
-     * Words of the board: written by the group supervisor, or while no other thread knows the
-     * tenant.
+     * Words of the board. Only the group supervisor writes them once other threads know the tenant.
      */
-    atom64 *turns;   /* refs of the members in turn, `turn_count` of them */
-    atom64 *members; /* refs by the number of the member; 0: that member has ended */
-    atom64 *keys; /* for a router: refs by the hash of a key. key_count entries, a power of two */
+    atom64 *turns;   /* the refs of the members in the order of their turns; `turn_count` of them */
+    atom64 *members; /* the ref of each member, by its number; 0: that member has ended */
+    /*
+     * For a router: the ref of the member for each place, by the hash of a key. There are key_count
+     * places, which is a power of two.
+     */
+    atom64 *keys;
     atom64 turn_count;
     atom64 member_count;
     atom64 key_count; /* 0: a group without routes */
-    atom64 routes;    /* the const tr_route *; 0: a group without routes */
+    atom64 routes;    /* a pointer to const tr_route; 0: a group without routes */
     atom64 base;      /* the worker of member 0; member 1 is on the next worker, and so on */
     /*
-     * The members below belong to the tenant. They are written by the thread that makes the tenant,
-     * then by the group supervisor.
+     * The members from here on belong to the tenant. The thread that makes the tenant writes them
+     * first, and then only the group supervisor.
      */
     struct tr_system *system;
     struct cell *cell; /* the slot */
-    uint64_t tenant;   /* ref of the current tenant, 0: free; read and written under the lock */
-    void *memory;      /* the allocation that contains all of this, to free it */
+    /*
+     * the ref of the current tenant; 0: the group address is free. Read and written under the lock.
+     */
+    uint64_t tenant;
+    void *memory; /* the allocation that contains this struct and its arrays */
     const tr_behavior *behavior;
     const tr_type *setup_type;
     void *setup;      /* a copy of the set-up message of the members */
-    uint64_t spawner; /* the client that is notified of a failed start, 0 for none */
+    uint64_t spawner; /* the client that gets the error of a failed start; 0 for none */
     tr_supervision supervision;
     tr_child_spec spec; /* spec of the members */
 };
@@ -94,56 +101,59 @@ struct group_plan {
     const tr_spawn_args *spawn;
     const tr_route *routes;
     const tr_supervision *supervision;
-    struct slot_cache *cache; /* NULL on threads that are not workers */
+    struct slot_cache *cache; /* NULL on a thread that is no worker */
     uint64_t spawner;
     uint32_t members;
     uint32_t base;
 };
 
 /**
- * Makes a group address that is not open yet. Returns TR_OK, TR_NO_MEMORY, TR_LIMIT, or
- * TR_TOO_LARGE for the set-up message.
+ * Makes a group address that is not open yet. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT. Returns
+ * TR_TOO_LARGE if the set-up message is too large.
  */
 TR_MUST_CHECK tr_status tr__group_new(struct tr_system *system, const struct group_plan *plan,
                                       struct group_address **made);
 /**
- * Frees a group address and its slot, after the group supervisor has ended, or if it was never
- * spawned. If the group address no longer has this ref, does nothing. Any thread.
+ * Frees a group address and its slot. The group supervisor has ended, or was never spawned. If the
+ * group address no longer has this ref, does nothing. Any thread.
  */
 void tr__group_free(struct group_address *group, uint64_t ref);
 
 /**
- * If `args` spawn a group supervisor, makes its group address lead to this cell. No other thread
- * may know the cell yet.
+ * If `args` spawn a group supervisor, makes the group address of that supervisor lead to this cell.
+ * No other thread may know the cell yet.
  */
 void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct cell *supervisor);
 /**
- * If `origin` belongs to a group supervisor, frees the group address of that supervisor, which must
- * have ended for good.
+ * If `origin` belongs to a group supervisor, frees the group address of that supervisor. The group
+ * supervisor must have ended, and must not come back.
  */
 void tr__group_unbind(const struct cell_origin *origin);
 /**
- * Returns the ref of the group address of a group supervisor, 0 for other cells. Owner only, until
- * the origin of the cell is dropped.
+ * Returns the ref of the group address of a group supervisor, 0 for any other cell. The origin of
+ * the cell must not be dropped yet. Owner only.
  */
 uint64_t tr__group_address_of_supervisor(const struct cell *cell);
 /**
- * Returns the ref by which others know a child: for a group supervisor the ref of its group
- * address, otherwise its own. Only for the owner of the child, and for the parent while the child
- * is in its list.
+ * Returns the ref by which others know a child. For a group supervisor this is the ref of its group
+ * address, for any other child its own ref. Only for the owner of the child, and for the parent
+ * while the child is in its list.
  */
 uint64_t tr__group_of_child(const struct cell *child);
 
 /** Whether a cell is a group address. Any thread. */
 static inline bool cell_is_group_address(const struct cell *cell)
 {
-    /* pairs with slot_open. A thread may have the ref from elsewhere than the thread that made it. */
+    /*
+     * Pairs with slot_open. A thread need not have the ref from the thread that made the group
+     * address.
+     */
     return __builtin_expect(atom32_load(&cell->door.owner, ATOM_ACQUIRE) == CELL_GROUP_ADDRESS, 0);
 }
 
 /**
- * Returns the ref of the group supervisor behind a group address, and any other ref unchanged. Any
- * thread.
+ * Returns the ref of the group supervisor behind a group address. Returns any other ref unchanged.
+ * Any thread.
  */
 uint64_t tr__group_behind(const struct slots *slots, uint64_t ref);
 /** Whether `target` is the group address of this group supervisor. Owner only. */
@@ -152,8 +162,8 @@ bool tr__group_is_before(const struct slots *slots, const struct cell *superviso
 void tr__group_close(struct tr_system *system, uint64_t ref);
 
 /**
- * Returns the group address of a ref, NULL for none. The group address may have another tenant by
- * the time that the caller reads it. Any thread.
+ * Returns the group address with this ref, NULL for none. When the caller reads the group address,
+ * it may have another tenant already. Any thread.
  */
 struct group_address *tr__group_find(const struct tr_system *system, uint64_t ref);
 
@@ -161,9 +171,12 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 
 /** Sets the member with this number. */
 void tr__group_member_put(struct group_address *group, uint32_t number, uint64_t member);
-/** Fills the turns, and the table of a router, after the refs of all members were set. */
+/**
+ * Fills the turns and, for a router, its table. To be called after tr__group_member_put has set all
+ * members.
+ */
 void tr__group_members_done(struct group_address *group);
-/** Removes a member. Returns how many are left. */
+/** Removes a member. Returns how many members are left. */
 uint32_t tr__group_leave(struct group_address *group, uint64_t member);
 
 /**
@@ -177,23 +190,30 @@ static inline uint64_t group_score(uint64_t place, uint32_t number)
 
 /* ---- Picking a member. ---- */
 
-/** A walk over the members that may take a message, the first choice first. */
+/**
+ * A walk over the members that may take a message. The first member of the walk is the first
+ * choice.
+ */
 struct group_walk {
     const struct slots *slots;
     struct group_address *group;
-    /* 0: a walk of the group supervisor itself, for which the tenant is always there */
+    /*
+     * The ref of the group address. 0: the group supervisor itself walks, so the tenant is there in
+     * any case.
+     */
     uint64_t ref;
     uint64_t member; /* the member that the walk returned last */
-    uint64_t hash;   /* hash of the key */
-    uint64_t score;  /* for a router: the score of the last member */
-    uint64_t stay;   /* number of the stay (queue/board.h) in which the sender is announced */
-    /* index of the sender's worker; worker_count or more: the sender is not on a worker */
+    uint64_t hash;   /* hash of the key of the message */
+    uint64_t score;  /* for a router: the score of the member that the walk returned last */
+    uint64_t stay;   /* the number of the stay (queue/board.h) with which the sender is announced */
+    /* the index of the sender's worker; worker_count or more for a sender on another thread */
     uint32_t worker;
-    uint32_t near_left; /* members on the sender's worker that are still to be tried */
-    uint32_t near;      /* the next of the members on the sender's worker */
+    uint32_t near_left; /* how many members on the sender's worker are still to be tried */
+    uint32_t near;      /* the number of the member on the sender's worker that is tried next */
     uint32_t near_step;
     /*
-     * turns that are still to be tried; for a router: 1 until the member that has the key was tried
+     * How many turns are still to be tried. For a router this is 1 until the member that has the
+     * key was tried.
      */
     uint32_t left;
     uint32_t turn;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Picks a member of a group on the sender's thread, and sends the message to that member.
+ * Picks the member of a group that gets a message, on the sender's thread, and sends the message to
+ * that member.
  */
 #include "actor/mail/group_pick.h"
 
@@ -18,8 +19,8 @@ static bool board_word_read(const struct group_walk *walk, const atom64 *place, 
 }
 
 /*
- * Returns the next position below `count`, and advances the cursor. Only for a cursor of a worker,
- * which no other thread writes. Needs no division.
+ * Returns the position of the cursor, which is below `count`, and advances the cursor. Only for the
+ * cursor of a worker: no other thread writes it. Needs no division.
  */
 static uint32_t next_of(atom32 *cursor, uint32_t count)
 {
@@ -30,8 +31,8 @@ static uint32_t next_of(atom32 *cursor, uint32_t count)
 }
 
 /*
- * Returns the position of the member whose turn it is. Each worker counts for itself, all other
- * threads count together.
+ * Returns the position of the member whose turn it is. Each worker has a cursor of its own. All
+ * other threads share one cursor.
  */
 static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t count)
 {
@@ -42,8 +43,8 @@ static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t
 }
 
 /*
- * Plans the members on the sender's worker. With N workers, a worker has every Nth member. Returns
- * false if the tenant is gone.
+ * Plans which members on the sender's worker are tried first. With N workers, every Nth member is
+ * on the same worker. Returns false if the tenant is gone.
  */
 static bool plan_near(struct group_walk *walk, uint32_t worker_count)
 {
@@ -131,8 +132,8 @@ static struct cell *next_near(struct group_walk *walk)
 }
 
 /*
- * Returns the next member for a key of a router. The first is the member that has the key. The next
- * is the one that would have the key if the first were gone, and so on.
+ * Returns the next member for a key of a router. The first member is the one that has the key. The
+ * second is the member that would have the key if the first were gone, and so on.
  */
 static struct cell *next_for_key(struct group_walk *walk)
 {
@@ -245,7 +246,10 @@ tr_status tr__group_choose(struct group_address *group, const struct worker *wor
     return *member ? TR_OK : TR_STOPPED;
 }
 
-/* Sends to a member that it picks. `worker` is NULL on a thread that is not a worker. */
+/*
+ * Picks a member of the group *to, and sends the envelope to it. `worker` is NULL on a thread that
+ * is no worker.
+ */
 static tr_status send_through(struct tr_system *system, struct worker *worker,
                               struct envelope *envelope, struct cell **cell, uint64_t *to)
 {
@@ -263,14 +267,14 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
         tr_status one = TR_MAILBOX_FULL;
         if (!worker)
             one = tr__mail_send_outside(system, member, envelope);
-        /* if no earlier turn of this actor waits to send to this member */
+        /* a member for which an earlier turn of this actor waits counts as full */
         else if (!running || !tr__line_has(running, walk.member))
             one = tr__mail_send(worker, member, envelope);
         if (one == TR_STOPPED)
             continue;
         /*
-         * If all are full, report the first one that was tried, because it was the turn of that
-         * member.
+         * If all members are full, the caller gets the first member that was tried, because it was
+         * the turn of that member.
          */
         if (one == TR_OK || status == TR_STOPPED) {
             status = one;

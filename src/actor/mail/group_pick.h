@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sending to a group: chooses the member that gets a message.
+ * Sending to a group: which member gets a message.
  */
 #ifndef ACTOR_MAIL_GROUP_PICK_H
 #define ACTOR_MAIL_GROUP_PICK_H
@@ -16,27 +16,28 @@ struct tr_system;
 struct worker;
 
 /**
- * Begins a walk for a message. Returns TR_OK, TR_STOPPED, or TR_UNHANDLED if a router finds no key
- * in the message. `worker` is the sender's, NULL on other threads.
+ * Begins a walk over the members for a message. Returns TR_OK or TR_STOPPED. Returns TR_UNHANDLED
+ * if a router finds no key in the message. `worker` is the sender's worker, NULL on any other
+ * thread.
  */
 TR_MUST_CHECK tr_status tr__group_begin(struct tr_system *system, const struct worker *worker,
                                         uint64_t ref, const struct group_letter *letter,
                                         struct group_walk *walk);
 /** Returns the next member that has not ended; NULL if none is left. */
 struct cell *tr__group_next(struct group_walk *walk);
-/** Ends a walk whose message was not sent: withdraws the announcement of the sender. */
+/** Ends a walk whose message was not sent, and withdraws the announcement of its sender. */
 void tr__group_give_up(struct group_walk *walk);
 /**
- * Picks the member for a message that the group supervisor forwards. Returns TR_OK, TR_STOPPED if
- * there is no member, or TR_UNHANDLED if a router finds no key in the message. Group supervisor
- * only.
+ * Picks the member for a message that the group supervisor forwards. Returns TR_OK. Returns
+ * TR_STOPPED if there is no member, and TR_UNHANDLED if a router finds no key in the message. Group
+ * supervisor only.
  */
 TR_MUST_CHECK tr_status tr__group_choose(struct group_address *group, const struct worker *worker,
                                          const struct group_letter *letter, uint64_t *member);
 /**
- * Sends a message, a notice or an ask, to a member of a group. The caller sets *cell and *to to the
- * group address and its ref. On TR_OK both are set to the member that has the message, and the
- * envelope is taken. On TR_MAILBOX_FULL both are set to the member whose turn it was.
+ * Sends a notice or an ask to a member of a group. Before the call, *cell and *to are the group
+ * address and its ref. On TR_OK they are the member that has got the message and its ref, and the
+ * envelope is taken. On TR_MAILBOX_FULL they are the member whose turn it was and its ref.
  */
 tr_status tr__group_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
                          uint64_t *to);
@@ -45,7 +46,10 @@ tr_status tr__group_send_outside(struct tr_system *system, struct envelope *enve
                                  struct cell **cell, uint64_t *to);
 /** Begins a walk over all members, for tr__group_each. Any thread. */
 struct group_walk tr__group_all(struct tr_system *system, uint64_t ref);
-/** Writes the next member of a walk of tr__group_all. Returns false after the last one. */
+/**
+ * Writes the ref of the next member of a walk of tr__group_all to *member. Returns false after the
+ * last member.
+ */
 bool tr__group_each(struct group_walk *walk, uint64_t *member);
 
 #endif

@@ -12,7 +12,7 @@ static void handed_mail(struct worker *worker, struct cell *cell, struct envelop
 }
 
 /*
- * For each kind that is TAKEN in MAIL_KINDS: the function that takes it.
+ * The function that takes mail of a kind, for each kind that is TAKEN in MAIL_KINDS.
  * tests/unit/actor_kind_test.c compares the two tables.
  */
 mail_taker *const tr__mail_takers[MAIL_KIND_COUNT] = {
@@ -63,7 +63,7 @@ const char *tr__kind_text(enum envelope_kind kind)
     return kind < MAIL_KIND_COUNT ? texts[kind] : "unknown";
 }
 
-/* Combinations that no kind may have. */
+/* Refuses combinations of properties that no kind may have. */
 #define MAIL_KIND_CHECK(kind, text, box, properties)                                               \
     static_assert(!((properties)&MAIL_TAKES_CAPACITY) || (properties)&MAIL_COUNTS,                 \
                   #kind " takes the capacity of a message and is none");                           \

@@ -3,17 +3,18 @@
  * Kinds of mail: what an envelope is to the actor that gets it.
  *
  * MAIL_KINDS below is the table. A new kind is one more row; there may be 64 rows. Code that
- * handles mail looks up the row and does not compare kinds by their order. A row has
+ * handles mail looks up the properties of a kind in its row, and does not compare kinds by their
+ * order. A row has
  *   - the kind, ENVELOPE_<kind>;
  *   - its text, for lists of mail and traces of messages;
  *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
- *     function takes the mail when it arrives; tr__mail_takers names the function. The function
- *     owns the envelope. That function also gets mail to earlier tenants of the slot, and to actors
- *     that have stopped. For a function of a later room, add a case to one that
+ *     function takes the mail when it arrives, and owns the envelope from then on. tr__mail_takers
+ *     has this function. The function also gets mail to earlier tenants of the slot, and to actors
+ *     that have stopped. If a later room must take the mail, add a case to a function that
  *     actor/cell/upcalls.h already declares, such as tr__waiters_mail;
  *   - its properties: members of enum mail_property, joined by |.
- * Where the kind is a constant, which it is on every hot path, a lookup in the table costs nothing.
- * Elsewhere a lookup is a test of one bit.
+ * On every hot path the kind is a constant, and then a lookup in the table costs nothing. In other
+ * places a lookup is a test of one bit.
  */
 #ifndef ACTOR_MAIL_KIND_H
 #define ACTOR_MAIL_KIND_H
@@ -30,15 +31,18 @@ enum mail_property {
     MAIL_TAKES_CAPACITY = 1 << 1,
     /* carries the number of the ask that it answers; answers come first in a cycle */
     MAIL_IS_ANSWER = 1 << 2,
-    /* accepted even by a sealed actor: one that has received a PoisonPill */
+    /* a sealed actor accepts it too: an actor that has got a PoisonPill */
     MAIL_PASSES_SEAL = 1 << 3,
     /* a turn with this mail may begin while another turn waits as a barrier */
     MAIL_PASSES_BARRIER = 1 << 4,
-    /* when a durable turn sends this kind, the envelope waits in the outbox until the commit */
+    /* when a durable turn sends this kind, the outbox holds the envelope until the commit */
     MAIL_IS_HELD = 1 << 5,
-    /* no pointer to the envelope is kept, so a copy may be sent in its place */
+    /*
+     * a copy of the envelope may be sent in its place, because no code keeps a pointer to the
+     * envelope
+     */
     MAIL_MAY_BE_COPIED = 1 << 6,
-    /* payload.ask has the number of an ask, so there is less space for the message inside */
+    /* payload.ask has the number of an ask, so the envelope has less space for its message */
     MAIL_HAS_NUMBER = 1 << 7
 };
 
@@ -48,7 +52,7 @@ enum mail_box {
     MAIL_BOX_TAKEN, /* for kinds that wait in no mailbox: a function takes them */
     MAIL_BOX_REPLIES,
     MAIL_BOX_EXCEPTIONS,
-    /* for actors with TR_BY_KIND; asks of other actors wait with the notices */
+    /* only for actors with TR_BY_KIND; for other actors, asks wait with the notices */
     MAIL_BOX_REQUESTS,
     MAIL_BOX_NOTICES,
     MAIL_BOX_EVENTS,
@@ -68,50 +72,50 @@ enum mail_box {
     KIND(EXCEPTION, "failure",   EXCEPTIONS,  MAIL_ANSWER)                                         \
     KIND(ASK,       "ask",       REQUESTS,    MAIL_ORDINARY | MAIL_HAS_NUMBER)                     \
     KIND(NOTICE,    "tell",      NOTICES,     MAIL_ORDINARY)                                       \
-    /* From a timer. A barrier of a durable actor holds it: mail_holds_events. */                  \
+    /* From a timer. A barrier of a durable actor holds this mail: mail_holds_events. */           \
     KIND(EVENT,     "timer",     EVENTS,      MAIL_COUNTS | MAIL_PASSES_BARRIER)                   \
-    /* A channel of the actor has something for it: see actor/cell/channel.h. */                   \
+    /* A channel of this actor has something for the actor: see actor/cell/channel.h. */           \
     KIND(CHANNEL,   "channel",   CHANNELS,    0)                                                   \
     /* From the runtime, handled in order of arrival: see actor/cell/signal.h. */                  \
     KIND(SIGNAL,    "signal",    NOTICES,     MAIL_COUNTS)                                         \
-    /* Orders. STOP is a PoisonPill; an outbox holds it behind earlier messages of the turn. */    \
+    /* Orders. STOP is a PoisonPill. An outbox holds it behind the turn's earlier messages. */     \
     KIND(STOP,      "stop",      TAKEN,       MAIL_PASSES_SEAL | MAIL_IS_HELD)                     \
     KIND(KILL,      "kill",      TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(SUSPEND,   "suspend",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(RESUME,    "resume",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* Mail that was cancelled while it was queued: dropped when its turn comes. */                \
+    /* Mail that was cancelled in its mailbox. It is dropped when its turn comes. */               \
     KIND(VOID,      "void",      NOTICES,     MAIL_PASSES_BARRIER)                                 \
-    /* To an actor: asks it to report when it is up. */                                            \
+    /* From a client: asks an actor to report that it is up. */                                    \
     KIND(PROBE,     "probe",     NOTICES,     MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)              \
-    /* To a client: how a spawn or a probe ended; holds a tr_outcome or a tr_probe. */             \
+    /* To a client: how a spawn or a probe ended. Has a tr_outcome or a tr_probe. */               \
     KIND(OUTCOME,   "outcome",   NONE,        0)                                                   \
-    /* An ask during its turn, after it was answered. Never sent. */                               \
+    /* An ASK that was answered, until its turn ends. Never sent. */                               \
     KIND(ANSWERED,  "answered",  NONE,        0)                                                   \
     /* WANTED: a sender waits for capacity. See actor/ask/waiters.h. */                            \
-    /* GRANT, the answer: capacity, or the reason why not. BACK returns unused capacity. */        \
+    /* GRANT answers a WANTED: with capacity, or with an error. BACK returns capacity. */          \
     KIND(WANTED,    "wanted",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(GRANT,     "grant",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(BACK,      "back",      TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* TRACE, to an actor that was asked: where is this request? See actor/ask/ask_trace.h. */     \
-    /* TRACED, to the asker: the answer to a TRACE. */                                             \
+    /* TRACE asks the actor that was asked where a request is. See actor/ask/ask_trace.h. */       \
+    /* TRACED brings the answer to a TRACE to the asker of the request. */                         \
     KIND(TRACE,     "trace",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(TRACED,    "traced",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* Searches a cycle of actors that wait for each other. See actor/ask/ask_cycle.h. */          \
+    /* Searches for a cycle of waiting actors. See actor/ask/ask_cycle.h. */                       \
     KIND(CYCLE,     "cycle",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* The function that tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */   \
     KIND(RETURNED,  "returned",  TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Asks an actor what it waits for. See actor/verbs/why.h. */                                  \
     KIND(WHY,       "why",       TAKEN,       MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)                  \
-    /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
+    /* Notifies a durable actor that its changes are on disk: see actor/mail/outbox.h. */          \
     KIND(STORED,    "stored",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* A channel that its actor gives to this one: see actor/cell/channel.h. */                    \
+    /* Brings a channel that another actor gives away: see actor/cell/channel.h. */                \
     KIND(HANDED,    "handed",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \
+    /* From a watcher: begins or ends its watch on this actor. See actor/life/watchers.h. */       \
     KIND(WATCH,     "watch",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(UNWATCH,   "unwatch",   TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* FAILED, to the parent: a child has failed. DECIDED, to the child: what becomes of it. */    \
-    /* DOWN and UP, to a child that is restarted with others: stop, or start again. */             \
-    /* DOWN and UP, back to the parent: the child has done so. See actor/life/supervise.h. */      \
+    /* FAILED, to the parent: a child has failed. DECIDED, to the child: the decision. */          \
+    /* DOWN and UP, to a member of a group: end this incarnation, begin the next one. */           \
+    /* DOWN and UP, back to the parent: that is done. See actor/life/supervise.h. */               \
     KIND(FAILED,    "failed",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(DECIDED,   "decided",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(DOWN,      "down",      TAKEN,       MAIL_PASSES_SEAL)                                    \
@@ -126,12 +130,13 @@ enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
 typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * By kind: the function that takes mail of this kind; NULL: mail of this kind waits in a mailbox.
+ * For each kind: the function that takes mail of this kind. NULL: mail of this kind waits in a
+ * mailbox.
  */
 extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
 /**
- * By kind, for mail that waits in a mailbox: the function that takes it when its turn comes, in
- * place of a handler; NULL: a handler is called.
+ * For each kind of mail that waits in a mailbox: the function that takes the mail when its turn
+ * comes, in place of a handler. NULL: a handler is called.
  */
 extern mail_taker *const tr__mail_turns[MAIL_KIND_COUNT];
 
@@ -174,8 +179,8 @@ ATOM_INLINE bool mail_takes_capacity(const struct envelope *envelope)
 }
 
 /**
- * Whether an envelope is a reply or an exception. One without a sender answers no ask: see
- * tr__durable_tell.
+ * Whether an envelope is a reply or an exception. An envelope of these kinds without a sender
+ * answers no ask: see tr__durable_tell.
  */
 ATOM_INLINE bool mail_is_answer(const struct envelope *envelope)
 {

@@ -11,7 +11,9 @@
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
-/* a cell has high priority if more than this many wait */
+/*
+ * a cell has high priority if more replies than HIGH_REPLIES, or more events than HIGH_EVENTS, wait
+ */
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 };
 
 static bool ring_has_more_than(const struct envelope *last, int count)
@@ -35,8 +37,9 @@ enum task_class tr__mail_priority(const struct cell *cell)
 }
 
 /*
- * Returns the code for a request of this actor that is refused without a turn. A request from the
- * stash looks the same but had a turn, so it must not get REFUSAL_UNBEGUN.
+ * Returns the code for a request to this actor that is refused without a turn. A request that
+ * returned from the stash looks like one without a turn, but has had a turn. So it must not get
+ * REFUSAL_UNBEGUN.
  */
 static int unbegun_code(const struct cell *cell)
 {
@@ -48,7 +51,7 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
                        tr_status reason)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* A message of the runtime to a durable actor: see tr__durable_tell. */
+    /* This REPLY is a message of the runtime to a durable actor: see tr__durable_tell. */
     bool is_own = envelope->kind == ENVELOPE_REPLY && !envelope->sender && cell_durable(cell);
     if (is_own || envelope->kind == ENVELOPE_SIGNAL) {
         tr__mail_drop(worker, envelope); /* no actor waits for this envelope */
@@ -70,7 +73,7 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
         envelope_give(&worker->pool, envelope);
 }
 
-/* Returns the status for a sender whose message comes after a PoisonPill. */
+/* Returns the status that a sender gets when its message comes after a PoisonPill. */
 static tr_status sealed_status(const struct cell *cell)
 {
     const struct durable *durable = cell_durable(cell);
@@ -78,8 +81,8 @@ static tr_status sealed_status(const struct cell *cell)
 }
 
 /*
- * Checks a message to an actor that is sealed or metered. Returns false if it was refused, and has
- * become a dead letter.
+ * Checks a message to an actor that is sealed or metered. Returns false if the message was refused
+ * and has become a dead letter.
  */
 __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, struct cell *cell,
                                                       struct envelope *envelope)
@@ -103,8 +106,8 @@ static inline bool is_plain(const struct cell *cell, const struct envelope *enve
 }
 
 /*
- * Puts mail into its mailbox. Gives an answer to its ask instead, and refuses mail that comes after
- * a PoisonPill.
+ * Puts mail into its mailbox. An answer goes to its ask instead, and mail that comes after a
+ * PoisonPill is refused.
  */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -116,8 +119,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         envelope->kind != ENVELOPE_PROBE && !may_come_in(worker, cell, envelope))
         return;
     /*
-     * The actor is up, which is all that a probe asks: answer without waiting for a long queue or
-     * for the end of a suspension.
+     * A probe only asks whether the actor is up, and the actor is up. So answer at once, without
+     * waiting for a long queue or for the end of a suspension.
      */
     if (envelope->kind == ENVELOPE_PROBE && cell->flags & CELL_STARTED &&
         cell->sched_state != SCHED_MOUNTING) {
@@ -153,7 +156,10 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     }
 }
 
-/* Takes in mail of any kind: a function takes it, or it is put into its mailbox. */
+/*
+ * Takes in mail of any kind. Calls the function that takes this kind or, if there is none, puts the
+ * mail into its mailbox.
+ */
 static void take_in(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     mail_taker *taker = tr__mail_takers[envelope->kind];
@@ -197,17 +203,17 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
         TR_NOT_REACHED("no order");
     }
     /*
-     * Makes the run look at its orders between two turns. An actor that is being restarted looks
-     * too.
+     * Make the actor look at its orders between two turns. An actor that is being restarted looks
+     * at its orders too.
      */
     if (is_up || (cell->life == LIFE_STARTING && cell->dispatch))
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
 }
 
 /*
- * Whether mail of this cell is being taken in already, by a caller further up. Taking mail in may
- * make other functions take in mail of the same door. Such mail is newer, so it is appended to what
- * the caller takes in.
+ * Whether a function further up the stack is already taking in mail of this cell. Taking in mail
+ * may call functions that take in mail of the same door. The mail in `chain` is newer, so this
+ * appends it to what that function takes in.
  */
 static bool is_taking_in(struct worker *worker, const struct cell *cell, struct door_mail *chain)
 {
@@ -282,14 +288,14 @@ void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
 void tr__mail_drop(struct worker *worker, struct envelope *envelope)
 {
     if (envelope->kind != ENVELOPE_VOID)
-        /* count as if the envelope had never been sent */
+        /* take back the count, as if the envelope had never been sent */
         atom64_count(&worker->counters.accepted, UINT64_MAX);
     envelope_give(&worker->pool, envelope);
 }
 
 static tr_status push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    /* Read before the push, after which the envelope may be gone at once. */
+    /* Read the kind before the push, because the envelope may be gone right after it. */
     uint64_t is_counted = mail_counts(envelope);
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
@@ -301,9 +307,9 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
 }
 
 /*
- * Checks an envelope to a client. Refuses a request, because clients do not answer. Writes into an
- * answer the time at which it was sent, in place of a deadline. The client may look at the answer
- * much later.
+ * Checks an envelope to a client. Refuses a request, because clients do not answer. In an answer,
+ * replaces the deadline by the time of sending, because the client may look at the answer much
+ * later.
  */
 __attribute__((__noinline__)) static tr_status look_at_client(struct worker *worker,
                                                               struct envelope *envelope)
@@ -353,8 +359,8 @@ tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelo
 }
 
 /*
- * Sends to an actor of this worker that is sealed or metered. Not inline, so that sending to other
- * actors costs only one test.
+ * Sends to an actor of this worker that is sealed or metered. This function is not inline, so that
+ * sending to any other actor costs only one test.
  */
 __attribute__((__noinline__)) static tr_status send_looking(struct worker *worker,
                                                             struct cell *cell,
@@ -382,11 +388,14 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
-    /* Mail of other threads that has already arrived comes before this envelope. */
+    /*
+     * First take in the mail of other threads that has already arrived, because it comes before
+     * this envelope.
+     */
     mail_look(worker, cell);
     if (mail_is_answer(envelope) && envelope->sender) {
         atom64_count(&worker->counters.accepted, 1);
-        tr__ask_arrived(worker, cell, envelope); /* makes the actor ready if it must run */
+        tr__ask_arrived(worker, cell, envelope); /* if the actor must run, this makes it ready */
         return TR_OK;
     }
     if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0))
@@ -445,8 +454,7 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
 }
 
 /*
- * Makes the worker that owns `child` look at the control bits of the child. The caller has set the
- * bits.
+ * Makes the worker that owns `child` look at the control bits that the caller has set in the child.
  */
 static void order_far(struct worker *worker, struct cell *child)
 {

@@ -2,11 +2,11 @@
 /**
  * The mail of an actor: six mailboxes and the cycle.
  *
- * A mailbox is a ring of envelopes, known by its last envelope. A cycle begins with the content of
- * all mailboxes. They are joined into one ring, in the order replies, exceptions, asks, notices,
- * events, channels. The run takes one message after another from this ring. Mail that arrives
- * meanwhile waits in the mailboxes for the next cycle. A run that resumes an unfinished cycle first
- * puts new replies and exceptions before the rest of that cycle.
+ * A mailbox is a ring of envelopes, and a pointer to its last envelope stands for the ring. A cycle
+ * begins when the content of all mailboxes is joined into one ring, in the order replies,
+ * exceptions, asks, notices, events, channels. The run takes one message after another from this
+ * ring. Mail that arrives meanwhile waits in the mailboxes for the next cycle. A run that resumes
+ * an unfinished cycle first puts new replies and exceptions before the rest of that cycle.
  */
 #ifndef ACTOR_MAIL_MAIL_H
 #define ACTOR_MAIL_MAIL_H
@@ -21,8 +21,8 @@
 #include "actor/mail/kind.h"
 
 /**
- * Returns the sender of the message of a turn, 0 for none. The envelopes of timers and channels use
- * the member `sender` for something else.
+ * Returns the sender of the message that a turn handles, 0 for none. In the envelopes of timers and
+ * channels, the member `sender` has another meaning.
  */
 static inline uint64_t turn_sender(const struct tr_self *self)
 {
@@ -75,7 +75,7 @@ static inline void ring_join(struct envelope **last, struct envelope **tail)
     *tail = NULL;
 }
 
-/** Returns the memory of a message, in lines of 64 bytes. */
+/** Returns how much memory a message takes, in lines of 64 bytes. */
 static inline uint32_t mail_lines(const struct envelope *envelope)
 {
     if (__builtin_expect(envelope->block_class == ENVELOPE_NO_BLOCK, 1))
@@ -105,19 +105,20 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
 /* ---- Capacity: how much a mailbox may still take. See queue/capacity.h. ---- */
 
 /*
- * The stock of a cell: messages in its lower half, lines in the upper half. It is refilled from the
- * capacity word in steps. A surplus goes back to the word, so that senders on other threads can use
- * it.
+ * The stock of a cell is capacity that senders on its worker take without an atomic operation. The
+ * lower half of the word counts messages, the upper half lines. The owner refills the stock from
+ * the capacity word in steps. What is too much goes back to the capacity word, so that senders on
+ * other threads can use it.
  */
 enum {
     STOCK_STEP = 64,
     STOCK_LINES_SHIFT = 16,
-    /* lines of one message; a larger message does not use the stock */
+    /* the most lines of a message that uses the stock */
     STOCK_LINES_MAX = 64,
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
-    /* a mailbox with a smaller bound is counted exactly: it has no stock */
+    /* A mailbox with a smaller bound than this is counted exactly, and so has no stock. */
     MAIL_EXACT_BOUND = 4096,
-    /* as MAIL_EXACT_BOUND, but for the policy TR_PARK, where senders wait */
+    /* As MAIL_EXACT_BOUND, but for the policy TR_PARK, with which senders wait. */
     MAIL_EXACT_BOUND_PARK = 512
 };
 
@@ -155,8 +156,8 @@ static inline bool capacity_take_fast(struct cell *cell, const struct envelope *
 }
 
 /**
- * Gives back the capacity of a message that leaves the mailbox. Not for cells with CELL_EXACT_BOUND
- * or CELL_HAS_WAITING_SENDERS. Owner only.
+ * Gives back the capacity of a message that leaves the mailbox. The cell must have neither
+ * CELL_EXACT_BOUND nor CELL_HAS_WAITING_SENDERS. Owner only.
  */
 static inline void capacity_give_fast(struct cell *cell, const struct envelope *envelope)
 {
@@ -170,7 +171,7 @@ static inline void capacity_give_fast(struct cell *cell, const struct envelope *
         tr__capacity_give(cell, 0);
 }
 
-/** Reserves capacity for waiting senders; tr__waiters_serve hands it out. Owner only. */
+/** Reserves capacity for waiting senders. tr__waiters_serve grants it to them later. Owner only. */
 static inline void capacity_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
 {
     TR_ASSERT_SLOW(cell->flags & CELL_HAS_WAITING_SENDERS);
@@ -179,8 +180,9 @@ static inline void capacity_give_waiters(struct cell *cell, int32_t messages, in
 }
 
 /*
- * One notice inside its envelope, as a number to add to stock_and_lines: takes one message and one
- * line from the stock, and adds one to the queued lines.
+ * A number that counts one more notice, with its message inside its envelope, when it is added to
+ * stock_and_lines. The sum has one message and one line less in the stock, and one more queued
+ * line.
  */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define MAIL_ONE_NOTICE ((UINT64_C(1) << 32) - (1u << STOCK_LINES_SHIFT) - 1)
@@ -191,8 +193,8 @@ static inline void capacity_give_waiters(struct cell *cell, int32_t messages, in
 #endif
 
 /**
- * Updates the counts when a notice inside its envelope leaves the mailbox of a cell with
- * CELL_EXACT_BOUND or CELL_HAS_WAITING_SENDERS. Owner only.
+ * Updates the counts when a notice leaves the mailbox of a cell with CELL_EXACT_BOUND or
+ * CELL_HAS_WAITING_SENDERS. The message of the notice must be inside its envelope. Owner only.
  */
 static inline void mail_leave_exactly(struct cell *cell)
 {
@@ -226,8 +228,8 @@ static inline void mail_leave_fast(struct cell *cell)
 
 /*
  * Whether the stock is overdrawn after MAIL_ONE_NOTICE was added. Tests the highest bit of each
- * half of the stock, which is set when that half goes below zero. A very large stock would set the
- * bit too; then the slow path of sending is taken, which is also correct.
+ * half of the stock, because this bit is set when the half falls below zero. A very large stock has
+ * this bit set too. Then the sender takes the slow path, which is also correct.
  */
 static inline bool mail_is_overdrawn(uint64_t stock_and_lines)
 {
@@ -244,15 +246,15 @@ static inline void capacity_give_any(struct cell *cell, const struct envelope *e
 }
 
 /**
- * Whether a barrier holds events of timers too, as it does for a durable actor. False if there is
- * no barrier.
+ * Whether the actor has a barrier that also holds events of timers. This is so for the barrier of a
+ * durable actor.
  */
 static inline bool mail_holds_events(const struct cell *cell)
 {
     return cell->flags & CELL_BARRIER && cell->extra->durable;
 }
 
-/** Whether a run would find a message to handle, or a turn to resume. */
+/** Whether a run of this actor would find a message to handle, or a turn to resume. */
 static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
@@ -262,15 +264,15 @@ static inline bool mail_has_arrived(const struct cell *cell)
 }
 
 /**
- * Whether turns of this actor are parked, or asks of tr_ask_then are open. No turn waits for such
- * an ask.
+ * Whether turns of this actor are parked, or asks of tr_ask_then are open. (No turn waits for an
+ * ask of tr_ask_then.)
  */
 static inline bool mail_is_parked(const struct cell *cell)
 {
     return cell->extra && (cell->extra->parked.count || cell->extra->asks.then_count);
 }
 
-/** Whether an actor that has nothing to do should stop now. */
+/** Whether an actor that has nothing to do should stop now, because it is sealed. */
 static inline bool mail_is_over(const struct cell *cell)
 {
     if (!(cell->flags & CELL_SEALED) || mail_is_parked(cell) ||
@@ -288,10 +290,15 @@ static inline bool mail_is_idle(const struct cell *cell)
 
 /** Carries out an order that has arrived: Stop, Kill, Suspend or Resume. Owner only. */
 void tr__mail_order(struct cell *cell, enum envelope_kind kind);
-/** Takes an envelope that contains an order, and calls tr__mail_order. Owner only. */
+/**
+ * Takes an envelope that contains an order. If the order is for this tenant of the slot, calls
+ * tr__mail_order. Owner only.
+ */
 void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** Takes in a chain of mail as a door returns it, newest first. Owner only. */
+/**
+ * Takes in a chain of mail. A door returns such a chain with the newest envelope first. Owner only.
+ */
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain);
 
 /** Takes in the mail that is in the inbox of the door. Owner only. */
@@ -302,10 +309,16 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
         tr__mail_take_in(worker, cell, door_take_early(&cell->door));
 }
 
-/** Answers the waiting probes of an actor that is up and already Suspended. Owner only. */
+/**
+ * Answers the probes that wait in the mailbox of an actor that is up but Suspended, so that they do
+ * not wait for the end of the suspension. Owner only.
+ */
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
 
-/** Begins a cycle: joins the mailboxes. Returns false if they are empty. */
+/**
+ * Begins a cycle: joins the content of the mailboxes in cell->cycle. Returns false if all mailboxes
+ * are empty.
+ */
 static inline bool mail_begin_cycle(struct cell *cell)
 {
     if (__builtin_expect(cell->flags & (CELL_MIXED | CELL_BARRIER), 0))
@@ -316,7 +329,10 @@ static inline bool mail_begin_cycle(struct cell *cell)
     return cell->cycle;
 }
 
-/** Whether messages of a cycle that has begun are left, other than those that wait for the end of a barrier. */
+/**
+ * Whether messages of the current cycle are left. Messages that wait for the end of a barrier do
+ * not count.
+ */
 static inline bool mail_is_unfinished(const struct cell *cell)
 {
     if (cell->cycle || !cell->extra)
@@ -326,16 +342,16 @@ static inline bool mail_is_unfinished(const struct cell *cell)
 }
 
 /**
- * Makes a dead letter of a message that was accepted. Takes the envelope. Signals, and messages of
- * tr__durable_tell, are dropped instead. Owner only.
+ * Makes a dead letter of a message that was accepted. Takes the envelope. A signal, or a message of
+ * tr__durable_tell, is dropped instead. Owner only.
  */
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason);
 
 /**
- * Drops an envelope that becomes no dead letter: a cancelled one (ENVELOPE_VOID), a signal, an
- * event. Reduces `accepted` by one, as if the envelope had not been sent; not for ENVELOPE_VOID,
- * which is not counted.
+ * Drops an envelope that does not become a dead letter: a signal, an event, or a cancelled envelope
+ * (ENVELOPE_VOID). Reduces `accepted` by one, as if the envelope had not been sent. An
+ * ENVELOPE_VOID is not counted in `accepted`, so for such an envelope the counter stays.
  */
 void tr__mail_drop(struct worker *worker, struct envelope *envelope);
 
@@ -354,10 +370,10 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 }
 
 /**
- * Makes an actor of this worker look at its control bits: puts a waiting cell into a run queue.
- * Does nothing for a cell that is in a queue or runs: the run of that cell looks at the bits
- * anyway. Therefore the scheduling state must never be SCHED_WAITING while the cell may be in a
- * queue. Owner only.
+ * Makes an actor of this worker look at its control bits: puts a cell that waits into a run queue.
+ * Does nothing for a cell that is in a run queue or runs, because the run of that cell looks at the
+ * bits anyway. Therefore the scheduling state of a cell must never be SCHED_WAITING while the cell
+ * may be in a run queue. Owner only.
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {
@@ -370,15 +386,15 @@ static inline void mail_rouse(struct worker *worker, struct cell *cell)
 static inline void cell_set_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* relaxed: the cell belongs to this worker */
+    /* relaxed is enough, because the cell belongs to this worker */
     atom32_fetch_or(&cell->control, bits, ATOM_RELAXED);
     mail_rouse(worker, cell);
 }
 
 /**
- * Sends an envelope from a worker. On TR_OK the envelope is accepted. Otherwise it remains the
- * caller's, and the reason is returned: TR_STOPPED, TR_MAILBOX_FULL, TR_NO_REPLY for an ask to a
- * client, TR_NO_MEMORY for the outbox, or the `refusal` of a sealed durable actor.
+ * Sends an envelope from a worker. On TR_OK the envelope is accepted. On any other status it
+ * remains the caller's. The other statuses are TR_STOPPED, TR_MAILBOX_FULL, TR_NO_REPLY (for an ask
+ * to a client), TR_NO_MEMORY (for the outbox), and the `refusal` of a sealed durable actor.
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
@@ -386,9 +402,9 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Whether a notice or an ask to this actor may take the fast path, if there is capacity: the actor
- * belongs to this worker, and nothing about it is unusual. The owner is compared first, because
- * only the owner may read the flags.
+ * Whether a notice or an ask to this actor may take the fast path, if there is capacity for it. The
+ * actor must belong to this worker, and nothing about it may be unusual. The owner is compared
+ * first, because only the owner may read the flags.
  */
 ATOM_INLINE bool mail_can_go_fast(const struct worker *worker, const struct cell *cell,
                                   enum envelope_kind kind)
@@ -398,7 +414,9 @@ ATOM_INLINE bool mail_can_go_fast(const struct worker *worker, const struct cell
            !door_has_mail(&cell->door);
 }
 
-/** Whether mail_can_go_fast, and there is capacity for a message inside its envelope. */
+/**
+ * As mail_can_go_fast, but also checks that there is capacity for a message inside its envelope.
+ */
 ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *cell,
                                 enum envelope_kind kind)
 {
@@ -408,8 +426,8 @@ ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *
 
 /**
  * Sends an envelope that contains its message. mail_can_go_fast must be true. `stock_and_lines` is
- * the value after MAIL_ONE_NOTICE was added, and is not overdrawn. The branches expect that an idle
- * actor has no mail, and that other actors have some.
+ * the value after MAIL_ONE_NOTICE was added; it must not be overdrawn. The branches are laid out
+ * for two cases: an idle actor without mail, and any other actor with mail.
  */
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
@@ -417,7 +435,10 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(!mail_is_overdrawn(stock_and_lines));
     TR_ASSERT_SLOW(!(cell->flags & CELL_SLOW_SEND));
-    /* Otherwise the message would be sent before what the turn wrote is on disk. */
+    /*
+     * A durable turn must not come here, because its message would be sent before its changes are
+     * on disk.
+     */
     TR_ASSERT_SLOW(!worker->outbox_turn);
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
@@ -443,17 +464,18 @@ static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
     mail_send_fast(worker, cell, envelope, cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
-/** As tr__mail_send, but for a message for which the capacity was already taken. */
+/** As tr__mail_send, but the caller has already taken the capacity for the message. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sends an envelope for which capacity was taken, or that needs none. Any thread. Returns TR_OK if
- * the envelope is accepted. Otherwise returns TR_STOPPED, and the envelope remains the caller's.
+ * Sends an envelope for which the capacity was taken, or which needs no capacity. Any thread.
+ * Returns TR_OK if the envelope is accepted. Otherwise returns TR_STOPPED, and the envelope remains
+ * the caller's.
  */
 ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *cell,
                                         struct envelope *envelope)
 {
-    /* read before the push, after which the envelope may be gone at once */
+    /* read the kind before the push, because the envelope may be gone right after it */
     uint64_t is_counted = mail_counts(envelope);
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
@@ -467,16 +489,16 @@ ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *c
 }
 
 /**
- * Sends an envelope. Any thread. On TR_OK the envelope is accepted. Otherwise it remains the
- * caller's, and the reason is returned: TR_STOPPED, TR_MAILBOX_FULL, or TR_NO_REPLY for an ask to a
+ * Sends an envelope. Any thread. On TR_OK the envelope is accepted. On any other status it remains
+ * the caller's. The other statuses are TR_STOPPED, TR_MAILBOX_FULL, and TR_NO_REPLY for an ask to a
  * client.
  */
 TR_MUST_CHECK tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                               struct envelope *envelope);
 
 /**
- * Sends an envelope of the runtime and takes it in any case. If it is refused, nobody is notified.
- * `worker` is the caller's, NULL on any other thread.
+ * Sends an envelope of the runtime, and takes it in any case. If the receiver refuses the envelope,
+ * frees it; nobody is notified. `worker` is the worker that calls this, NULL on any other thread.
  */
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
                        struct envelope *envelope);
@@ -484,7 +506,10 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
 /** Sets control bits of a cell and makes its worker look at them. Worker only. */
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
 
-/** Returns the time at which an answer to a client was sent, in milliseconds; never 0. */
+/**
+ * Returns the time that is written into an answer to a client when it is sent, in milliseconds;
+ * never 0.
+ */
 static inline uint32_t ask_stamp_ms(tr_time now_ns)
 {
     uint32_t ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);

@@ -14,7 +14,7 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-enum { OUTBOX_FIRST = 8 }; /* items of the first allocation */
+enum { OUTBOX_FIRST = 8 }; /* how many items the first allocation has */
 
 static bool outbox_grow(struct worker *worker, struct outbox *outbox)
 {
@@ -37,8 +37,8 @@ static tr_status outbox_send(struct worker *worker, struct cell *cell, struct en
         return tr__mail_send_now(worker, cell, envelope);
     if (cell_is_group_address(cell))
         /*
-         * A send to a group address is always refused. The sender then picks a member, and that
-         * message is held.
+         * A group address refuses every message. The sender then picks a member, and the outbox
+         * holds the message to that member.
          */
         return TR_STOPPED;
     if (!outbox_grow(worker, outbox))
@@ -54,8 +54,8 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
         return outbox_send(worker, cell, envelope);
     const struct tr_platform *platform = worker->system->platform;
     /*
-     * Record the time and the receiver now: once sent, the envelope may be gone, and another worker
-     * may have begun its turn.
+     * Record the time and the receiver before sending. Right after it the envelope may be gone, and
+     * another worker may have begun the turn of the message.
      */
     const struct follow_event sent = {.time_ns = platform->mono_now(platform),
                                       .causal = envelope->causal,
@@ -95,8 +95,8 @@ static uint64_t ref_of(const struct outbox_item *item)
 }
 
 /*
- * Sends a message that was held. Looks its receiver up again, because the receiver may have ended
- * meanwhile, and its slot may have another tenant.
+ * Sends a message that the outbox held. Looks its receiver up again, because the receiver may have
+ * ended by now, and its slot may have another tenant.
  */
 static tr_status send_on(struct worker *worker, const struct outbox_item *item)
 {
@@ -172,7 +172,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
             bury(worker, item, reason);
             continue;
         }
-        /* The asker waits for an answer: turn this reply into a tr_ask_ended. */
+        /* The asker waits for this reply: turn the reply into a tr_ask_ended. */
         tr__ask_become_ended(envelope, reason, 0);
         mail_readdress(envelope, ENVELOPE_EXCEPTION, ref_of(item), envelope->sender);
         if (send_on(worker, item) != TR_OK)
@@ -202,7 +202,7 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
                            const void *message)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* Replies pass barriers. A reply without a sender belongs to no ask. */
+    /* A REPLY passes barriers. A REPLY without a sender answers no ask. */
     struct address address = {.kind = ENVELOPE_REPLY, .to = cell->identity};
     struct envelope *envelope;
     tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
@@ -227,8 +227,8 @@ void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope)
 {
     /*
-     * The door cannot refuse: it stays open while waits.blocked is not 0, as in
-     * actor/turn/blocking.c.
+     * The door cannot refuse the envelope, because it stays open while waits.blocked is not 0.
+     * actor/turn/blocking.c relies on this too.
      */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);

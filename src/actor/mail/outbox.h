@@ -2,13 +2,14 @@
 /**
  * What the actor layer does for actors whose state is on disk, without knowing how they keep it.
  *
- * Such an actor has a struct durable in its extra, and its turns have an outbox, self->outbox.
- * While such a turn runs, worker->outbox_turn is that turn, and what the turn sends is held back.
- * Messages, requests, replies and PoisonPills (MAIL_IS_HELD in actor/mail/kind.h) wait in the
- * outbox, in the order sent. What the turn does to channels of its actor waits there, too: a struct
- * channel_effect, which only the layer above knows. They wait until what the turn has written is on
- * disk (tr__outbox_release) or cannot be written (tr__outbox_drop). If the turn spawns, the set-up
- * of the new actor runs inside the turn, and what the set-up sends waits too. Rules:
+ * Such an actor has a struct durable in its extra, and each of its turns has an outbox,
+ * self->outbox. While such a turn runs, worker->outbox_turn is that turn, and the outbox holds back
+ * what the turn sends. Messages, requests, replies and PoisonPills (MAIL_IS_HELD in
+ * actor/mail/kind.h) wait in the outbox, in the order sent. What the turn does to channels of its
+ * actor waits there too, as a struct channel_effect; only the layer above knows that struct. All of
+ * this waits until the changes of the turn are on disk (tr__outbox_release) or cannot be written
+ * (tr__outbox_drop). If the turn spawns, the set-up of the new actor runs inside the turn, and what
+ * the set-up sends waits too. Rules:
  *   1. worker->outbox_turn is NULL or a turn with an outbox. Only worker_hold_sends writes it.
  *   2. A turn that waits or has ended is not the outbox_turn: see outbox_leave, outbox_end.
  *   3. No fast path of sending is used while outbox_turn is set. mail_send_fast and
@@ -29,7 +30,7 @@ struct channel_effect;
 struct tr_system;
 struct worker;
 
-/** Messages that were sent and are held. All zero is empty. */
+/** Messages that a turn has sent and that are held back. An outbox of zeros is empty. */
 struct outbox {
     struct outbox_item {
         struct cell *cell; /* NULL: the item is an effect on a channel */
@@ -40,16 +41,18 @@ struct outbox {
     } * items;
     uint32_t count;
     uint32_t capacity;
-    bool is_open; /* nothing is held: messages are sent at once */
+    bool is_open; /* the outbox holds nothing back: messages are sent at once */
 };
 
-/** Whether messages that this worker sends now are held. */
+/** Whether an outbox holds back what this worker sends now. */
 static inline bool outbox_holds(const struct worker *worker)
 {
     return worker->outbox_turn && !worker->outbox_turn->outbox->is_open;
 }
 
-/** Begins a turn whose messages are held in `outbox`, which is borrowed until outbox_end. */
+/**
+ * Begins a turn whose messages are held in `outbox`. The turn borrows the outbox until outbox_end.
+ */
 static inline void outbox_begin(struct tr_self *self, struct outbox *outbox)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -59,7 +62,7 @@ static inline void outbox_begin(struct tr_self *self, struct outbox *outbox)
     (void)worker_hold_sends(self->worker, self);
 }
 
-/** Whether the messages of this turn are held now: it has an outbox, and it runs. */
+/** Whether the turn has an outbox and runs now, so that the outbox gets what the turn sends. */
 static inline bool outbox_is_in_use(const struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -68,8 +71,9 @@ static inline bool outbox_is_in_use(const struct tr_self *self)
 }
 
 /**
- * Stops holding messages because the turn waits, or because its worker gets another thread.
- * Meanwhile messages of other actors are sent at once. The turn keeps its outbox.
+ * Stops holding back messages, because the turn waits or because its worker gets another thread.
+ * Until the turn resumes, other actors of the worker send their messages at once. The turn keeps
+ * its outbox.
  */
 static inline void outbox_leave(struct tr_self *self)
 {
@@ -101,18 +105,18 @@ static inline void outbox_end(struct tr_self *self)
 TR_MESSAGE(tr_stored, (u64, token));
 
 /**
- * Holds a message in the outbox of the current turn, or sends it if the outbox is open. Returns
- * what tr__mail_send returns, or TR_NO_MEMORY.
+ * Puts a message into the outbox of the current turn. If the outbox is open, sends the message
+ * instead. Returns what tr__mail_send returns, or TR_NO_MEMORY.
  */
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Holds an effect on a channel in the outbox of the current turn. The outbox must not be open.
+ * Puts an effect on a channel into the outbox of the current turn. The outbox must not be open.
  * Returns TR_OK or TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect);
 /**
- * Returns the effect that was held last. Returns NULL if there is none, or if something was held
- * after it.
+ * Returns the effect on a channel that is the last item of the outbox. Returns NULL if the outbox
+ * is empty, or if its last item is a message.
  */
 struct channel_effect *tr__outbox_last_effect(const struct worker *worker);
 /**
@@ -121,33 +125,33 @@ struct channel_effect *tr__outbox_last_effect(const struct worker *worker);
  */
 void tr__outbox_release(struct worker *worker, struct outbox *outbox);
 /**
- * Empties the outbox without sending. An asker whose reply is held receives `reason` instead. All
- * other messages become dead letters; for a held ask, its asker receives `reason` too. PoisonPills
+ * Empties the outbox without sending. If a reply is held, its asker gets `reason` instead. All
+ * other messages become dead letters. If an ask is held, its asker gets `reason` too. PoisonPills
  * are dropped.
  */
 void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status reason);
 
 /**
- * Makes an envelope by which another thread will report that something is stored. The actor neither
- * ends nor is restarted before tr__stored_end takes the envelope. `token` is for the layer above.
- * Returns NULL when out of memory.
+ * Makes an envelope with which another thread can report that something is stored. Until
+ * tr__stored_end takes the envelope, the actor neither ends nor is restarted. The runtime passes
+ * `token` to the layer above. Returns NULL when out of memory.
  */
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token);
 /**
- * Sends an envelope of tr__stored_new. Any thread. After this call, whatever the token refers to
- * may be gone.
+ * Sends an envelope of tr__stored_new. Any thread. Right after this call, the thing that the token
+ * refers to may be gone.
  */
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope);
-/** Passes an ENVELOPE_STORED that has arrived to the layer above, which takes it. */
+/** Passes an ENVELOPE_STORED that has arrived to the layer above. That layer takes the envelope. */
 void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Ends the wait for an ENVELOPE_STORED that has arrived or was not needed, and takes the envelope.
- * From now on the actor may end.
+ * Ends the wait for an ENVELOPE_STORED, and takes the envelope. The envelope has arrived, or was
+ * not needed. From now on the actor may end.
  */
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sends an actor a message of the runtime. The turn of that message may begin even during a
+ * Sends a message of the runtime to an actor. The turn of this message may begin even during a
  * barrier. Returns a status of tr__mail_send, TR_NO_MEMORY or TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__durable_tell(struct worker *worker, struct cell *cell,

@@ -6,7 +6,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 
-/* Sends a tr_outcome to a client. If the client is gone or memory is short, does nothing. */
+/* Sends a tr_outcome to a client. If the client is gone, or there is no memory, does nothing. */
 static void notify(struct worker *worker, uint64_t client, const struct tr_outcome *message)
 {
     struct address address = {.kind = ENVELOPE_OUTCOME, .to = client};

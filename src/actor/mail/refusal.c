@@ -14,7 +14,7 @@ struct envelope *tr__request_stand_in(struct worker *worker, const struct envelo
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    /* The asker stays in `sender`, because tr__ask_refuse sends the envelope there. */
+    /* The stand-in has the asker in `sender`, because tr__ask_refuse sends it there. */
     struct address address = {.kind = ENVELOPE_EXCEPTION,
                               .sender = request->sender,
                               .causal = request->causal,
@@ -28,7 +28,7 @@ void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
 {
     struct tr_ask_ended ended = {.status = status, .code = code};
     /*
-     * Drop only the content of the block. The block itself stays, because it belongs to the
+     * Drop only what the block contains. The block itself stays, because it belongs to the
      * envelope's home.
      */
     if (envelope->block_class != ENVELOPE_NO_BLOCK && !envelope->type->is_flat)

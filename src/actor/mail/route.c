@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keys of messages, by which a router picks a member.
+ * The keys of messages: by the key of a message, a router picks the member that gets it.
  */
 #include "actor/mail/route.h"
 
@@ -12,7 +12,10 @@
 
 struct hash_key;
 
-/* Returns the field of a route, found by its offset in the struct; NULL for none. */
+/*
+ * Returns the field of the message that a route names by its offset in the struct. Returns NULL if
+ * there is no such field.
+ */
 static const tr_field *field_of(const tr_route *route)
 {
     for (size_t i = 0; i < route->type->field_count; i++) {
@@ -41,7 +44,8 @@ static bool is_key(const tr_field *field)
     case TR_KIND_STR:
     case TR_KIND_BYTES:
         return true;
-    case TR_KIND_F32: /* equal numbers may differ in bytes, and NaN is not equal to itself */
+    /* no key: equal numbers may differ in their bytes, and NaN is not equal to itself */
+    case TR_KIND_F32:
     case TR_KIND_F64:
     case TR_KIND_BUFFER:
     case TR_KIND_MESSAGE:
@@ -76,7 +80,7 @@ static const tr_route *route_of_type(const tr_route *routes, const tr_type *type
         if (route->type == type)
             return route;
     }
-    /* Compare by content: the same message may be declared in several files. */
+    /* Compare the types by content, because the same message may be declared in several files. */
     for (const tr_route *route = routes; route->type; route++) {
         if (tr_type_is_equal(route->type, type))
             return route;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Routes: how a router picks a member of its group by the content of a message.
+ * Routes: how a router picks the member of its group that gets a message, by the content of the
+ * message.
  */
 #ifndef ACTOR_MAIL_ROUTE_H
 #define ACTOR_MAIL_ROUTE_H
@@ -10,7 +11,7 @@
 
 struct hash_key;
 
-/** Whether a table of routes is valid. Writes to *why what is wrong with it. */
+/** Whether a table of routes is valid. If it is not, writes to *why what is wrong. */
 bool tr__routes_are_valid(const tr_route *routes, const char **why);
 /**
  * Writes the hash of the key of a message to *hash. Returns false if the message has no key. Any

@@ -38,8 +38,8 @@ void tr__shutdown_stats_free(struct tr_system *system)
 }
 
 /*
- * Adds to a number that any thread may write. The number stays below SHUTDOWN_STATS_ENDED. If it is
- * SHUTDOWN_STATS_ENDED, it does not change.
+ * Adds to a number that any thread may write. The sum stays below SHUTDOWN_STATS_ENDED. A number
+ * that is SHUTDOWN_STATS_ENDED already does not change.
  */
 static void add(atom32 *number, uint64_t more)
 {
@@ -54,8 +54,8 @@ static void add(atom32 *number, uint64_t more)
 }
 
 /*
- * Counts what the worker has handled since its last run began for the actor of that run. Returns
- * the worker's count of handled messages.
+ * Counts the messages that the worker has handled since its last run began. They count for the
+ * actor of that run. Returns the number of messages that the worker has handled so far.
  */
 static uint64_t add_run(struct worker *worker)
 {
@@ -85,7 +85,7 @@ static uint32_t counted_run(struct loop *loop, struct task *task, uint32_t turns
     const struct cell *cell = cell_of_task(task);
     settle(worker);
     if (!(atom32_load(&cell->control, ATOM_RELAXED) & CONTROL_KILL))
-        tr__dead_letter_batches_end(worker); /* the handler possibly never returns */
+        tr__dead_letter_batches_end(worker); /* because the handler may never return */
     uint32_t slot = slots_number(worker->slots, cell);
     atom32_store(&worker->shutdown.stats.slot, slot, ATOM_RELAXED);
     return worker->shutdown.stats.run(loop, task, turns_max);
@@ -127,7 +127,7 @@ bool tr__shutdown_stats_take(struct worker *worker, const struct cell *cell, uin
     settle(worker);
     *dead = atom32_exchange(&entry->dead, SHUTDOWN_STATS_ENDED, ATOM_RELAXED);
     *handled = atom32_exchange(&entry->handled, SHUTDOWN_STATS_ENDED, ATOM_RELAXED);
-    /* False: an earlier tenant of the slot has ended and taken the numbers. */
+    /* If this is false, an earlier tenant of the slot has ended, and its end took the numbers. */
     return *dead != SHUTDOWN_STATS_ENDED;
 }
 

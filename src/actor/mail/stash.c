@@ -10,8 +10,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * The worst case: a mailbox is full, its bound becomes the smallest possible one, and then a whole
- * stash returns to it.
+ * The worst case for the capacity word: a mailbox is full, its bound becomes the smallest possible
+ * bound, and then a whole stash returns to the mailbox.
  */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,
               "what a mailbox is short of fits into its capacity's word");
