@@ -11,33 +11,40 @@
 struct cell;
 struct worker;
 
-/* How often a worker samples its mail at least, if it gets mail. */
+/* A worker that gets mail samples it at least this often. */
 #define SAMPLE_NS (100 * TR_MICROSECOND)
 /* The shortest time over which the load of a worker is measured. */
 #define BUSY_NS (200 * TR_MICROSECOND)
 /*
- * How long several actors must be ready before some are given away: a worker that has just started
- * has many ready actors once.
+ * How long several actors must have been ready before a worker gives some of them away. Without
+ * this time, a worker that has just started would give actors away, because it has many ready
+ * actors once.
  */
 #define CROWDED_NS TR_MILLISECOND
-/* If turns are shorter than this on average, a message to another worker costs too much. */
+/*
+ * If turns are shorter than this on average, an actor does not move: a message to another worker
+ * costs more than its turn.
+ */
 #define CHEAP_TURN_NS 1000
 
 enum {
     SAMPLE_POSTS = 16, /* one of this many posts is sampled */
     /*
-     * After how many samples an actor moves to the worker of its sender. The older one of two
-     * actors needs fewer samples, so that the two do not swap their workers.
+     * After how many samples an actor moves to the worker of its sender. Of two actors that talk to
+     * each other, the older one needs fewer samples, so that they do not swap their workers.
      */
     TALKS_OLDER = 4,
     TALKS_YOUNGER = 12,
     LOOK_MAX = 512, /* the most ready actors that are examined at once */
     GIVE_MAX = 128, /* the most actors that are given to one worker at once */
-    /* for TR_BALANCE_RESTLESS, in tests: one of this many chances to move is used */
+    /* for TR_BALANCE_RESTLESS, in tests: a worker uses one of this many chances to move actors */
     RESTLESS_ODDS = 4
 };
 
-/* Whether the worker takes no part in balance: no other worker is open, or this one leaves. */
+/*
+ * Whether the worker takes no part in balance, because no other worker is open or because this one
+ * leaves.
+ */
 static bool is_alone(const struct worker *worker)
 {
     return system_open_workers(worker->system) == 1 || worker_leaves(worker);
@@ -104,8 +111,8 @@ void tr__balance_rest(struct worker *worker)
 }
 
 /*
- * Removes the mark of a hungry worker. Returns false if there was no mark. If another worker gets
- * true, it may give actors to the hungry worker.
+ * Removes the mark of a hungry worker. Returns false if the worker had no mark. The thread that
+ * gets true may give actors to the hungry worker.
  */
 static bool hunger_take(struct worker *worker)
 {
@@ -124,8 +131,8 @@ void tr__balance_rise(struct worker *worker)
 }
 
 /*
- * Looks at the first actors of a class, and gives away every second one of those that may move, at
- * most `max`. Returns how many were given away.
+ * Looks at the first actors of a class in the run queue. Of those that may move, gives every second
+ * one away, at most `max`. Returns how many it has given away.
  */
 static uint32_t give_class(struct worker *worker, enum task_class class, uint32_t to, uint32_t max)
 {
@@ -176,7 +183,7 @@ static void feed(struct worker *worker, uint32_t ready)
         ready -= given;
         if (given)
             continue;
-        /* No actor could move, and the other worker still sleeps: mark it as hungry again. */
+        /* No actor could move. The other worker still sleeps, so mark it as hungry again. */
         if (!atom32_exchange(&system->workers[to]->balance.is_hungry, 1, ATOM_RELAXED))
             atom32_fetch_add(&system->scale.hungry, 1, ATOM_RELAXED);
         return;
@@ -188,7 +195,8 @@ void tr__balance_round(struct worker *worker)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
-    runqueue_even(&worker->loop.queue); /* so that actors that timers made ready may move too */
+    /* the actors that timers have just made ready may move too: put them behind the others */
+    runqueue_even(&worker->loop.queue);
     if (worker_leaves(worker))
         tr__leave_round(worker);
     if (system->options.balance != TR_BALANCE_ON || is_alone(worker)) {
@@ -221,9 +229,9 @@ void tr__balance_round(struct worker *worker)
 /* ---- Talk. ---- */
 
 /*
- * Finds the sender of the newest message in the inbox of a cell. Sets `ref` to the sender, and
- * returns the owner of the sender. Returns CELL_FOREIGN if there is no such message, or if its
- * sender has no owner.
+ * Finds the sender of the newest message in the inbox of a cell. Sets *ref to the ref of this
+ * sender, and returns the worker that owns the sender. Returns CELL_FOREIGN if there is no such
+ * message, or if its sender has no owner.
  */
 static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 {
@@ -240,7 +248,7 @@ static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 
 /*
  * Counts one more message to this actor from an actor of the worker `from`. Returns true if the
- * actor has got enough of them to be moved to that worker.
+ * actor has now got enough messages from there to be moved to that worker.
  */
 static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from,
                       uint64_t sender)
@@ -255,7 +263,7 @@ static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t f
         return false;
     talk->count++;
     /*
-     * The actor with the smaller ref counts as the older one. If that is wrong, it does no harm:
+     * The actor with the smaller ref counts as the older one. That may be wrong, but does no harm:
      * the two actors only need different limits.
      */
     return talk->count >= (cell->identity < sender ? TALKS_OLDER : TALKS_YOUNGER);

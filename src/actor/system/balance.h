@@ -5,8 +5,9 @@
  * 1. Load: a worker that goes to sleep marks itself as hungry. A worker that has been busy and had
  *    several actors ready for a while gives a share of them to a hungry worker. It does so only if
  *    the turns of these actors take longer than a message to another worker costs.
- * 2. Talk: the mail that comes from other workers is sampled. An actor that keeps receiving mail
- *    from one other worker moves there, unless that worker has more to do than the actor's own.
+ * 2. Talk: each worker takes samples of the mail from other workers. An actor that keeps receiving
+ *    mail from one other worker moves there, unless that worker has more to do than the worker of
+ *    the actor.
  *
  * An actor that has moved stays at its new worker for at least TR_MOVED_STAYS_NS.
  */
@@ -22,13 +23,16 @@ struct worker;
 /** Gives ready actors to hungry workers. Called at the beginning of a round. Worker only. */
 void tr__balance_round(struct worker *worker);
 
-/** Takes a sample, for balance_post. Returns what balance_post returns. Worker only. */
+/**
+ * Takes the sample for balance_post, in one of SAMPLE_POSTS calls. Returns what balance_post
+ * returns. Worker only.
+ */
 bool tr__balance_sample(struct worker *worker, struct cell *cell);
 
 /**
- * Samples a post, and moves the actor if it gets much mail from another worker. Called when an
- * actor of this worker was posted and its mail is still in its inbox. Returns true if the actor has
- * moved; then the caller must not touch it. Worker only.
+ * Takes a sample of a post. If the actor gets much mail from another worker, moves the actor there.
+ * Called when an actor of this worker was posted, and its mail is still in its inbox. Returns true
+ * if the actor has moved; then the caller must not touch it. Worker only.
  */
 static inline bool balance_post(struct worker *worker, struct cell *cell)
 {
@@ -40,13 +44,14 @@ static inline bool balance_post(struct worker *worker, struct cell *cell)
 }
 
 /**
- * Notes that an actor has arrived from another worker, so that it stays for a while. Worker only.
+ * Notes that an actor has arrived from another worker. It stays here for at least
+ * TR_MOVED_STAYS_NS. Worker only.
  */
 void tr__balance_arrived(struct worker *worker, const struct cell *cell);
 
-/** Marks the worker as hungry: it has nothing to do and is about to sleep. Worker only. */
+/** Marks the worker as hungry, because it has nothing to do and is about to sleep. Worker only. */
 void tr__balance_rest(struct worker *worker);
-/** Removes the mark of tr__balance_rest: the worker is awake again. Worker only. */
+/** Removes the mark of tr__balance_rest, because the worker is awake again. Worker only. */
 void tr__balance_rise(struct worker *worker);
 
 #endif

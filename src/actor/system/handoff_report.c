@@ -17,15 +17,15 @@ static void describe(const struct handoff_thread *thread, struct view *view)
     view->handler = thread->handler;
     view->behavior = dispatch ? dispatch->behavior : NULL;
     view->since_ns = thread->since_ns;
-    /* do not look at a channel: it belongs to the worker, which may be using it */
+    /* the channels belong to the worker, and another thread may be using them */
     view->peer[0] = 0;
     view->channel_count = 0;
     tr__view_path(thread->worker->system, thread->cell, view->path);
 }
 
 /*
- * Begins the reports of a stuck turn. Until now the turn was not reported, or was reported as the
- * turn of its worker. Under the lock.
+ * Begins the reports of a stuck turn by this file. Until now, the turn was not reported, or it was
+ * reported as the turn that its worker runs. Under the lock.
  */
 static void follow(struct handoff_thread *thread, struct view *view)
 {
@@ -94,7 +94,7 @@ bool tr__handoff_view(struct tr_system *system, uint32_t thread, struct view *vi
     return is_stuck;
 }
 
-/* Looks in which functions the stuck thread is. */
+/* Finds the functions in which the stuck thread is, from its stack. */
 static void stack_look(struct handoff_thread *thread, const struct view *view,
                        struct stall_stack *stack)
 {
@@ -109,7 +109,10 @@ static void stack_look(struct handoff_thread *thread, const struct view *view,
     lock_give(&handoff->lock);
 }
 
-/* Reports the turn of a thread if a report is due. Returns whether the thread is stuck. */
+/*
+ * If a report of the turn of a thread is due, reports the turn. Returns whether the thread is
+ * stuck.
+ */
 static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_ns)
 {
     struct handoff_thread *thread = &handoff->threads[index];

@@ -17,7 +17,9 @@ static void hook_main(void *context)
     platform->wake(platform, parker);
 }
 
-/* Adds a hook that has returned or timed out to the report, and logs the hook if it has failed. */
+/*
+ * Adds a hook to the report, because it has returned or timed out. If the hook has failed, logs it.
+ */
 static void note(struct hook *hook, tr_status status, tr_time took_ns)
 {
     struct tr_system *system = hook->system;
@@ -40,7 +42,7 @@ static void note(struct hook *hook, tr_status status, tr_time took_ns)
             status == TR_TIMEOUT ? "the hook has not returned in time" : tr_status_text(status));
 }
 
-/* Waits for a hook. Returns true if it has returned, false if the deadline has passed. */
+/* Waits for a hook. Returns true if the hook has returned, false if the deadline has passed. */
 static bool hook_wait(struct hook *hook, tr_time deadline_ns, void (*on_wake)(void *context),
                       void *context)
 {
@@ -110,7 +112,7 @@ static void leader_main(void *context)
     if (platform->parker_new(platform, &parker) != TR_OK)
         parker = NULL;
     tr__hooks_call(system, TR_BEFORE_STOP, parker, NULL, NULL);
-    /* After a timeout keep the parker, because the hook that has timed out may still wake it. */
+    /* If a hook has timed out, keep the parker, because that hook may still wake it. */
     if (parker && !atom32_load(&system->shutdown.hooks.hung, ATOM_RELAXED))
         platform->parker_free(platform, parker);
     tr__shutdown_begin(system);
@@ -122,8 +124,9 @@ void tr__hooks_lead(struct tr_system *system)
     struct shutdown *shutdown = &system->shutdown;
     tr_thread *leader = NULL;
     /*
-     * Under the lock, because the new thread may end before hooks.leader is set. tr__hooks_join
-     * takes the same lock before it reads hooks.leader, so it finds the thread there.
+     * Start the thread under the lock, because it may end before hooks.leader is set.
+     * tr__hooks_join takes the same lock before it reads hooks.leader, so it finds the thread
+     * there.
      */
     lock_take(&shutdown->lock);
     tr_status status =

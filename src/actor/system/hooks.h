@@ -2,9 +2,9 @@
 /**
  * Functions that are called before and after the actors of a system stop.
  *
- * Each hook runs on a thread of its own. The hooks of TR_BEFORE_STOP are called by one more thread,
- * the leader, because tr_system_shutdown does not wait. The hooks of TR_AFTER_STOP are called by
- * the thread that waits for the shutdown.
+ * Each hook runs on a thread of its own. One more thread, the leader, calls the hooks of
+ * TR_BEFORE_STOP, because tr_system_shutdown does not wait. The thread that waits for the shutdown
+ * calls the hooks of TR_AFTER_STOP.
  */
 #ifndef ACTOR_SYSTEM_HOOKS_H
 #define ACTOR_SYSTEM_HOOKS_H
@@ -22,7 +22,7 @@ bool tr__hooks_have(const struct hooks *hooks, tr_hook_phase phase);
  * Calls the hooks of a phase, one after the other. Each hook runs on a thread of its own, and the
  * caller sleeps on `parker` until the hook returns or its timeout has passed. If `parker` is NULL,
  * or no thread can be started, the hook runs on the calling thread, without a timeout. After each
- * sleep on_wake is called if it is not NULL.
+ * sleep, calls on_wake if it is not NULL.
  */
 void tr__hooks_call(struct tr_system *system, tr_hook_phase phase, tr_parker *parker,
                     void (*on_wake)(void *context), void *context);

@@ -30,9 +30,9 @@ static void trace(struct tr_kit *kit, uint64_t value)
 }
 
 /*
- * Returns a worker that has something to do, chosen by the seed. Returns NULL if there is none. If
- * the choice falls on the store or on a helper of tr_blocking, lets that make one step, sets
- * `has_helped`, and returns NULL.
+ * Returns a worker that has something to do, chosen by the seed. Returns NULL if there is none. The
+ * choice may also fall on the store or on a helper of tr_blocking. Then makes one step of the store
+ * or of the helper, sets *has_helped, and returns NULL.
  */
 static struct worker *choose(struct tr_kit *kit, bool *has_helped)
 {
@@ -76,8 +76,8 @@ bool tr_kit_step(tr_kit *kit)
         return has_helped;
     kit->is_stepping = true;
     /*
-     * Give the worker the id of this thread, so that verbs that a handler must not call are
-     * refused, as on a worker with its own thread.
+     * The worker gets the id of this thread. So it refuses verbs that a handler must not call, as a
+     * worker with its own thread does.
      */
     atom64_store(&worker->thread_id, kit->thread_id, ATOM_RELAXED);
     worker->loop.round_end_ns = 0;
@@ -104,8 +104,8 @@ size_t tr_kit_settle(tr_kit *kit)
 }
 
 /*
- * Returns the time at which the next timer of any worker is due, or the next event of the network
- * arrives.
+ * Returns the time of the next event: a timer of a worker is due, or something arrives from the
+ * network.
  */
 static tr_time next_alarm(const struct tr_kit *kit)
 {
@@ -152,7 +152,7 @@ void tr__kit_wait(tr_kit *kit, tr_time deadline_ns)
     tr__virtual_advance_to(kit->virtual, next_ns);
 }
 
-/* Runs the kit while a client waits. Implements virtual_platform.on_park. */
+/* Runs the kit while a client waits. This is the function virtual_platform.on_park of a kit. */
 static bool on_park(void *context, tr_time deadline_ns)
 {
     tr__kit_wait(context, deadline_ns);
@@ -177,7 +177,7 @@ static unsigned log_wanted(void)
     return TR_LEVEL_WARN;
 }
 
-/* Sets which levels of the log the platform writes. */
+/* Sets which levels the platform writes to the log. */
 static void log_set(struct virtual_platform *virtual, tr_kit_log log)
 {
     unsigned least = log == TR_KIT_LOG_ALL ? TR_LEVEL_DEBUG : LOG_OFF;
@@ -224,7 +224,7 @@ tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stac
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
-    /* without the lock, because no other thread knows the system yet */
+    /* no lock is needed, because no other thread knows the system yet */
     kit->system->run.phase = SYSTEM_EMBEDDED;
     if (stacks->traps_faults)
         tr__faults_begin(kit->system->workers[0]);
@@ -307,7 +307,10 @@ uint64_t tr_kit_trace(const tr_kit *kit)
 
 /* ---- Conservation: each accepted message is handled, dead or queued. ---- */
 
-/* Capacity of a mailbox that was granted and is on its way to a sender, or on its way back. */
+/*
+ * Capacity of a mailbox that was granted to a sender and is not in the mailbox now: it is on its
+ * way to the sender, with the sender, or on its way back.
+ */
 struct journey {
     int32_t messages;
     int32_t lines;
@@ -315,15 +318,16 @@ struct journey {
 
 struct census {
     struct slots *slots;
-    uint64_t queued;          /* messages in mailboxes and inboxes */
-    uint64_t live;            /* actors */
-    struct journey *journeys; /* one for each cell, by slot */
+    uint64_t queued; /* messages in mailboxes and inboxes */
+    uint64_t live;   /* actors */
+    /* for each cell, by its slot: the granted capacity that is on its way */
+    struct journey *journeys;
 };
 
 struct tally {
-    uint64_t lines;      /* lines of all messages in the lists of an actor */
-    int32_t roomy;       /* number of the messages that take capacity of the mailbox */
-    int32_t roomy_lines; /* lines of these messages */
+    uint64_t lines;      /* the lines of all messages in the mailboxes of an actor */
+    int32_t roomy;       /* how many of these messages take capacity of the mailbox */
+    int32_t roomy_lines; /* the lines of the messages that take capacity */
 };
 
 static void tally_roomy(struct tally *tally, const struct envelope *envelope)
@@ -361,8 +365,8 @@ static void count_journey(struct census *census, struct envelope *envelope, uint
 }
 
 /*
- * Counts the capacity that letters in the inbox of a cell carry (GRANT and BACK), and the capacity
- * that its parked turns were granted.
+ * Counts the capacity in the letters (GRANT and BACK) that are in the inbox of a cell, and the
+ * capacity that was granted to its parked turns.
  */
 static void count_journeys(struct census *census, const struct cell *cell)
 {
@@ -436,8 +440,8 @@ static void census_cell(struct census *census, const struct cell *cell)
 }
 
 /*
- * Whether a slot has neither an actor nor a client. A free slot has no owner and no ref; a client
- * has no owner, but a ref. A group address does not count as an actor.
+ * Whether a slot has neither an actor nor a client. A free slot has no owner and no ref, and a
+ * client has a ref but no owner. A group address does not count as an actor.
  */
 static bool slot_is_free(const struct cell *cell)
 {

@@ -19,23 +19,26 @@ struct tr_kit {
     uint64_t trace;
     bool is_stepping;
     uint64_t thread_id;    /* id of the only thread */
-    struct list peers;     /* the peers of actor/system/kit_net.h, the oldest first */
+    struct list peers;     /* the peers of actor/system/kit_net.h; the oldest peer is first */
     struct list listeners; /* the listeners of actor/system/kit_net.h */
 };
 
-/** What the public options of a kit do not have. */
+/** Options of a kit that tr_kit_options does not have. */
 struct kit_stacks {
     bool traps_faults;  /* as in tr_system_options; only for a kit with one worker */
     size_t stack_bytes; /* as in tr_system_options */
 };
 
-/** As tr_kit_new, with stacks of the caller's choice. NULL also if no fault can be trapped. */
+/**
+ * As tr_kit_new, with the options in `stacks`. Returns NULL also if the platform cannot trap
+ * faults.
+ */
 TR_MUST_CHECK tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stacks);
 
 /**
- * Makes one step, for a caller that waits. If there is nothing to do, moves the clock to the next
- * event, but not beyond the deadline. Aborts if there is no next event and the deadline is
- * TR_NEVER.
+ * Makes one step of the kit, for a caller that waits. If there is nothing to do, moves the clock to
+ * the next event, but not beyond the deadline. Aborts if there is no next event and the deadline is
+ * TR_NEVER, because the wait would never end.
  */
 void tr__kit_wait(tr_kit *kit, tr_time deadline_ns);
 

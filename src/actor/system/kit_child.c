@@ -14,8 +14,8 @@ struct tr_kit_child {
     tr_kit *kit;
     struct virtual_child *child;
     /*
-     * the peer by which the test reads the output and writes the input; NULL until the test asks
-     * for it
+     * The peer with which the test reads the output of the child process and writes its input. NULL
+     * until the test asks for the peer.
      */
     tr_kit_peer *peer;
     tr_kit_peer *errors; /* as `peer`, but for the error output */

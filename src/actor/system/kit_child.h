@@ -9,7 +9,9 @@
 
 #include <troupe/kit.h>
 
-/** Frees the test's records of child processes. Their peers must have been freed before. */
+/**
+ * Frees the records that the test has of child processes. Their peers must have been freed before.
+ */
 void tr__kit_children_free(tr_kit *kit);
 
 #endif

@@ -16,9 +16,12 @@
 #include "os/virtual_stream.h"
 
 enum {
-    /* the most steps of a system that is never idle before the kit checks the wait again */
+    /*
+     * After this many steps of a system that is never idle, the kit checks whether the wait is
+     * over.
+     */
     STEPS_MAX = 10000,
-    PIECE = 4096 /* free bytes that a receive needs in the buffer */
+    PIECE = 4096 /* a receive needs this many free bytes in the buffer */
 };
 #define CONNECT_NS (30 * TR_SECOND)
 
@@ -26,10 +29,13 @@ struct tr_kit_peer {
     struct list link; /* in tr_kit.peers */
     struct tr_kit *kit;
     struct virtual_socket *socket;
-    /* the child process's pointer to the socket; NULL: the socket belongs to the peer */
+    /*
+     * For a peer of a child process: where the pointer to its socket is. NULL: the peer has a
+     * socket of its own.
+     */
     struct virtual_socket **of_child;
-    char path[TR_ADDRESS_PATH_MAX]; /* sender of the datagram that was received last */
-    char *bytes;                    /* the received bytes, and a NUL */
+    char path[TR_ADDRESS_PATH_MAX]; /* the sender of the last datagram */
+    char *bytes;                    /* the received bytes, with a NUL behind them */
     size_t size;
     size_t capacity;
 };
@@ -46,7 +52,10 @@ static struct virtual_net *net_of(const struct tr_kit *kit)
     return &kit->virtual->net;
 }
 
-/* Aborts because of a mistake in the test: "tr_kit_send: the peer is a datagram socket". */
+/*
+ * Aborts because of a mistake in the test. The text is, for example, "tr_kit_send: the peer is a
+ * datagram socket".
+ */
 _Noreturn static void refuse(const char *verb, const char *why)
 {
     char text[160];
@@ -54,15 +63,18 @@ _Noreturn static void refuse(const char *verb, const char *why)
     tr__panic(text);
 }
 
-/* Returns the socket of a peer; NULL if it belonged to a child process that has ended. */
+/*
+ * Returns the socket of a peer. Returns NULL if the socket belonged to a child process that has
+ * ended.
+ */
 static struct virtual_socket *socket_of(const tr_kit_peer *peer)
 {
     return peer->of_child ? *peer->of_child : peer->socket;
 }
 
 /*
- * Returns the socket of a connection, after delivering all that is due. Returns NULL like
- * socket_of.
+ * Delivers everything that is due, and returns the socket of a connection. Returns NULL in the same
+ * case as socket_of.
  */
 static struct virtual_socket *stream_of(const tr_kit_peer *peer, const char *verb)
 {
@@ -107,7 +119,10 @@ static tr_status open_at(struct tr_kit *kit, tr_socket_role role, const char *ad
     return tr__virtual_open(net_of(kit), &spec, true, socket);
 }
 
-/* Makes a peer of a socket. Takes the socket: if there is no memory, closes it and returns NULL. */
+/*
+ * Makes a peer with a socket. Takes the socket. If there is no memory, closes the socket and
+ * returns NULL.
+ */
 static tr_kit_peer *peer_new(struct tr_kit *kit, struct virtual_socket *socket)
 {
     tr_kit_peer *peer = tr__os_resize(NULL, sizeof *peer);
@@ -210,7 +225,10 @@ tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address)
     return NULL;
 }
 
-/* Returns the listener of the test at an address; NULL if there cannot be one. */
+/*
+ * Returns the listener of the test at an address. Makes it if there is none. Returns NULL if there
+ * cannot be one.
+ */
 static struct kit_listener *listener_at(struct tr_kit *kit, const char *address)
 {
     struct virtual_place place;
@@ -254,7 +272,7 @@ tr_kit_peer *tr_kit_accept(tr_kit *kit, const char *address, tr_time timeout_ns)
             return peer_new(kit, socket);
         if (status == TR_WOULD_BLOCK)
             return NULL;
-        TR_ASSERT(status == TR_RESET); /* this connection has ended already; there may be others */
+        TR_ASSERT(status == TR_RESET); /* this connection has ended already; look at the next one */
     }
 }
 
@@ -265,7 +283,9 @@ size_t tr_kit_send(tr_kit_peer *peer, tr_bytes bytes)
     return socket && tr__virtual_send(socket, &bytes, 1, &sent) == TR_OK ? sent : 0;
 }
 
-/* Takes the bytes that have arrived. Returns true if there were any, or if no more can come. */
+/*
+ * Takes the bytes that have arrived. Returns true if there were any, or if no more bytes can come.
+ */
 static bool take_bytes(void *context)
 {
     tr_kit_peer *peer = context;

@@ -11,20 +11,24 @@
 
 struct virtual_socket;
 
-/** Closes and frees all peers of a kit, and drops what is on its way in its network. */
+/**
+ * Closes and frees all peers of a kit. Drops everything that is still on its way in the network of
+ * the kit.
+ */
 void tr__kit_net_free(tr_kit *kit);
 
 /**
- * Runs the system until `is_done` returns true or the deadline is reached. Calls `is_done` when the
- * system has nothing to do, and after many steps. Then moves the clock, if there is nothing to do.
+ * Runs the system until `is_done` returns true or the deadline is reached. Calls `is_done` whenever
+ * the system has nothing to do, and otherwise after many steps. If the system has nothing to do and
+ * `is_done` returns false, moves the clock.
  */
 void tr__kit_wait_until(tr_kit *kit, tr_time deadline_ns, bool (*is_done)(void *context),
                         void *context);
 /** Returns the deadline of a wait that begins now. */
 tr_time tr__kit_deadline(const tr_kit *kit, tr_time timeout_ns);
 /**
- * Makes a peer of a socket that belongs to a child process. *socket becomes NULL when the child
- * ends. Returns NULL when out of memory.
+ * Makes a peer with the socket of a child process. When the child ends, *socket becomes NULL.
+ * Returns NULL when out of memory.
  */
 tr_kit_peer *tr__kit_peer_of_child(tr_kit *kit, struct virtual_socket **socket);
 

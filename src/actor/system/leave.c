@@ -6,10 +6,10 @@
 
 /* The shortest time between two walks of a leaving worker over its actors. */
 #define LEAVE_EVERY_NS TR_MILLISECOND
-/* After a walk that takes long, the worker pauses for this many times its duration. */
+/* After a walk, the worker pauses for this many times the duration of the walk. */
 enum { LEAVE_PAUSE = 20 };
 
-/* Returns the worker that gets an actor, so that all open workers get equal shares. */
+/* Returns the worker to which an actor moves. All open workers get equal shares of the actors. */
 static uint32_t target(const struct worker *worker, const struct cell *cell)
 {
     return slots_number(worker->slots, cell) % system_open_workers(worker->system);
@@ -22,8 +22,8 @@ static bool give(struct worker *worker, struct cell *cell)
     if (tr__move_give(worker, cell, target(worker, cell), false))
         return true;
     /*
-     * If a post is on its way, the actor stays for now. The worker looks at its actors again only
-     * after a run, and perhaps this post leads to no run. So order another look.
+     * If a post of the actor is on its way, the actor stays for now. This post may lead to no run,
+     * and the worker looks at its actors only after a run. So make the worker look again.
      */
     worker->leave.is_due |= !door_is_idle(&cell->door);
     return false;

@@ -5,8 +5,8 @@
  *
  * No actor starts on such a worker. In its rounds the worker gives away the actors that may move.
  * An actor with a parked turn moves when that turn is over: the turn ends in a run, and after a run
- * the worker looks again. Pinned actors stay. The thread stays too, asleep, and is used when the
- * worker is opened again.
+ * the worker looks at its actors again. Pinned actors stay. The thread of the worker stays too. It
+ * sleeps, and is used again when the worker is opened again.
  */
 #ifndef ACTOR_SYSTEM_LEAVE_H
 #define ACTOR_SYSTEM_LEAVE_H
@@ -24,14 +24,14 @@ struct worker;
 /** Gives actors away. Called at the beginning of a round of a worker that leaves. Worker only. */
 void tr__leave_round(struct worker *worker);
 
-/** Whether this worker leaves, that is, must give its actors away. Any thread. */
+/** Whether this worker leaves, and so must give its actors away. Any thread. */
 static inline bool worker_leaves(const struct worker *worker)
 {
     return worker->index >= system_open_workers(worker->system);
 }
 
 /**
- * Returns the time at which the worker must call tr__leave_round again; TR_NEVER: not at all.
+ * Returns the time at which the worker must call tr__leave_round again. TR_NEVER: it need not.
  * Worker only.
  */
 static inline tr_time leave_next(const struct worker *worker)

@@ -14,9 +14,9 @@
 #include "base/assert.h"
 
 /*
- * Whether the rare parts of an actor allow a move. Some things are bound to the worker, and an
- * actor that has one stays: parked turns, asks, a function of tr_blocking, waiting senders, a
- * failure or a restart that is being handled.
+ * Whether the extra of an actor allows a move. An actor stays if it has something that is bound to
+ * its worker: parked turns, asks, a function of tr_blocking, waiting senders, or a failure or
+ * restart that is being handled.
  */
 static bool extra_may_move(const struct cell_extra *extra)
 {
@@ -42,7 +42,7 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
         return false;
     /*
      * A group supervisor stays, because its worker knows the watchers of the group by two refs: the
-     * ref of the supervisor and that of the group address.
+     * ref of the group supervisor and the ref of the group address.
      */
     if (cell->origin && tr__group_address_of_supervisor(cell))
         return false;
@@ -70,8 +70,8 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     TR_ASSERT(cell_owner(cell) == worker->index);
     TR_ASSERT(to < system->worker_count);
     /*
-     * `to` may be this worker, because the number of open workers may have changed since `to` was
-     * chosen. No actor moves during a shutdown.
+     * `to` may be this worker: it was chosen before, and the number of open workers may have
+     * changed since then. No actor moves during a shutdown.
      */
     if (to == worker->index || atom32_load(&system->ending.is_stopping, ATOM_RELAXED))
         return false;
@@ -100,7 +100,10 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     return true;
 }
 
-/* Makes an actor fail that has lost timers by its move: it must not continue as if it had them. */
+/*
+ * Makes an actor fail because its move has lost some of its timers. The actor must not continue as
+ * if it had them.
+ */
 static void fail(struct worker *worker, struct cell *cell)
 {
     tr_error error;
@@ -119,8 +122,8 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);
     if (!dispatch) {
         /*
-         * Out of memory: give the actor back. Its previous worker has a dispatch for this behavior,
-         * and this worker still holds the post.
+         * When out of memory, give the actor back. Its previous worker has a dispatch for this
+         * behavior, and this worker still has the post.
          */
         (void)loop_post(&system->workers[cell->dispatch->worker]->loop, &cell->door.ready);
         return;
@@ -131,8 +134,9 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
     /*
-     * SCHED_WAITING, because mail that is taken in next may ask what the actor waits for.
-     * SCHED_RUNNING for an actor that fails below, because such an actor must be in no queue.
+     * The actor gets SCHED_WAITING, because mail that is taken in next may ask what the actor waits
+     * for. But an actor that fails below gets SCHED_RUNNING, because such an actor must be in no
+     * queue.
      */
     cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The report of a shutdown: actors that were slow, actors that are still busy, and a text for
+ * The report of a shutdown: which actors were slow to stop, which are still busy, and a text for
  * people.
  */
 #include "actor/system/report.h"
@@ -21,7 +21,7 @@
 /* An actor that stops later than this is named in the text for people. */
 #define WORTH_SAYING_NS (TR_SECOND / 2)
 
-/* Copies a path. If it is too long, its beginning is cut off, because its end says more. */
+/* Copies a path. If the path is too long, leaves out its beginning, because its end says more. */
 static void copy_path(char *to, size_t size, const char *path)
 {
     size_t length = strlen(path);
@@ -41,8 +41,8 @@ static void path_of(struct tr_system *system, const struct cell *cell, char *to,
 /* ---- What each actor did. ---- */
 
 /*
- * Returns the number by which lines about actors are sorted: first by messages lost, then whether
- * the actor was late, then by messages handled.
+ * Returns the number that orders the lines about actors. The number of lost messages counts first,
+ * then whether the actor was late, then the number of handled messages.
  */
 static uint64_t worth_of(uint64_t dead, bool is_late, uint64_t handled)
 {
@@ -57,8 +57,8 @@ static uint64_t worth_of_line(const tr_report_actor *line)
 }
 
 /*
- * Adds a line about an actor, sorted by worth. If there is no space, drops the line that is worth
- * least.
+ * Adds a line about an actor. The lines are sorted by worth_of. If there is no space, drops the
+ * line that is worth least.
  */
 static void line_add(struct report_lines *lines, const tr_report_actor *line)
 {
@@ -74,7 +74,7 @@ static void line_add(struct report_lines *lines, const tr_report_actor *line)
     lines->line[at] = *line;
 }
 
-/* Returns the worth that the next actor must exceed to get a line. */
+/* Returns the worth above which the next actor gets a line. */
 static uint64_t floor_of(const struct report_lines *lines)
 {
     bool is_full = lines->count == TR_REPORT_ACTORS_MAX;
@@ -106,8 +106,7 @@ static void actor_note(struct worker *worker, const struct cell *cell, tr_time a
 }
 
 /*
- * Adds lines for the actors that have not ended. Returns the number of actors that have something
- * to report.
+ * Adds lines for the actors that have not ended. Returns how many actors have something to report.
  */
 static uint32_t actors_left(struct tr_system *system, struct report_lines *lines)
 {
@@ -139,8 +138,8 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
     tr_shutdown_report *final = &shutdown->final;
     lock_take(&shutdown->lock);
     /*
-     * This actor took longer to stop than all noted before, so it goes first. If there is no space,
-     * the last note is dropped.
+     * This actor took longer to stop than all actors that were noted before, so it comes first. If
+     * there is no space, the last note is dropped.
      */
     uint32_t kept = final->slow_count;
     if (kept == TR_REPORT_SLOW_MAX)
@@ -192,7 +191,7 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
     is_forced &= (cell->flags & CELL_KILLING) != 0;
     if (is_forced)
         atom64_count(&worker->shutdown.forced, 1);
-    /* Reads the clock only if a tick has passed. */
+    /* Read the clock only if a tick has passed. */
     if (loop_is_time_up(&worker->loop))
         tr__loop_look_at_clock(&worker->loop);
     tr_time after_ns = worker->loop.now_ns - began_ns;
@@ -212,7 +211,9 @@ struct collector {
     tr_time now_ns;
 };
 
-/* Counts one more busy function. Returns the place for it; NULL: there is no space. */
+/*
+ * Counts one more busy function. Returns the place for it in the report; NULL if there is no space.
+ */
 static tr_report_busy *busy_next(struct collector *collector)
 {
     tr_shutdown_report *report = collector->report;
@@ -274,8 +275,8 @@ static void busy_add_job(void *context, const struct blocking_job *job)
 static const char the_store[] = "the store";
 
 /*
- * Adds the store, if it is writing: a durable actor does not end before its changes are on disk or
- * have failed to get there.
+ * Adds the store, if it is writing. A durable actor ends only when its changes are on disk, or when
+ * they could not be written.
  */
 static void busy_add_store(struct collector *collector)
 {
@@ -377,10 +378,10 @@ void tr__report_lose(struct tr_system *system)
     for (uint32_t i = 0; i < left.count; i++)
         line_add(&shutdown->lines, &left.line[i]);
     fill_lines(shutdown, &report);
-    /* Take the notes about slow actors again: some may have come meanwhile. */
+    /* Take the notes about slow actors again, because notes may have been added meanwhile. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
-    /* Also take again what tr__shutdown_unstored has noted. */
+    /* For the same reason, take the notes of tr__shutdown_unstored again. */
     report.unstored = shutdown->final.unstored;
     memcpy(report.unstored_path, shutdown->final.unstored_path, sizeof report.unstored_path);
     report.status = TR_SHUTDOWN_INCOMPLETE;
@@ -390,7 +391,7 @@ void tr__report_lose(struct tr_system *system)
     log_loss(system, &report);
 }
 
-/* Puts the hooks that have failed first, and otherwise keeps their order. */
+/* Puts the hooks that have failed before the others, and otherwise keeps the order of the hooks. */
 static void sort_hooks(tr_shutdown_report *report)
 {
     tr_report_hook sorted[TR_HOOKS_MAX];
@@ -438,7 +439,7 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
         return TR_INVALID_ARGUMENT;
     if (size == sizeof *report)
         return report_write(system, report);
-    /* the program was compiled with another struct, so make the whole report first */
+    /* The program was compiled with a struct of another size, so fill in a whole report first. */
     tr_shutdown_report *whole = source_resize(&system->source, NULL, sizeof *whole);
     if (!whole)
         return TR_NO_MEMORY;
@@ -454,7 +455,7 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
 struct text {
     char *at;
     size_t size;
-    size_t length; /* length of the whole text; may be more than `size` */
+    size_t length; /* the length of the whole text, which may be more than `size` */
 };
 
 static void say(struct text *text, const char *format, ...) TR_PRINTF(2, 3);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The report of a shutdown: which actors did not stop in time, what they were doing, what was lost.
+ * The report of a shutdown: which actors did not stop in time, what these actors were doing, and
+ * what was lost.
  */
 #ifndef ACTOR_SYSTEM_REPORT_H
 #define ACTOR_SYSTEM_REPORT_H
@@ -12,18 +13,18 @@ struct tr_system;
 struct worker;
 
 /**
- * Notes and logs that a durable actor has ended during a shutdown with changes that are not stored.
- * Owner only.
+ * Notes and logs the end of a durable actor that ends during a shutdown with changes that are not
+ * stored. Owner only.
  */
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
 /**
- * Whether a durable actor has ended with changes that are not stored, although the store has not
+ * Whether a durable actor has ended with changes that are not stored. False if the store itself has
  * failed. Any thread.
  */
 bool tr__shutdown_has_unstored(struct tr_system *system);
 /**
- * Completes the report (`final`) of a shutdown that is given up: looks up the actors that are still
- * busy. Only on the thread that waits for the shutdown.
+ * Completes the report (`final`) of a shutdown, because the wait for it is given up. Adds the
+ * actors that are still busy. Only on the thread that waits for the shutdown.
  */
 void tr__report_lose(struct tr_system *system);
 

@@ -47,7 +47,7 @@ void tr__shutdown_wake(struct tr_system *system)
 
 /* ---- The beginning. ---- */
 
-/* Notes that the shutdown was asked for. Returns true for the first call only. */
+/* Notes that the shutdown was asked for. Only the first call returns true. */
 static bool call(struct tr_system *system, tr_time timeout_ns)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -100,10 +100,11 @@ void tr__shutdown_begin(struct tr_system *system)
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
-        /* so that workers with listeners close the listeners */
+        /* a worker with listeners then closes them */
         loop_nudge(&system->workers[i]->loop);
     if (admission_close(&system->ending.spawns))
-        tr__shutdown_tell(system); /* otherwise the last spawn that is under way calls it */
+        /* otherwise the end of the last spawn that is under way calls tr__shutdown_tell */
+        tr__shutdown_tell(system);
     tr__shutdown_wake(system);
 }
 
@@ -112,8 +113,8 @@ void tr__shutdown_empty(struct tr_system *system)
     if (!system->options.exit_when_empty)
         return;
     /*
-     * With hooks of TR_BEFORE_STOP leave this out: then this is an ordinary shutdown, and actors
-     * may be spawned until the hooks have returned.
+     * With hooks of TR_BEFORE_STOP this is an ordinary shutdown: actors may be spawned until the
+     * hooks have returned, so do not set is_stopping yet.
      */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
         atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -141,7 +142,8 @@ void tr__shutdown_alarm(struct worker *worker)
     }
     worker->loop.alarm_ns = TR_NEVER;
     if (tr__shutdown_force(system))
-        tr__shutdown_sweep(worker); /* the current round has already looked for a sweep */
+        /* sweep at once, because the current round is already past its look for a sweep */
+        tr__shutdown_sweep(worker);
 }
 
 void tr__system_escalate(struct tr_system *system, const tr_error *error)
@@ -172,7 +174,7 @@ tr_status tr_system_error(tr_system *system, tr_error *error)
 
 /*
  * Takes a child out of the list of its parent, so that the parent does not wait for the child: rule
- * 3.
+ * 3 of actor/system/shutdown.h.
  */
 static void disown(struct worker *worker, struct cell *parent, struct cell *child)
 {
@@ -189,15 +191,15 @@ static bool is_killing(const struct cell *cell)
     return cell->life == LIFE_STOPPING && cell->flags & CELL_KILLING;
 }
 
-/* Whether a child lives on a stuck worker, or is on its way to one. */
+/* Whether a child lives on a stuck worker, or is on its way to a stuck worker. */
 static bool is_out_of_reach(struct worker *worker, const struct cell *child)
 {
     uint32_t owner = cell_owner(child);
     if (owner == worker->index)
         return false;
     /*
-     * A child without an owner is moving to another worker. If the child has not arrived this long
-     * after the deadline, that worker must be stuck.
+     * A child without an owner is moving to another worker. If the child has not arrived by now, so
+     * long after the deadline, that worker must be stuck.
      */
     return owner == CELL_FOREIGN ||
            atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);
@@ -219,7 +221,8 @@ static void disown_children(struct worker *worker, struct cell *parent)
 }
 
 /*
- * Disowns an actor that cannot be stopped, if its parent is on this worker and has sent the kill.
+ * Disowns an actor that cannot be stopped, but only if its parent is on this worker and has sent
+ * the kill.
  */
 static void disown_busy(struct worker *worker, struct cell *cell)
 {
@@ -245,9 +248,10 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
     if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
-        return; /* the last spawn under way stops /user; pairs with tr__shutdown_tell */
+        return; /* the end of the last spawn under way stops /user; pairs with tr__shutdown_tell */
     if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
-        return; /* the last wake under way asks for another sweep; pairs with tr__spawn_leave */
+        /* the end of the last wake under way asks for another sweep; pairs with tr__spawn_leave */
+        return;
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             cell_set_control(worker, cell, CONTROL_KILL);
@@ -270,10 +274,10 @@ void tr__shutdown_sweep(struct worker *worker)
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* pairs with tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
     if (worker->shutdown.swept == 1)
-        return; /* 1 only says that the shutdown has begun */
+        return; /* the number 1 asks for no sweep; it only says that the shutdown has begun */
     /*
-     * Only worker 0 closes the keepers, and another thread may have forced the shutdown. No keeper
-     * may be killed while an actor below it can be woken.
+     * Another thread may have forced the shutdown, but only worker 0 closes the keepers. It does so
+     * before the sweep, because no keeper may be killed while an actor below it can be woken.
      */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
         tr__keepers_close(worker);
@@ -318,8 +322,8 @@ bool tr__shutdown_may_leave(struct worker *worker)
     if (system_may_reuse(worker->system) || !has_actors(worker))
         return true;
     /*
-     * Sweep once more: the thread that waits for the shutdown may have given up, and its last sweep
-     * may have come too early for some actors.
+     * Sweep once more. The thread that waits for the shutdown may have given up, and then its last
+     * sweep may have come too early for some actors.
      */
     tr__shutdown_sweep(worker);
     return false;

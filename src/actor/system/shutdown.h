@@ -4,40 +4,42 @@
  *
  * In an orderly shutdown, /user stops like any actor: it gets a PoisonPill (CONTROL_STOP) and stops
  * its children. This file has what is needed when that is not enough. There are two such cases:
- *   - Actors have more to do than there is time.
+ *   - Actors have more to do than the time allows.
  *   - The thread of a worker is in a handler that does not return. Then the worker can do nothing,
  *     neither for its own actors nor for their children and parents on other workers.
  *
- * Both are handled by a *sweep*: each worker goes through its own cells at its next round. A thread
- * asks for a sweep by adding 1 to `sweep`. The first of these numbers only says that the shutdown
- * has begun. At the deadline an alarm of worker 0 asks for a sweep. The thread that waits for the
+ * Both cases are handled by a *sweep*: each worker goes through its own cells in its next round. A
+ * thread asks for a sweep by adding 1 to `sweep`. The value 1 only says that the shutdown has
+ * begun. At the deadline an alarm of worker 0 asks for a sweep. The thread that waits for the
  * shutdown (tr_system_wait) sleeps until something is due, looks at the workers from outside, and
  * asks for more sweeps.
  *
  * Rules:
  *   1. A worker is *stuck* if it runs user code and nothing that is counted has changed for a
- *      while. The thread that waits for the shutdown decides this. This may be wrong the next
- *      moment, so nothing below relies on it.
+ *      while. The thread that waits for the shutdown decides this. Its decision may be wrong a
+ *      moment later, so nothing below relies on it.
  *   2. In a sweep after the deadline each worker kills its own cells, regardless of their parents.
- *      So no order is missed because a stuck worker should have passed it on, and no order waits in
- *      a run queue behind actors with work. Messages of clients are refused after the deadline.
- *   3. In a sweep a worker disowns children of its own cells: those that live on a stuck worker, or
- *      are on their way to one, or whose function of tr_blocking runs, or whose turn is stuck after
- *      a thread handoff. It does so only after it has sent them the kill. A disowned child is not
- *      in the list of its parent. This is marked by sibling_next = 0, which only the parent's
- *      worker writes and reads. The parent continues to stop. If the child ends later after all,
- *      with its tr_post_stop, the parent's worker finds that the child is disowned.
- *   4. After is_abandoned is set, no slot and no name is given back, so that any thread can read a
- *      path and find a parent. Names are given back under `lock`, and is_abandoned is set under the
- *      same lock.
- *   5. A worker ends when the system is over and it has nothing to do. If the system was abandoned,
- *      the worker must have no actor left either. tr__shutdown_wait returns TR_OK only when all
- *      workers have ended.
+ *      So no order is lost because a stuck worker does not pass it on, and no order waits in a run
+ *      queue behind actors with work. Messages of clients are refused after the deadline.
+ *   3. In a sweep a worker disowns those children of its own cells that cannot be stopped: the
+ *      child lives on a stuck worker, or is on its way to one, or a function of tr_blocking runs
+ *      for it, or its turn is stuck after a thread handoff. The worker does so only after it has
+ *      sent the kill to the child. A disowned child is not in the list of its parent. Its
+ *      sibling_next is 0, and only the parent's worker reads and writes this member. The parent
+ *      continues to stop. If the child ends later after all, with its tr_post_stop, the parent's
+ *      worker finds that the child is disowned.
+ *   4. After is_abandoned is set, no slot and no name is freed, so that any thread can read a path
+ *      and find a parent. Names are freed under `lock`, and is_abandoned is set under the same
+ *      lock.
+ *   5. A worker ends when the system is over and the worker has nothing to do. If the system was
+ *      abandoned, the worker must have no actor left either. tr__shutdown_wait returns TR_OK only
+ *      when all workers have ended.
  *   6. /user first stops the actors of the program. Meanwhile durable actors stay awake and
- *      handlers can wake them, so that what the program finishes can be stored. This ends when the
- *      other actors have stopped, or when three quarters of the time have passed, whichever comes
- *      first. Then no actor can wake durable actors any more (`wakes` of the system is closed).
- *      Their keepers are asked to stop as soon as all durable actors that were woken are linked.
+ *      handlers can wake them, so that the results of the program can be stored. This time ends
+ *      when the other actors have stopped, or when three quarters of the timeout have passed,
+ *      whichever comes first. Then no actor can wake durable actors any more (`wakes` of the system
+ *      is closed). Their keepers are asked to stop as soon as all durable actors that were woken
+ *      are linked.
  */
 #ifndef ACTOR_SYSTEM_SHUTDOWN_H
 #define ACTOR_SYSTEM_SHUTDOWN_H
@@ -57,8 +59,8 @@ struct cell;
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns);
 /**
- * Makes the parker of the thread that waits for the shutdown. Called when the system is started.
- * Returns TR_OK, TR_NO_MEMORY or TR_LIMIT.
+ * Makes the parker on which the thread that waits for the shutdown will sleep. Called when the
+ * system is started. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__shutdown_open(struct tr_system *system);
 void tr__shutdown_deinit(struct tr_system *system);
@@ -67,13 +69,13 @@ void tr__shutdown_deinit(struct tr_system *system);
 void tr__shutdown_wake(struct tr_system *system);
 
 /**
- * As tr_system_shutdown with a timeout of 0, but without the hooks. If a shutdown was asked for
- * before, does nothing. For a system without threads, or whose threads did not start.
+ * As tr_system_shutdown with a timeout of 0, but without the hooks. Does nothing if a shutdown was
+ * asked for before. For a system that has no threads, or whose threads did not start.
  */
 void tr__shutdown_at_once(struct tr_system *system);
 /**
- * Begins the shutdown after the hooks of TR_BEFORE_STOP: no actor starts any more, and /user is
- * asked to stop. To be called once. Any thread.
+ * Begins the shutdown after the hooks of TR_BEFORE_STOP. From now on no actor starts, and /user
+ * gets an order to stop. To be called once. Any thread.
  */
 void tr__shutdown_begin(struct tr_system *system);
 /**
@@ -83,20 +85,20 @@ void tr__shutdown_begin(struct tr_system *system);
 void tr__shutdown_alarm(struct worker *worker);
 /**
  * Forces the shutdown after its deadline: asks for a sweep that kills. Returns false if another
- * thread has done so before. Any thread.
+ * thread has forced the shutdown before. Any thread.
  */
 bool tr__shutdown_force(struct tr_system *system);
 
 /** Does the sweep that was asked for. Called in a round of the worker. Worker only. */
 void tr__shutdown_sweep(struct worker *worker);
 /**
- * Sweeps an actor that has moved to this worker during a shutdown, because a sweep may have missed
- * it on its way. Called for each actor that has moved. Owner only.
+ * Sweeps an actor that has moved to this worker. A sweep during its move may have missed it. Called
+ * for each actor that has moved; does nothing before a shutdown. Owner only.
  */
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell);
 /**
- * Whether a worker that has nothing to do may end its thread. If this returns false, it has done a
- * sweep, so the worker may have work again. Worker only.
+ * Whether a worker that has nothing to do may end its thread. If not, does a sweep and returns
+ * false; then the worker may have work again. Worker only.
  */
 bool tr__shutdown_may_leave(struct worker *worker);
 

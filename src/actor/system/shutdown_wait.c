@@ -15,48 +15,52 @@
 #include "actor/turn/blocking.h"
 
 /*
- * How long /user may take to begin to stop. A worker that is not stuck begins its next round within
- * a millisecond after it is asked to. After this time, the other workers stop the top-level actors.
+ * How long /user may take to begin to stop. Any worker that is not stuck begins its next round
+ * within a millisecond after it is asked to. When this time is over, a sweep makes the other
+ * workers stop the top-level actors.
  */
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND)
 /*
- * How long before the deadline the workers are looked at first. If a handler runs from then on,
- * this time counts as part of STUCK_NS.
+ * How long before the deadline this thread looks at the workers for the first time. If a handler
+ * runs from then on, the time before the deadline counts as part of STUCK_NS.
  */
 #define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
-/* How long worker 0 may take after the deadline to force the shutdown. Then this thread does it. */
+/*
+ * How long worker 0 may take after the deadline to force the shutdown. After this time, the waiting
+ * thread forces it.
+ */
 #define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND)
 /* The time between two sweeps while a worker is stuck. */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)
-/* A worker without progress for this long is stuck: the others stop without it. */
+/* A worker without progress for this long is stuck: the other workers stop without it. */
 #define STUCK_NS (20 * TR_MILLISECOND)
 /* A function of tr_blocking that runs for this long is stuck. */
 #define BLOCKED_NS (12 * TR_MILLISECOND)
 /*
- * When the wait is given up, counted from the deadline. It is given up at VERDICT_FIRST_NS at the
- * earliest, so that handlers have time to return. It is given up at VERDICT_LAST_NS at the latest,
- * because this thread itself may get no CPU for a while. Between these two, it is given up when the
- * other workers have had OTHERS_NS to stop without the stuck ones.
+ * When the thread gives up waiting, counted from the deadline. Not before VERDICT_FIRST_NS, so that
+ * handlers have time to return. Not after VERDICT_LAST_NS, so that there is time left if this
+ * thread gets no CPU for a while. Between these two times, it gives up when the other workers have
+ * had OTHERS_NS to stop without the stuck workers.
  */
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
 #define OTHERS_NS (12 * TR_MILLISECOND)
-/* If this thread wakes up this much later than planned, the machine is overloaded. */
+/* If the waiting thread wakes up this much later than planned, the machine is overloaded. */
 #define LATE_NS (4 * TR_MILLISECOND)
 
 struct shutdown_wait {
     tr_time came_ns;  /* when the wait began */
     tr_time due_ns;   /* when the thread planned to look again */
-    bool has_looked;  /* step_ahead has looked at the workers */
-    bool is_forced;   /* the deadline has passed */
+    bool has_looked;  /* step_ahead has looked at the workers already */
+    bool is_forced;   /* the deadline has passed, and the shutdown was forced */
     tr_time stuck_ns; /* since when a function is stuck; 0: no function is stuck */
-    bool has_helped;  /* /user did not begin to stop in time: a sweep was asked for */
+    bool has_helped;  /* a sweep was asked for, because /user did not begin to stop in time */
     bool is_lost;     /* the wait is given up */
 };
 
 /*
- * Whether all workers have ended and no function runs on a helper thread. A look-up of a name may
- * still run although no actor waits for it any more.
+ * Whether all workers have ended and no function runs on a helper thread. (A helper may still look
+ * up a name, although no actor waits for the result any more.)
  */
 static bool have_ended(struct tr_system *system)
 {
@@ -71,7 +75,10 @@ static void count_stuck(void *context, const struct handoff_thread *thread)
     ++*(uint32_t *)context;
 }
 
-/* Returns a number that grows with all that a worker does: turns, stopped actors, clock reads. */
+/*
+ * Returns a number that changes whenever a worker makes progress: it adds up turns, stopped actors
+ * and the time of the last clock read.
+ */
 static uint64_t done_by(const struct worker *worker)
 {
     return atom64_load(&worker->counters.handled, ATOM_RELAXED) +
@@ -83,8 +90,8 @@ static uint64_t done_by(const struct worker *worker)
 }
 
 /*
- * Whether a worker that could run has had less than half a CPU since the last look. Then other
- * workers may be asleep because that worker holds a lock which they need.
+ * Whether a worker that was ready to run has had less than half a CPU since the last look. Such a
+ * worker may hold a lock, and other workers may sleep because they need this lock.
  */
 static bool is_starved(const struct worker *worker, tr_time now_ns)
 {
@@ -94,7 +101,7 @@ static bool is_starved(const struct worker *worker, tr_time now_ns)
            (now_ns - worker->shutdown.seen_ns) / 2;
 }
 
-/* Reads the CPU time of all workers. Returns whether one of them is starved. */
+/* Reads the CPU time of all workers. Returns whether any of the workers is starved. */
 static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 {
     const tr_platform *platform = system->platform;
@@ -109,9 +116,9 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 }
 
 /*
- * Returns for how long a worker has been in user code without progress. The time in which its
- * thread was ready to run but had no CPU does not count. While the machine is overloaded, the time
- * in which its thread sleeps does not count either.
+ * Returns for how long a worker has been in user code without progress. The time in which the
+ * worker's thread was ready to run but had no CPU does not count. While the machine is overloaded,
+ * the time in which this thread sleeps does not count either.
  */
 static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns,
                          bool is_overloaded)
@@ -133,17 +140,18 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 }
 
 /*
- * Marks the workers that are stuck. Returns the number of functions that do not return: the
- * functions of stuck workers, the functions of tr_blocking, and the functions on threads that have
- * handed off their worker. Before the deadline only measures, and marks no worker: a worker that
- * cancels a hundred thousand turns reads no clock for long, but is not stuck.
+ * Marks the workers that are stuck. Returns the number of functions that do not return: functions
+ * of stuck workers, functions of tr_blocking, and functions on threads that have lost their worker
+ * by a handoff. Before the deadline this only measures, and marks no worker: a worker that cancels
+ * a hundred thousand turns reads no clock for long, but is not stuck.
  */
 static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
 {
     uint32_t count = 0;
     bool is_overloaded = is_any_starved(system, now_ns);
-    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS; /* this thread got no CPU either */
+    /* a late wake-up means that this thread got no CPU either */
+    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (!tr__worker_thread(worker))
@@ -160,7 +168,9 @@ static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait 
     return count;
 }
 
-/* Sets is_abandoned: from now on slots and names are kept (rule 4). */
+/*
+ * Sets is_abandoned: from now on slots and names are not freed (rule 4 of actor/system/shutdown.h).
+ */
 static void abandon(struct tr_system *system)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -170,8 +180,9 @@ static void abandon(struct tr_system *system)
 }
 
 /*
- * Does what is due before the deadline: if /user has not started to stop in time, asks for a sweep
- * that stops the top-level actors. Returns the latest time at which to look again.
+ * Does what is due before the deadline. If /user has not begun to stop in time, asks for a sweep
+ * that stops the top-level actors. Returns the time at which the thread must look again at the
+ * latest.
  */
 static tr_time step_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
@@ -199,17 +210,19 @@ static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time dea
 
 /*
  * Does what is due after the deadline: forces the shutdown, marks stuck workers, asks for sweeps,
- * and decides whether the wait is given up. Returns the latest time at which to look again.
+ * and decides whether to give up waiting. Returns the time at which the thread must look again at
+ * the latest.
  */
 static tr_time step_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                           tr_time now_ns, tr_time deadline_ns)
 {
     if (!shutdown_wait->is_forced)
-        (void)tr__shutdown_force(system); /* does nothing if worker 0 has done so */
+        /* does nothing if worker 0 has forced the shutdown already */
+        (void)tr__shutdown_force(system);
     shutdown_wait->is_forced = true;
     /*
-     * If the wait began after the deadline, count from the beginning of the wait, because this
-     * thread has not seen the time before.
+     * If the wait began after the deadline, count from the beginning of the wait. This thread has
+     * not seen what the workers did before.
      */
     if (deadline_ns < shutdown_wait->came_ns)
         deadline_ns = shutdown_wait->came_ns;
@@ -229,7 +242,7 @@ static tr_time step_after(struct tr_system *system, struct shutdown_wait *shutdo
     return now_ns + SWEEP_EVERY_NS < end_ns ? now_ns + SWEEP_EVERY_NS : end_ns;
 }
 
-/* Looks once at what each worker does, shortly before the deadline. */
+/* Looks once, shortly before the deadline, at what each worker does. */
 static void step_ahead(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                        tr_time now_ns)
 {
@@ -238,7 +251,10 @@ static void step_ahead(struct tr_system *system, struct shutdown_wait *shutdown_
     shutdown_wait->has_looked = true;
 }
 
-/* Looks at the workers, and does what is due. Returns the latest time at which to look again. */
+/*
+ * Looks at the workers, and does what is due. Returns the time at which the thread must look again
+ * at the latest.
+ */
 static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait *shutdown_wait)
 {
     tr_time now_ns = system->platform->mono_now(system->platform);
@@ -321,6 +337,6 @@ void tr__shutdown_finish_embedded(struct tr_system *system)
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     tr_status status = finish(system, parker, false, NULL, NULL);
     lock_take(&system->run.lock);
-    system->run.ended = status; /* tr_system_free reads it */
+    system->run.ended = status; /* for tr_system_free */
     lock_give(&system->run.lock);
 }

@@ -13,8 +13,8 @@
 #include "os/probe.h"
 
 /*
- * Asks whether one more line may be logged in this second. Returns the number of lines that were
- * left out since the last one, or -1 if this line must be left out.
+ * Returns the number of lines of the log that were left out before this line. Returns -1 if this
+ * line must be left out too, because too many were logged in this second.
  */
 static int64_t may_log(struct stalls *stalls, tr_time now_ns)
 {
@@ -104,17 +104,20 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     struct view *view = &system->stalls.views[worker->index];
     struct stall_stack stack = {0};
     uint64_t steps = loop_steps(loop);
-    /* A turn that has ended cannot be viewed any more; then the view of the last report is used. */
+    /*
+     * A turn that has ended cannot be described any more. For such a turn, `view` still has the
+     * description of the last report.
+     */
     if (!is_over && !tr__view_running(worker, view))
         return false;
     /*
-     * Another thread has taken the worker but has not made its first step. The turn is reported
-     * later, as one that was handed off.
+     * Another thread has taken the worker, but has not made its first step. This turn is reported
+     * later, as a turn that was handed off.
      */
     if (!is_over && tr__handoff_has(system, view->ref))
         return false;
     /*
-     * The worker makes progress because another thread has taken it over. The turn itself is not
+     * The worker makes progress only because another thread has taken it. The turn itself is not
      * over.
      */
     if (is_over && tr__handoff_follows(system, view->ref))
@@ -126,7 +129,7 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
             system, tr__worker_thread(worker), view->handler, !loop->is_reported, &stack);
         lock_give(&system->stalls.threads_lock);
         if (loop_steps(loop) != steps)
-            stack.count = 0; /* it is the stack of another turn */
+            stack.count = 0; /* the stack belongs to a later turn */
     }
     unsigned flags = is_over ? STALL_OVER : loop->is_reported ? 0 : STALL_FIRST;
     tr__stalls_tell(system, view, (int)worker->index, duration_ns, flags, &stack);

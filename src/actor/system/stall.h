@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns that take too long. When the watch notices one, it is logged and counted, and the
- * application's on_stall is called. All of this runs on the watch's thread. Any thread may read the
+ * Turns that take too long. When the watch notices such a turn, it logs and counts the turn, and
+ * calls the application's on_stall. All of this runs on the watch's thread. Any thread may read the
  * counter.
  */
 #ifndef ACTOR_SYSTEM_STALL_H
@@ -23,11 +23,11 @@ enum stall_flag {
     STALL_RELIEVED = 1 << 2 /* thread handoff: another thread runs the worker of the turn */
 };
 
-/** Reports that a turn takes long, or (STALL_OVER) has taken long. On the watch's thread. */
+/** Reports a turn that takes long. With STALL_OVER, the turn has ended. On the watch's thread. */
 void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
                      tr_time duration_ns, unsigned flags, const struct stall_stack *stack);
 
-/** Reads the options of the application; `options` has all members. */
+/** Reads the options of the application into `stalls`. `options` must have all members. */
 void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);
 /**
  * Allocates a view for each worker, unless reports are switched off. Returns TR_OK or TR_NO_MEMORY.
@@ -35,7 +35,7 @@ void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);
 TR_MUST_CHECK tr_status tr__stalls_fill(struct tr_system *system);
 void tr__stalls_deinit(struct tr_system *system);
 
-/** Returns the callbacks by which the watch reports, including those of the thread handoff. */
+/** Returns the callbacks with which the watch reports, including those of the thread handoff. */
 struct watch_report tr__stalls_report(struct tr_system *system);
 
 #endif

@@ -7,7 +7,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 
-/* Copies a path, and keeps its end if it does not fit. */
+/* Copies a path. If it does not fit, copies only its end. */
 static void path_copy(char *to, size_t size, const char *from)
 {
     size_t length = strlen(from);
@@ -22,7 +22,10 @@ static size_t kept(const struct stall_log *log)
     return log->total < STALLS_KEPT ? (size_t)log->total : STALLS_KEPT;
 }
 
-/* Returns the entry of the current turn of an actor; NULL: there is none, or it was replaced. Under the lock. */
+/*
+ * Returns the entry of the current turn of an actor. Returns NULL if the turn has no entry, or if a
+ * newer entry has replaced it. Under the lock.
+ */
 static struct stall_entry *entry_of(struct stall_log *log, uint64_t ref)
 {
     struct stall_entry *found = NULL;
@@ -35,9 +38,9 @@ static struct stall_entry *entry_of(struct stall_log *log, uint64_t ref)
 }
 
 /*
- * Returns the place of a new entry. If no place is free, returns that of the shortest turn that is
- * not in the newest half. So a handler that is always a little slow does not drive out a turn that
- * took long. Under the lock.
+ * Returns the place for a new entry. If no place is free, returns the place of the shortest turn in
+ * the older half of the entries. So the turns of a handler that is always a little slow do not
+ * replace a turn that took long. Under the lock.
  */
 static struct stall_entry *place_of(struct stall_log *log)
 {
@@ -63,12 +66,13 @@ void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is
 {
     struct stall_log *log = &system->stalls.log;
     lock_take(&log->lock);
-    /* Without memory the turn is only counted and logged. */
+    /* Without memory for the entries, the turn is only counted and logged. */
     if (!log->entries)
         log->entries = source_resize(&system->source, NULL, STALLS_KEPT * sizeof *log->entries);
     struct stall_entry *entry = log->entries ? entry_of(log, stall->actor.bits) : NULL;
     if (entry && is_first) {
-        entry->is_over = true; /* the end of that turn was not seen */
+        /* the actor is in a new turn, so the earlier turn is over, although its end was not seen */
+        entry->is_over = true;
         entry = NULL;
     }
     if (!entry && log->entries && is_first) {

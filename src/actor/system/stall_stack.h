@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** In which functions a long turn is: the stack of its thread. On the watch's thread. */
+/**
+ * The functions in which a long turn is, found from the stack of its thread. On the watch's thread.
+ */
 #ifndef ACTOR_SYSTEM_STALL_STACK_H
 #define ACTOR_SYSTEM_STALL_STACK_H
 
@@ -11,9 +13,9 @@ struct tr_handler;
 struct tr_system;
 
 /**
- * Looks at the stack of a thread. The functions of the runtime below `handler` are left out, if it is known. Of turns that
- * are reported for the first time only some of each second are looked at, because most of them are over soon. `thread` may
- * be NULL.
+ * Looks at the stack of a thread. If `handler` is known, leaves out the functions of the runtime
+ * below it. When turns are reported for the first time (`is_first`), looks at only a few of them in
+ * each second, because most of them are over soon. `thread` may be NULL.
  */
 void tr__stall_look(struct tr_system *system, const tr_thread *thread,
                     const struct tr_handler *handler, bool is_first, struct stall_stack *stack);

@@ -13,8 +13,7 @@ void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system
 void tr__start_barrier_deinit(struct tr_system *system)
 {
     /*
-     * Free the parker only now, after the threads of the workers were joined, because a worker may
-     * wake the parker until then.
+     * The threads of the workers are joined by now, so none of them can wake the parker any more.
      */
     if (system->start_barrier.parker)
         system->platform->parker_free(system->platform, system->start_barrier.parker);
@@ -62,8 +61,8 @@ bool tr__start_barrier_pass(struct worker *worker)
     if (!start_barrier->on_worker_start)
         return true;
     /*
-     * A worker that finds the barrier open here was added later, because the barrier opens only
-     * after all workers that start together have arrived.
+     * If the barrier is open here, this worker was added later: the barrier opens only after all
+     * workers that start together have arrived.
      */
     bool is_late =
         atom32_load(&start_barrier->is_open, ATOM_ACQUIRE); /* pairs with tr__start_barrier_open */

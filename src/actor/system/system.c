@@ -35,7 +35,7 @@ TR_BEHAVIOR(tr_guardian, void);
 void tr__system_over(struct tr_system *system)
 {
     if (atom32_exchange(&system->ending.is_over, 1, ATOM_SEQ_CST))
-        return; /* the wait for the shutdown was given up, which has ended the system already */
+        return; /* the wait for the shutdown was given up, and that has ended the system already */
     tr_time now_ns = system->platform->mono_now(system->platform);
     atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -103,7 +103,7 @@ static size_t stack_size_of(const tr_system_options *options)
     return (wanted + page - 1) / page * page * FIBER_STACK_FACTOR;
 }
 
-/* Copies the options that are needed after the start. */
+/* Copies the options that the system needs after its start. */
 static void options_keep(struct tr_system *system, const tr_system_options *options)
 {
     system->log.write = options->on_log;
@@ -299,7 +299,7 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
 }
 
 /*
- * Gives the envelopes that are left in doors back to their pools, and frees what cells still hold.
+ * Returns the envelopes that are left behind doors to their pools, and frees what cells still have.
  * No thread runs any more.
  */
 static void mail_sweep(struct tr_system *system)
@@ -315,10 +315,10 @@ static void mail_sweep(struct tr_system *system)
             mail = mail->next;
             envelope_give(&worker->pool, envelope);
         }
-        /* Left by an actor that a client spawned too late to be set up. */
+        /* The origin of an actor that a client has spawned so late that it was not set up. */
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
-        /* Kept for readers until now: rule 4 of actor/system/shutdown.h. */
+        /* The name was kept for readers until now: rule 4 of actor/system/shutdown.h. */
         if (cell && cell != system->user.guardian && !system_may_reuse(system))
             tr__names_free(&system->names, cell->name);
     }
@@ -338,10 +338,10 @@ void tr_system_free(tr_system *system)
         return;
     const struct memory_source source = system->source;
     TR_ASSERT(system->run.phase != SYSTEM_STARTED);
-    /* Functions of the application still run in the system: keep all of it. */
+    /* Functions of the application still run and use the system, so keep all of it. */
     if (tr__shutdown_is_left(system))
         return;
-    /* A system that was never started, or is embedded in another event loop, is stopped here. */
+    /* Stop the system here if it was never started, or is embedded in another event loop. */
     if (system->user.guardian && !atom32_load(&system->ending.is_over, ATOM_SEQ_CST))
         tr__system_drain(system);
     tr__shutdown_deinit(system);
@@ -366,7 +366,7 @@ void tr_system_free(tr_system *system)
         system->channels.free_contexts(system);
     if (system->channels.free)
         system->channels.free(system);
-    /* If memory ran out in tr__system_new, the parts that were not made are all zero. */
+    /* If tr__system_new ran out of memory, the parts that it has not made are all zero. */
     if (system->foreign.pool.source.platform)
         tr__envelope_pool_deinit(&system->foreign.pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);

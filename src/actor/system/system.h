@@ -13,7 +13,7 @@ struct tr_system;
 
 /** As tr_system_new, but without the actors of the pool. `options` must have all members. */
 TR_MUST_CHECK tr_status tr__system_new(const tr_system_options *options, tr_system **system);
-/** Whether a top-level actor has ended by a failure so far. Any thread. */
+/** Whether any top-level actor has ended by a failure so far. Any thread. */
 bool tr__system_has_failed(struct tr_system *system);
 
 #endif

@@ -25,7 +25,7 @@ struct tr_system;
 
 /* ---- Threads. ---- */
 
-/* Whether the calling thread is the thread of a worker, or one of thread handoff. */
+/* Whether the calling thread is the thread of a worker, or a thread of thread handoff. */
 static bool is_worker(struct tr_system *system)
 {
     uint64_t id = system->platform->thread_id(system->platform);
@@ -37,8 +37,9 @@ static bool is_worker(struct tr_system *system)
 }
 
 /*
- * Joins the thread of a worker. Before that, takes the thread out of the record of the worker, under
- * the lock of those who look at threads, because the join frees the thread.
+ * Joins the thread of a worker. The join frees the thread, so this first takes the thread out of
+ * the record of the worker. It does so under the lock that other threads hold while they look at
+ * threads.
  */
 static void thread_join(struct worker *worker)
 {
@@ -54,8 +55,8 @@ static void thread_join(struct worker *worker)
 static void threads_join(struct tr_system *system)
 {
     /*
-     * Wait for a worker that is being added: when the lock is free, it has its thread. No other
-     * worker is added later, because the system stops.
+     * Wait for a worker that is just being added: while it gets its thread, the lock is held. No
+     * further worker is added, because the system stops.
      */
     lock_take(&system->scale.lock);
     tr__handoff_close(system);
@@ -73,7 +74,7 @@ static tr_status thread_start(struct tr_system *system, uint32_t index)
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[index];
     tr_thread *thread = NULL;
-    /* Count the thread before it starts, so that the shutdown wait waits for it too. */
+    /* Count the thread before it starts, so that the shutdown wait also waits for this thread. */
     atom32_fetch_add(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr_status status =
         platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);
@@ -101,8 +102,8 @@ static tr_status threads_start(struct tr_system *system)
         status = tr__watch_start(
             &system->watch, platform, system->run.loops, system->worker_count, &report);
     /*
-     * Also start the threads of workers that leave, because actors may have been spawned there
-     * before.
+     * Also start the threads of workers that leave, because actors may have been spawned on these
+     * workers before.
      */
     uint32_t most = atom32_load(&system->scale.open_most, ATOM_ACQUIRE);
     for (; started < most && status == TR_OK; started += status == TR_OK)
@@ -121,7 +122,7 @@ static enum system_phase phase_of(struct tr_system *system)
 
 /*
  * Changes the phase from SYSTEM_NEW to SYSTEM_STARTED. Returns TR_INVALID_TRANSITION if the system
- * runs or has run, with threads or embedded.
+ * runs already or has run, either with threads or embedded.
  */
 static tr_status phase_begin(struct tr_system *system)
 {
@@ -142,13 +143,13 @@ static void phase_end(struct tr_system *system, tr_status ended)
 }
 
 /*
- * Stops a system in which a thread could not be started, or on_worker_start has failed. Runs the
- * workers without a thread on the calling thread until all actors have stopped.
+ * Stops a system because a thread could not be started, or because on_worker_start has failed. Runs
+ * the workers that have no thread on the calling thread, until all actors have stopped.
  */
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
-    tr__handoff_close(system); /* workers that run on this thread cannot be handed off */
+    tr__handoff_close(system); /* a worker that runs on this thread cannot be handed off */
     tr__start_barrier_open(system);
     while (!atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
@@ -170,11 +171,14 @@ tr_status tr_system_start(tr_system *system)
     if (!system)
         return TR_INVALID_ARGUMENT;
     if (phase_of(system) != SYSTEM_NEW)
-        /* before wait_lock is taken, so that a handler does not wait for it */
+        /*
+         * check this before taking wait_lock, because a handler that calls this must not wait for
+         * the lock
+         */
         return TR_INVALID_TRANSITION;
     bool is_first = true;
     /*
-     * Under the lock, so that a thread that calls tr_system_wait finds all threads started, or
+     * Hold the lock, so that a thread that calls tr_system_wait finds either all threads started or
      * none.
      */
     lock_take(&system->run.wait_lock);
@@ -202,22 +206,24 @@ give:
 /* ---- More workers. ---- */
 
 /*
- * Starts the thread of one more worker. Returns TR_OK when on_worker_start has returned there.
- * Under scale.lock.
+ * Starts the thread of one more worker, and waits until on_worker_start has returned there. Returns
+ * the status of on_worker_start, or the reason why the thread could not be started. Under
+ * scale.lock.
  */
 static tr_status worker_add(struct tr_system *system, uint32_t index)
 {
     struct worker *worker = system->workers[index];
     uint32_t arrived = tr__start_barrier_arrived(&system->start_barrier);
     if (worker->thread)
-        return TR_OK; /* started by an earlier call, which failed for another worker */
+        /* an earlier call has started this thread, and then failed for another worker */
+        return TR_OK;
     tr_status status = thread_start(system, index);
     if (status != TR_OK)
         return status;
     status = tr__start_barrier_wait_late(system, arrived + 1);
     if (status == TR_OK)
         return TR_OK;
-    /* The thread is about to end; then it is not counted any more. */
+    /* The thread is about to end. Do not count it any more afterwards. */
     thread_join(worker);
     atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr__shutdown_wake(system);
@@ -235,8 +241,8 @@ static void tell_pool(struct tr_system *system)
 }
 
 /*
- * Sets the number of open workers. Returns TR_OK, TR_STOPPING, or the status with which a thread
- * could not be started. Under scale.lock.
+ * Sets the number of open workers. Returns TR_OK or TR_STOPPING. If a thread could not be started,
+ * returns the status of that failure. Under scale.lock.
  */
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
@@ -247,7 +253,7 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     tr_status status = TR_OK;
     bool has_threads = phase_of(system) == SYSTEM_STARTED;
     for (uint32_t i = open; i < count && has_threads && status == TR_OK; i++) {
-        if (!system->workers[i]->thread) /* a worker that leaves keeps its thread */
+        if (!system->workers[i]->thread) /* a worker that has left before still has its thread */
             status = worker_add(system, i);
     }
     if (status != TR_OK)
@@ -283,8 +289,8 @@ tr_status tr_system_set_workers(tr_system *system, int workers)
 tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
 {
     /*
-     * The lock is held during the wait. Other threads that wait find the system ended when they get
-     * the lock.
+     * This thread holds the lock during the wait. When other threads that wait get the lock, the
+     * system has ended.
      */
     lock_take(&system->run.wait_lock);
     if (phase_of(system) == SYSTEM_STARTED) {
@@ -326,7 +332,7 @@ static uint64_t turns_so_far(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED);
 }
 
-/* Returns the time at which the next timer, or the alarm, of this worker is due. */
+/* Returns the time at which this worker must do something: its next timer, or its alarm. */
 static tr_time due_ns(struct worker *worker)
 {
     tr_time next_ns = tr__worker_next(worker);
@@ -334,9 +340,9 @@ static tr_time due_ns(struct worker *worker)
 }
 
 /*
- * Gives the worker to the calling thread, and makes the system embedded: from now on it gets no
- * threads. Returns TR_WOULD_DEADLOCK if this thread has the worker already, and
- * TR_INVALID_TRANSITION if another thread has it, or the system was started.
+ * Gives the worker to the calling thread, and makes the system embedded, so that it gets no threads
+ * any more. Returns TR_WOULD_DEADLOCK if the calling thread has the worker already. Returns
+ * TR_INVALID_TRANSITION if another thread has the worker, or if the system was started.
  */
 static tr_status once_begin(struct tr_system *system, struct worker *worker)
 {
@@ -358,7 +364,7 @@ static tr_status once_begin(struct tr_system *system, struct worker *worker)
 
 /*
  * Takes the worker from the calling thread: ends once_begin. Uses the lock, so that the next thread
- * sees all that this thread has done.
+ * with the worker sees everything that this thread has done.
  */
 static void once_end(struct tr_system *system, struct worker *worker)
 {
@@ -368,8 +374,8 @@ static void once_end(struct tr_system *system, struct worker *worker)
 }
 
 /*
- * Announces that the worker sleeps, so that a post, or the next timer, makes the descriptor
- * readable. If there is more to do, makes it readable now.
+ * Announces that the worker sleeps. From now on, a post or the next timer makes the descriptor
+ * readable. If there is more to do, makes the descriptor readable now.
  */
 static void once_announce(struct worker *worker, bool has_more)
 {
@@ -404,14 +410,14 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     tr__faults_begin(worker);
     ready_rise(&loop->ready);
     loop->round_end_ns = 0;
-    /* Run a bounded number of turns, so that the caller's loop can continue. */
+    /* The number of turns is bounded, so that the caller's event loop can continue. */
     uint64_t before = turns_so_far(worker);
     bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
     tr_time until_ns;
     bool is_over = tr__worker_is_over(worker, &until_ns);
     tr_time now_ns = platform->mono_now(platform);
     tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
-    /* If a sleep ends early and no turn has run, sleep again. */
+    /* If the sleep ends early, and no turn has run, sleep again. */
     while (!has_more && !is_over && before == turns_so_far(worker) && now_ns < deadline_ns) {
         tr__loop_rest(loop, deadline_ns < until_ns ? deadline_ns : until_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
@@ -432,7 +438,7 @@ int tr_system_fd(const tr_system *system)
     if (!system || system->worker_count != 1)
         return -1;
     if (atom32_load(&system->scale.threads, ATOM_RELAXED))
-        return -1; /* the system was started: its own thread runs the worker */
+        return -1; /* the system was started, so a thread of its own runs the worker */
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[0];
     struct loop *loop = &worker->loop;
@@ -442,7 +448,7 @@ int tr_system_fd(const tr_system *system)
     if (ready_is_asleep(&loop->ready))
         platform->parker_alarm(platform, loop->parker, due_ns(worker));
     else
-        platform->wake(platform, loop->parker); /* there is something to do */
+        platform->wake(platform, loop->parker); /* there is something to do already */
     return fd;
 }
 
@@ -491,7 +497,10 @@ static uint64_t value(const atom64 *counter)
 
 static void counters_add(tr_counters *sum, const struct counters *counters)
 {
-    /* Load each counter once: a reader subtracts one sum from another, and no difference may go back. */
+    /*
+     * Load each counter only once. A reader subtracts an earlier sum from a later one, and no
+     * difference may be negative.
+     */
     uint64_t handled = value(&counters->handled);
     uint64_t refused = value(&counters->refused);
     sum->accepted += value(&counters->accepted);
@@ -519,7 +528,8 @@ static void counters_fill(struct tr_system *system, tr_counters *counters)
     }
     counters_add(counters, &system->foreign.counters);
     /*
-     * Subtract the messages that clients received: they count as handled, but no turn handled them.
+     * Subtract the messages that clients have received. They count as handled, but no turn has
+     * handled them.
      */
     uint64_t received = value(&system->foreign.counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;

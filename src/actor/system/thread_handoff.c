@@ -17,13 +17,12 @@
 #include "base/assert.h"
 
 /*
- * How long the watch waits before it calls a thread for a worker again, after a call has failed or
- * found no thread.
+ * A call asks a spare thread to take a worker. If a call has failed or found no thread, the watch
+ * calls again for the same worker after this time.
  */
 #define CALL_AGAIN_NS (5 * TR_MILLISECOND)
 /*
- * How long the watch waits before it calls a thread for a worker again, after a thread could not be
- * started.
+ * If a new thread could not be started, the watch calls again for the same worker after this time.
  */
 #define MAKE_AGAIN_NS TR_SECOND
 
@@ -38,8 +37,8 @@ tr_status tr__handoff_check(const tr_system_options *options)
     if (options->handoff_threads_max > TR_HANDOFF_THREADS_LARGEST)
         return TR_LIMIT;
     /*
-     * Refuse the handoff together with faults, because the signal handler finds the worker by the
-     * signal stack of the thread, and a handoff changes the thread of a worker.
+     * Refuse the handoff together with the handling of faults. The signal handler finds the worker
+     * by the signal stack of the thread, and a handoff changes the thread of a worker.
      */
     if (options->traps_faults || options->names_faults)
         return TR_NOT_SUPPORTED;
@@ -78,7 +77,7 @@ tr_status tr__handoff_open(struct tr_system *system)
     handoff->worker_count = system->worker_count;
     handoff->views = source_resize(&system->source, NULL, count * sizeof(struct view));
     handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
-    /* even if an error follows, because tr__handoff_deinit reads the threads */
+    /* do this even if an error follows, because tr__handoff_deinit reads the threads */
     if (handoff->threads)
         memset(handoff->threads, 0, count * sizeof *handoff->threads);
     if (!handoff->views || !handoff->threads)
@@ -88,7 +87,8 @@ tr_status tr__handoff_open(struct tr_system *system)
         tr_status status = thread_init(handoff, &handoff->threads[i]);
         if (status != TR_OK)
             return status;
-        handoff->threads[i].has_begun = true; /* here the start barrier calls on_worker_start */
+        /* for this thread the start barrier calls on_worker_start */
+        handoff->threads[i].has_begun = true;
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
         worker->hooks = tr__worker_handoff_hooks;
@@ -185,9 +185,9 @@ void tr__handoff_each(struct tr_system *system,
 /* ---- Taking a worker. ---- */
 
 /*
- * Whether the worker may continue without this turn, as if the turn waited. Not if the runtime
- * waits for the end of the turn's code (signals, set-ups, cancelled turns). Not in nested calls
- * either, because the inner call must return first.
+ * Whether the worker may continue without this turn, as if the turn waited. It may not if the
+ * runtime waits for the end of the turn's code, as it does for signals, set-ups and cancelled
+ * turns. It may not in nested calls either, because the inner call must return first.
  */
 static bool may_be_handed_off(const struct tr_self *turn)
 {
@@ -202,13 +202,13 @@ static void hand(struct handoff_thread *thread)
     wake(thread);
 }
 
-/* Sets which thread may touch the data of the worker: see worker_is_mine. */
+/* Makes `thread` the only thread that may touch the data of the worker: see worker_is_mine. */
 static void owner_change(struct worker *worker, const struct handoff_thread *thread)
 {
     atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
 }
 
-/* Makes another thread act for the worker, also for the rest of the current run. */
+/* Makes another thread act for the worker, beginning with the rest of the current run. */
 static void claim_change(struct worker *worker, struct handoff_thread *thread)
 {
     worker->turns.message->claim = &thread->claim;
@@ -231,8 +231,8 @@ static void log_handoff(struct worker *worker, const struct tr_self *turn, tr_ti
 }
 
 /*
- * Makes `thread` act for the worker of the turn, and marks the thread of the turn as stuck. Under
- * the lock.
+ * Makes `thread` act for the worker of the turn, and marks the thread that the turn runs on as
+ * stuck. Under the lock.
  */
 static void take_over(struct handoff_thread *thread, struct handoff_thread *stuck,
                       struct tr_self *turn, tr_time since_ns)
@@ -240,8 +240,8 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = turn->worker;
     /*
-     * Keep the stack of the stuck thread itself for the turn, which needs it when it continues. The
-     * turn also keeps its fiber.
+     * The turn keeps its fiber. It also keeps the own stack of its thread, which it needs when it
+     * continues.
      */
     stuck->turn = turn;
     stuck->side = worker->stacks.host.side;
@@ -258,8 +258,8 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
 
 /*
  * Takes the worker `called` for this thread. Returns false if the worker has made progress since
- * the call, if it cannot continue without its turn, or if there is no memory; then nothing has
- * changed.
+ * the call, if the worker cannot continue without its turn, or if there is no memory. Then nothing
+ * has changed.
  */
 static bool take(struct handoff_thread *thread, struct worker *called, uint64_t steps)
 {
@@ -270,12 +270,12 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
         return false;
     struct worker *taken = turn->worker;
     owner_change(taken, thread);
-    /* The stuck thread may act for another worker by now, or have made progress. */
+    /* By now, the stuck thread may have made progress, or may act for another worker. */
     bool is_due = taken == called && loop_steps(&called->loop) == steps &&
                   may_be_handed_off(turn) && tr__turn_prepare(turn);
     /*
-     * Losing this turn counts as progress of the worker. Under the lock, so that a thread that sees
-     * the progress also sees its reason, is_stuck.
+     * Taking the turn away counts as progress of the worker. Do it under the lock, so that a thread
+     * that sees this progress also sees its reason, is_stuck.
      */
     lock_take(&handoff->lock);
     tr_time since_ns = (tr_time)atom64_load(&called->loop.since_ns, ATOM_RELAXED);
@@ -295,7 +295,7 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
 }
 
 /*
- * Calls on_worker_start, unless this thread has called it before. Returns true if the thread may
+ * Calls on_worker_start, unless this thread has called it before. Returns whether the thread may
  * run a worker.
  */
 static bool begin(struct handoff_thread *thread, const struct worker *worker)
@@ -309,7 +309,7 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
         start_barrier->on_worker_start(system, (int)worker->index, start_barrier->context);
     if (status == TR_OK)
         return true;
-    /* so that this thread calls on_worker_start again when it is called next */
+    /* then this thread calls on_worker_start again at its next call */
     thread->has_begun = false;
     tr__log(system,
             TR_LEVEL_ERROR,
@@ -320,7 +320,10 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
     return false;
 }
 
-/* Waits until the thread is called. Returns the worker to take; NULL: the system is over. */
+/*
+ * Waits until the watch calls this thread. Returns the worker that the thread is to take. Returns
+ * NULL if the system is over.
+ */
 static struct worker *await_call(struct handoff_thread *thread, uint64_t *steps)
 {
     struct thread_handoff *handoff = thread->handoff;
@@ -371,7 +374,7 @@ static void spare_main(void *context)
 
 /* ---- Calling a thread. On the watch's thread. ---- */
 
-/* Starts one more thread, and calls it for this worker. Under the lock. */
+/* Starts one more thread, and calls the new thread for this worker. Under the lock. */
 static tr_status make(struct thread_handoff *handoff, struct worker *worker, uint64_t steps)
 {
     const tr_platform *platform = handoff->system->platform;
@@ -391,7 +394,7 @@ static tr_status make(struct thread_handoff *handoff, struct worker *worker, uin
     return TR_OK;
 }
 
-/* Logs that no thread can take the worker of a stuck turn, once for each such turn. */
+/* Logs that no thread can take the worker of a stuck turn. Logs it once for each such turn. */
 static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64_t steps,
                    tr_status status)
 {
@@ -414,7 +417,7 @@ static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64
                 tr_status_text(status));
 }
 
-/* Returns an idle thread that can be called now; NULL for none. Under the lock. */
+/* Returns an idle thread that the watch may call now; NULL for none. Under the lock. */
 static struct handoff_thread *idle_pick(struct thread_handoff *handoff, tr_time now_ns)
 {
     LIST_EACH (link, &handoff->idle) {
@@ -431,14 +434,17 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     struct thread_handoff *handoff = &system->handoff;
     struct worker *worker = worker_of_loop(loop);
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
-    /* `user` is only a hint that user code runs: the called thread checks this itself. */
+    /* `user` is only a hint that the thread runs user code. The called thread checks this again. */
     if (now_ns < worker->handoff.call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
         return;
     worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;
     lock_take(&handoff->lock);
     bool is_needed = !worker->handoff.is_wanted && !handoff->is_over;
     struct handoff_thread *spare = is_needed ? idle_pick(handoff, now_ns) : NULL;
-    /* If all idle threads wait because on_worker_start has failed, make no new one meanwhile. */
+    /*
+     * If there are idle threads, but none may be called yet because on_worker_start has failed,
+     * make no new thread.
+     */
     is_needed = is_needed && (spare || list_is_empty(&handoff->idle));
     if (spare) {
         list_remove(&spare->link);
@@ -450,7 +456,7 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     if (is_needed && status == TR_OK)
         worker->handoff.is_wanted = true;
     if (is_needed && status == TR_OK && !spare) {
-        /* Under the lock, so that tr__handoff_join finds the new thread counted. */
+        /* Still under the lock, so that tr__handoff_join finds the new thread counted. */
         status = make(handoff, worker, steps);
         worker->handoff.is_wanted = status == TR_OK;
         handoff->spares += status == TR_OK;
@@ -476,7 +482,7 @@ void tr__handoff_return(struct tr_self *self)
         tr__system_post(system, NULL, cell);
     while (!claim_is_held(&thread->claim))
         system->platform->park(system->platform, thread->parker, TR_NEVER);
-    /* CONTROL_BACK is still set if the other thread has given up taking the worker. */
+    /* If the other thread has given up taking the worker, CONTROL_BACK is still set. */
     atom32_fetch_and(&cell->control, ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
 }
 
@@ -510,7 +516,7 @@ void tr__handoff_hand(struct worker *worker)
     lock_take(&handoff->lock);
     successor->is_stuck = false;
     lock_give(&handoff->lock);
-    hand(successor); /* after this the thread touches nothing of the worker */
+    hand(successor); /* from here on this thread must touch nothing of the worker */
 }
 
 void tr__handoff_watch(struct tr_system *system, struct watch_report *report)

@@ -34,20 +34,20 @@
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
 #define TRIM_SELDOM_NS (10 * TR_SECOND)
 /*
- * The heap of the C library is trimmed only after this many actors have ended: fewer leave too
- * little to free.
+ * The heap of the C library is trimmed only after at least this many actors have ended. Fewer
+ * actors leave too little memory to return.
  */
 enum { HEAP_TRIM_MIN = 4096 };
 
 /*
- * The upper bits of the number of a wait are the index of its worker. So no two workers give the
- * same number, not even for an actor that moves between them.
+ * The upper bits of the number of a wait are the index of the worker that gave the number. So two
+ * workers never give the same number, even if an actor moves between them.
  */
 enum { WAIT_HOME_SHIFT = 48 };
 
 /*
- * Handles the post of an actor of this worker: takes its mail in, and makes the actor ready if it
- * has something to do.
+ * Handles the post of an actor of this worker: takes in its mail, and makes the actor ready if the
+ * actor has something to do.
  */
 static void on_post_alive(struct worker *worker, struct cell *cell)
 {
@@ -82,8 +82,8 @@ static void on_post(struct loop *loop, struct stack_node *node)
         break;
     case LIFE_STOPPING:
         /*
-         * The actor waits for its children. Mail in its door came too late, but the post may be an
-         * order.
+         * The actor is Stopping and waits for its children. Mail in its door came too late, but the
+         * post may also be an order.
          */
         tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
         if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->sched_state == SCHED_WAITING)
@@ -91,8 +91,9 @@ static void on_post(struct loop *loop, struct stack_node *node)
         break;
     case LIFE_STOPPED:
         /*
-         * The door of the actor is closed. Without CELL_POSTED, the actor has ended and was posted
-         * to its parent's worker. With CELL_POSTED, this is a post from before the door was closed.
+         * The door of the actor is closed. With CELL_POSTED, this post is from before the door was
+         * closed. Without CELL_POSTED, the actor has ended, and this is its post to its parent's
+         * worker.
          */
         if (!(cell->flags & CELL_POSTED)) {
             tr__child_ended(worker, cell);
@@ -139,7 +140,7 @@ static void on_round(struct loop *loop)
     has_more |= tr__timers_fire(worker, loop->now_ns);
     has_more |= tr__schedules_fire(worker, loop->now_ns);
     loop->wants_round = has_more;
-    /* After the deadline of a shutdown all actors are killed, so none needs to move. */
+    /* After the deadline of a shutdown all actors are killed, so no actor needs to move. */
     if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         tr__balance_round(worker);
     tr_time samples_ns = (tr_time)atom64_load(&worker->system->samples.until_ns, ATOM_RELAXED);
@@ -148,10 +149,10 @@ static void on_round(struct loop *loop)
 }
 
 /*
- * Frees the places beside the cells of ended actors, and makes the C library return freed memory.
- * Otherwise the C library would keep nearly all of it, because a few blocks in between are still
- * used. Does so only when as many actors have ended as are alive, so that the cost for each ended
- * actor is small.
+ * Frees the places beside the cells of ended actors, and then makes the C library return freed
+ * memory. Without this call the C library would keep nearly all of that memory, because a few
+ * blocks in between are still used. Does so only when as many actors have ended as are alive, so
+ * that the cost for each ended actor is small.
  */
 static void heap_trim(struct worker *worker)
 {
@@ -176,9 +177,9 @@ static void heap_trim(struct worker *worker)
 }
 
 /*
- * Gives back memory that a burst of messages has left in the pools of this worker and of the
- * clients. Nudges other workers that have envelopes to take back. Returns whether the envelope pool
- * or the stack pool of this worker has given memory back.
+ * Frees memory that a burst of messages has left in the pools of this worker and of the clients.
+ * Nudges other workers that have envelopes to take back. Returns whether the envelope pool or the
+ * stack pool of this worker has shrunk.
  */
 static bool trim(struct worker *worker)
 {
@@ -186,7 +187,7 @@ static bool trim(struct worker *worker)
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timers.pool);
     tr__turns_trim(worker);
-    /* the chain of young asks may contain free asks: actor/ask/ask_open.h */
+    /* tr__asks_free must not free asks that are in the chain of young asks: actor/ask/ask_open.h */
     TR_ASSERT(!worker->asks.young);
     tr__asks_free(worker);
     tr__extras_free(worker);
@@ -199,8 +200,8 @@ static bool trim(struct worker *worker)
     lock_give(&system->foreign.lock);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         /*
-         * A worker that sleeps does not notice envelopes that came back to it, and there may be
-         * many.
+         * There may be many envelopes that have come back to a worker, and a worker that sleeps
+         * does not notice them.
          */
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
             loop_nudge(&system->workers[i]->loop);
@@ -229,8 +230,8 @@ tr_time tr__worker_next(struct worker *worker)
 }
 
 /*
- * Returns envelopes to their pools, and gives memory back. Called before the worker sleeps. Returns
- * the latest time at which the worker must wake up.
+ * Returns envelopes to their pools, and frees memory. Called before the worker sleeps. Returns the
+ * time at which the worker must wake up at the latest.
  */
 static tr_time on_idle(struct loop *loop)
 {
@@ -245,7 +246,10 @@ static tr_time on_idle(struct loop *loop)
     bool is_trimmed = worker->trim.last_turns == turns && !worker->trim.has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;
-    /* Do not spend time on trims: all memory is freed soon, and a thread waits for the shutdown. */
+    /*
+     * A forced shutdown frees all memory soon, and a thread waits for it. So spend no time on
+     * trims.
+     */
     if (atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         return next_ns;
     if (loop->now_ns < worker->trim.last_ns + worker->trim.every_ns)
@@ -253,15 +257,15 @@ static tr_time on_idle(struct loop *loop)
     worker->trim.last_ns = loop->now_ns;
     worker->trim.last_turns = turns;
     /*
-     * A trim costs a walk over the pools, and frees nothing if each part of them is in use. After
-     * each such trim the time to the next one is doubled.
+     * A trim costs a walk over the pools. It frees nothing if every part of them is in use. After
+     * each such trim the time to the next trim is doubled.
      */
     bool is_vain = !trim(worker) && worker->trim.every_ns < TRIM_SELDOM_NS;
     worker->trim.every_ns = is_vain ? 2 * worker->trim.every_ns : TRIM_EVERY_NS;
     return worker->trim.has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
 }
 
-/* The hooks of a worker that runs its cells by the function `how`. */
+/* The hooks of a worker that runs its cells with the function `how`. */
 #define WORKER_HOOKS(how)                                                                          \
     {                                                                                              \
         .run = (how), .on_post = on_post, .on_io = on_io, .on_flush = on_flush,                    \
@@ -273,8 +277,8 @@ const struct loop_hooks tr__worker_trapping_hooks = WORKER_HOOKS(tr__cell_run_tr
 const struct loop_hooks tr__worker_handoff_hooks = WORKER_HOOKS(tr__cell_run_with_handoff);
 
 /*
- * Names the last turn that ran on a stack that has overflowed. The overflow is found when the stack
- * is left, so an earlier turn on the same stack may be the cause.
+ * Names the last turn that ran on a stack that has overflowed. An overflow is found only when a
+ * turn leaves the stack, so an earlier turn on the same stack may be the cause.
  */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
@@ -320,7 +324,7 @@ static void turns_init(struct worker *worker)
     worker->turns.message->scratch.current = &worker->turns.message->scratch.own;
 }
 
-/* Makes the fibers on which the loop runs. If this fails, frees what was made. */
+/* Makes the fibers on which the loop runs. If this fails, frees what it has made. */
 static tr_status stacks_init(struct worker *worker)
 {
     struct tr_system *system = worker->system;
@@ -363,7 +367,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);
     /*
-     * Announce sleep, because no thread runs the worker yet: then a post makes the descriptor
+     * No thread runs the worker yet. So announce that it sleeps: then a post makes the descriptor
      * readable.
      */
     (void)ready_doze(&worker->loop.ready);
@@ -473,7 +477,7 @@ bool tr__worker_work(struct worker *worker)
             watch_rouse(&system->watch);
     }
     tr__faults_end(worker);
-    /* The id is cleared, because another thread may get it. */
+    /* Clear the id of this thread, because another thread may get the same id. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* pairs with have_ended */
     tr__shutdown_wake(system);
