@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The timers of an actor that moves. Their memory belongs to the worker, so they travel as copies
- * in a parcel, and get new places on the other worker. The application knows a timer without a key
- * by the number of its first place. An alias maps that number to the number of the current place.
+ * The timers of an actor that moves. The memory of a timer belongs to its worker. So the timers
+ * travel as copies in a parcel, and get new places on the other worker. The application knows a
+ * timer without a key by the number of its first place. An alias maps that number to the number of
+ * the current place.
  */
 #include "actor/time/move_timers.h"
 
@@ -26,7 +27,7 @@ static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 
 /* A copy of a timer of an actor that moves. The timer is only this copy until the other worker gives it a place. */
 struct packed_timer {
-    uint64_t handle; /* for a timer without a key: the number that the application knows */
+    uint64_t handle; /* the number that the application has for a timer without a key */
     tr_time due_ns;
     struct timer_context context;
     uint32_t state; /* enum timer_state */
@@ -60,14 +61,17 @@ static uint32_t timer_count(const struct cell_extra *extra)
 }
 
 /*
- * Whether two timers are due at the same nanosecond. Such timers fire in the order in which they
- * were armed, and only the wheel knows that order.
+ * Whether any two timers of the actor are due at the same nanosecond. Such timers fire in the order
+ * in which they were armed, and only the wheel knows that order.
  */
 static bool has_equals(struct worker *worker, const struct cell_extra *extra)
 {
     tr_time due_ns[TR_MOVED_TIMERS_MAX];
     uint32_t count = 0;
-    /* a copy, because tr__keys_walk_next takes no const; the walk changes nothing before its end */
+    /*
+     * walk over a copy, because tr__keys_walk_next takes no const; the walk changes nothing before
+     * its end
+     */
     struct timer_keys keys = extra->timers.keys;
     struct keys_walk walk = tr__keys_walk(&keys);
     for (uint32_t i = 0; i < extra->timers.keys.count; i++) {
@@ -115,7 +119,9 @@ void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel)
     source_resize(&worker->source, parcel, 0);
 }
 
-/* Returns the number by which the application knows a timer. `number` is its current number. */
+/*
+ * Returns the number that the application has for a timer. `number` is the timer's current number.
+ */
 static uint64_t handle_of(const struct timer_aliases *aliases, uint64_t number)
 {
     for (uint32_t i = 0; aliases && i < aliases->count; i++) {
@@ -195,7 +201,7 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
         if (!entry)
             return NULL;
         struct timer_context *own = &keyed_of(entry)->context;
-        uint32_t mark = own->mark; /* the hash of the key, if there is a table */
+        uint32_t mark = own->mark; /* if there is a table, this is the hash of the key */
         *own = packed->context;
         own->mark = mark;
         return entry;
@@ -233,7 +239,8 @@ static bool unpack(struct worker *worker, struct cell_extra *extra,
 }
 
 /*
- * Drops the message of a timer for which the new worker has no memory: voids or frees the envelope.
+ * Drops the message of a timer that is lost, because the new worker has no memory for it: voids or
+ * frees the envelope.
  */
 static void spill(struct worker *worker, const struct packed_timer *packed)
 {
@@ -247,8 +254,8 @@ static void spill(struct worker *worker, const struct packed_timer *packed)
 }
 
 /*
- * Sorts the timers by deadline, to arm them in this order. Some may be due already, and the wheel
- * fires such timers in the order in which they were armed.
+ * Sorts the timers by deadline, because they are armed in this order. Some timers may be due
+ * already, and the wheel fires timers that are due in the order in which they were armed.
  */
 static void by_deadline(const struct timer_parcel *parcel, uint8_t *order)
 {

@@ -13,7 +13,7 @@
 
 /*
  * Stops the receive timeout. If its signal waits in a mailbox, voids the signal. Returns whether
- * there was anything to stop.
+ * the timeout was running or its signal was waiting.
  */
 static bool idle_stop(struct worker *worker, struct cell_idle *idle)
 {
@@ -25,7 +25,8 @@ static bool idle_stop(struct worker *worker, struct cell_idle *idle)
 }
 
 /*
- * Whether the receive timeout must stand still now. Afterwards it starts again with its full time.
+ * Whether the receive timeout must stand still now. When this is over, the timeout starts again
+ * with its full time.
  */
 static bool idle_is_held(const struct cell *cell)
 {
@@ -88,7 +89,7 @@ void tr__idle_arrived(struct cell *cell, const struct envelope *event)
     struct cell_idle *idle = slots_idle(cell);
     if (idle->has_event && idle->event == event) {
         idle->has_event = false;
-        idle->message_ns = 0; /* the next message writes this again before it is read */
+        idle->message_ns = 0; /* the next message sets this time before it is read again */
     }
 }
 
@@ -100,8 +101,8 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     if (idle->has_event)
         idle_stop(worker, idle);
     /*
-     * The loop's time may be one tick old. A tick is added, so that the timeout comes late rather
-     * than early.
+     * The loop's time may be one tick old. So add one tick: then the timeout may come late, but
+     * never early.
      */
     idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_arm(worker, cell);
@@ -121,8 +122,8 @@ void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /*
-     * Do nothing if the timeout was delivered already (then it is not paused): it comes again only
-     * after the next message.
+     * If the timeout was delivered already, it is not paused, and must come again only after the
+     * next message. Then do nothing.
      */
     if (cell->flags & CELL_IDLES && slots_idle(cell)->is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);

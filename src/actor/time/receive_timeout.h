@@ -10,15 +10,18 @@ struct cell_idle;
 struct envelope;
 struct worker;
 
-/** Delivers a receive timeout that is due, unless a message was handled meanwhile, or is queued. */
+/**
+ * Delivers a receive timeout that is due. Does not deliver it if the actor has handled a message
+ * meanwhile, or has one queued.
+ */
 void tr__idle_fire(struct worker *worker, struct cell_idle *idle);
 
 /** Removes the receive timeout, if the actor has one. */
 void tr__idle_drop(struct worker *worker, struct cell *cell);
 
 /**
- * Notes that the turn of `event` starts. If the event is the signal of the receive timeout, the
- * timeout no longer owns that event.
+ * Notes that the turn of `event` starts. If `event` is the signal of the receive timeout, it
+ * belongs to that turn now, and no longer to the timeout.
  */
 void tr__idle_arrived(struct cell *cell, const struct envelope *event);
 
@@ -26,8 +29,8 @@ void tr__idle_arrived(struct cell *cell, const struct envelope *event);
 void tr__idle_touch(struct worker *worker, struct cell *cell);
 
 /**
- * Stops the receive timeout while an actor is Suspended or parked; tr__idle_resume starts it again
- * with its full time.
+ * Stops the receive timeout while an actor is Suspended or has a turn that waits. tr__idle_resume
+ * starts the timeout again with its full time.
  */
 void tr__idle_pause(struct worker *worker, struct cell *cell);
 void tr__idle_resume(struct worker *worker, struct cell *cell);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The messages of timers and receive timeouts: envelopes in the mailbox of events of their actor. All functions: owner
- * only.
+ * The messages of timers and receive timeouts. Each one is an envelope in the mailbox of events of
+ * its actor. All functions: owner only.
  */
 #ifndef ACTOR_TIME_TIMER_EVENT_H
 #define ACTOR_TIME_TIMER_EVENT_H
@@ -10,12 +10,12 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 
-/** The delay before a delivery that failed for lack of memory is tried again. */
+/** A delivery that has failed for lack of memory is tried again after this time. */
 #define TIMER_RETRY_NS TR_MILLISECOND
 
 /**
- * Whether a duration is valid: 0 to 292 years. A negative one is an error; a longer one overflows
- * to a negative one.
+ * Whether a duration is valid: 0 to 292 years. A negative duration is an error. A duration that is
+ * too long overflows, and so is negative too.
  */
 static inline bool timer_is_duration(tr_time ns)
 {
@@ -36,8 +36,8 @@ static inline void timer_event_deliver(struct worker *worker, struct cell *cell,
 }
 
 /**
- * Voids a message of a timer that waits in a mailbox. Also subtracts it from `accepted`, as if it
- * had never been sent.
+ * Voids a message of a timer that waits in a mailbox. Also takes it out of the count `accepted`, as
+ * if the message had never been sent.
  */
 static inline void timer_event_void(struct worker *worker, struct envelope *envelope)
 {

@@ -19,7 +19,7 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
-/* Returns the part of a timer that it may share with others; see timer/entry.h. */
+/* Returns the part of a timer that it may share with other timers; see timer/entry.h. */
 static const struct timer_context *context_of(const struct worker *worker,
                                               const struct timer_entry *entry)
 {
@@ -27,8 +27,8 @@ static const struct timer_context *context_of(const struct worker *worker,
 }
 
 /*
- * Returns the memory of a timer, in lines of 64 bytes as mail_lines does, without a message in an
- * envelope.
+ * Returns how much memory a timer takes, in lines of 64 bytes as mail_lines does. A message in an
+ * envelope is not included.
  */
 static uint64_t entry_lines(const struct timer_entry *entry)
 {
@@ -38,8 +38,8 @@ static uint64_t entry_lines(const struct timer_entry *entry)
 }
 
 /*
- * Returns the memory of the message that a timer has in an envelope, in lines; 0 while that message
- * is queued and counts as mail.
+ * Returns how much memory the message of a timer takes in its envelope, in lines. Returns 0 while
+ * that message is queued, because then it counts as mail.
  */
 static uint64_t message_lines(const struct timer_entry *entry)
 {
@@ -57,7 +57,7 @@ static tr_status event_new(struct worker *worker, const struct cell *cell, const
     return mail_new(&worker->pool, address, type, message, made);
 }
 
-/* Gives a timer the envelope that has its message from now on. */
+/* Gives an envelope to a timer. From now on the envelope has the message of the timer. */
 static void entry_own(struct timer_entry *entry, struct envelope *envelope)
 {
     envelope->sender = (uint64_t)(uintptr_t)entry;
@@ -65,7 +65,7 @@ static void entry_own(struct timer_entry *entry, struct envelope *envelope)
     entry->envelope = envelope;
 }
 
-/* Whether the turn of this timer's message has started, and runs now or waits. */
+/* Whether the turn of this timer's message has started and is not over. */
 static bool is_current(const struct tr_self *self, const struct timer_entry *entry)
 {
     return timer_has(entry, TIMER_QUEUED) &&
@@ -80,8 +80,8 @@ void tr__timer_park(struct envelope *envelope)
 }
 
 /*
- * Separates a timer from its envelope, because the turn of the message has started. The envelope
- * belongs to that turn, and is freed at its end.
+ * Separates a timer from its envelope, because the turn of its message has started. The envelope
+ * belongs to that turn, which frees it at its end.
  */
 static void entry_let_go(struct timer_entry *entry)
 {
@@ -90,7 +90,7 @@ static void entry_let_go(struct timer_entry *entry)
     entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
 }
 
-/* Drops the message of a timer, whether it is in a mailbox or in an envelope of the timer. */
+/* Drops the message of a timer, which is either in a mailbox or with the timer. */
 static void entry_clear(struct worker *worker, struct timer_entry *entry)
 {
     if (timer_has(entry, TIMER_LIGHT))
@@ -129,7 +129,10 @@ static void fire(struct worker *worker, struct timer_entry *entry)
 {
     const struct timer_context *context = context_of(worker, entry);
     if (timer_kind(entry) == TIMER_FIXED_RATE) {
-        /* Several missed ticks become one tick. The deadlines stay whole periods apart. */
+        /*
+         * If several ticks were missed, they become one tick. The deadlines stay whole periods
+         * apart.
+         */
         tr_time period_ns = (tr_time)context->value;
         tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, period_ns);
         tr_time late_ns = worker->loop.now_ns - deadline_ns;
@@ -139,8 +142,8 @@ static void fire(struct worker *worker, struct timer_entry *entry)
     }
     if (timer_has(entry, TIMER_QUEUED)) {
         /*
-         * The last tick was not handled yet, so this one is not delivered. If the turn of the last
-         * tick waits, this one is delivered when that turn has ended.
+         * The actor has not handled the last tick yet, so this tick is not delivered. But if the
+         * turn of the last tick waits, this tick is delivered when that turn has ended.
          */
         if (timer_has(entry, TIMER_PARKED))
             entry->state |= TIMER_MISSED;
@@ -152,7 +155,8 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         entry_remove(worker, cell, entry);
         return;
     }
-    cell->extra->timers.lines -= message_lines(entry); /* from now on the message counts as mail */
+    /* from now on the message counts as mail, and not as memory of the timer */
+    cell->extra->timers.lines -= message_lines(entry);
     if (timer_has(entry, TIMER_LIGHT) && !entry_load(worker, cell, entry)) {
         tr__wheel_arm(&worker->timers.wheel,
                       &entry->node,
@@ -184,7 +188,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct timer_entry *entry = entry_of(envelope);
     if (!entry) {
-        /* a receive timeout, or the timer was cancelled in this turn */
+        /* a receive timeout has no timer; nor has a timer that was cancelled in this turn */
         envelope_give(&worker->pool, envelope);
         return;
     }
@@ -224,7 +228,8 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
         return;
     if (timer_kind(entry) != TIMER_ONCE) {
         /*
-         * A repeating timer gets another envelope; if there is no memory for one, the timer ends.
+         * A repeating timer gets another envelope. If there is no memory for the envelope, the
+         * timer ends.
          */
         struct envelope *copy;
         tr_status status = event_new(
@@ -270,7 +275,7 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
 
 /* ---- Timers, in a turn. ---- */
 
-/* Whether a timer is light: it can contain this message itself until it fires. */
+/* Whether a timer is light. A light timer contains its message itself until it fires. */
 static bool is_light(tr_timer_kind kind, const tr_type *type)
 {
     return kind == TR_TIMER_ONCE && type->is_flat && type->size <= TIMER_LIGHT_MAX;
@@ -297,8 +302,8 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
 }
 
 /*
- * Gets the entry for a timer that is to start: a new one, or the old one of the same key, emptied.
- * Returns TR_OK, TR_LIMIT or TR_NO_MEMORY.
+ * Gets the entry for a timer that is about to start. This is a new entry, or the emptied entry of
+ * an earlier timer with the same key. Returns TR_OK, TR_LIMIT or TR_NO_MEMORY.
  */
 static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, const char *key,
                               size_t length, struct timer_context context,
@@ -402,14 +407,16 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
     return timer;
 }
 
-/* Ends a timer of this actor. Returns what was cancelled. */
+/*
+ * Ends a timer of this actor. Returns what the cancellation has achieved, as tr_timer_cancel does.
+ */
 static tr_timer_end entry_end(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
     tr__wheel_cancel(&worker->timers.wheel, &entry->node);
     tr_timer_end end = timer_has(entry, TIMER_QUEUED) ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
     /*
-     * If the turn of the timer's message has started, the message was delivered, and the envelope
-     * belongs to that turn.
+     * If the turn of the timer's message has started, the message counts as delivered, and its
+     * envelope belongs to that turn.
      */
     if (is_current(worker->turns.message, entry)) {
         end = timer_kind(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
@@ -432,7 +439,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
     return entry ? entry_end(self->worker, self->cell, entry) : TR_TIMER_NONE;
 }
 
-/* Finds a timer without a key. Returns NULL if it is over, or belongs to another actor. */
+/* Finds a timer without a key. Returns NULL if the timer is over, or belongs to another actor. */
 static struct timer_entry *loose_of(struct worker *worker, const struct cell *cell, tr_timer timer)
 {
     uint64_t number = tr__timer_number(cell, timer.number);
