@@ -14,7 +14,7 @@
 
 #include <troupe/blocking.h>
 
-/** The message in the envelope of a job: the address of the job. */
+/** The message in the envelope of a job: the memory address of the job. */
 TR_MESSAGE(tr_returned, (u64, job));
 
 struct helper {
@@ -23,19 +23,25 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until helper_start has written it */
     bool is_idle;      /* under the lock */
-    /* under the lock: the helper ends with the pool, and not after a time without work */
+    /*
+     * under the lock; the helper lives until the pool ends, even if it has no work for a long time
+     */
     bool is_kept;
-    /* The job that ran at the last look of the shutdown wait (actor/system/shutdown_wait.c): */
-    tr_time wait_seen_began; /* began_ns of that job */
-    tr_time wait_seen_ns;    /* time of that look */
-    tr_time wait_seen_cpu;   /* CPU time of the thread at that look, or -1 */
-    tr_time stuck_ns;        /* how long that job has been stuck: its CPU time and its sleep */
+    /*
+     * What the shutdown wait (actor/system/shutdown_wait.c) saw when it last looked at the helper's
+     * job.
+     */
+    tr_time wait_seen_began; /* began_ns of the job that ran then */
+    tr_time wait_seen_ns;    /* the time of that look */
+    tr_time wait_seen_cpu;   /* the CPU time of the helper's thread at that look, or -1 */
+    tr_time stuck_ns;        /* for how long that job has been stuck: CPU time plus sleep */
 };
 
 /* ---- Jobs. ---- */
 
 /*
- * Removes a job from the queue, to run or to drop it. Under the lock, except in tr__blocking_step.
+ * Removes a job from the queue, either to run it or to drop it. Under the lock, except in
+ * tr__blocking_step.
  */
 static struct blocking_job *job_take(struct blocking *blocking, struct list *link)
 {
@@ -46,7 +52,7 @@ static struct blocking_job *job_take(struct blocking *blocking, struct list *lin
     return job;
 }
 
-/* Adds a job that was taken from the queue to the running ones. Under the lock. */
+/* Adds a job, which was just taken from the queue, to the jobs that run. Under the lock. */
 static void job_begin(struct blocking *blocking, struct blocking_job *job, struct helper *helper)
 {
     TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
@@ -62,14 +68,17 @@ void tr__blocking_return(struct blocking *blocking, struct blocking_job *job)
 {
     struct cell *cell = job->cell;
     struct envelope *envelope = job->envelope;
-    /* By rule 2 the door is open. After this push the turn may resume, and the job may be gone. */
+    /*
+     * By rule 2 the door is open. Right after this push the turn may resume, and the job may be
+     * gone.
+     */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(blocking->system, NULL, cell);
 }
 
-/* Calls the function of a job that has begun, and sends its envelope to the actor. */
+/* Calls the function of a job that has begun. Then sends the envelope of the job to its actor. */
 static void job_run(struct blocking *blocking, struct blocking_job *job)
 {
     job->function(job->argument);
@@ -93,8 +102,8 @@ bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
     /*
-     * Between two lookups, the next lookup in line is for a moment neither in line, nor queued, nor
-     * running.
+     * Look at `shared` too. A lookup that has waited in line is for a moment neither queued nor
+     * running, just before it begins.
      */
     bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);
@@ -104,8 +113,8 @@ bool tr__blocking_is_busy(struct blocking *blocking)
 /* ---- Helpers. ---- */
 
 /*
- * Sleeps until the helper is woken for a job. Returns false if it was not woken for
- * TR_BLOCKING_IDLE_NS, or if the pool ends. Under the lock, which is released during the sleep.
+ * Sleeps until a worker wakes the helper for a job. Returns false if no worker has done so for
+ * TR_BLOCKING_IDLE_NS, or if the pool ends. Called under the lock, but sleeps without it.
  */
 static bool helper_rest(struct helper *helper)
 {
@@ -159,8 +168,8 @@ static void helper_free(struct helper *helper)
 }
 
 /*
- * Joins and frees the helpers that have ended. Does not block for long, because their threads are
- * about to return.
+ * Joins and frees the helpers that have ended. This does not block for long, because their threads
+ * are about to return.
  */
 static void helpers_reap(struct blocking *blocking)
 {
@@ -223,8 +232,8 @@ static uint32_t helpers_of(struct blocking *blocking)
 }
 
 /*
- * Waits until all helpers have ended. They end soon, except a helper that still looks up a name for
- * which nobody waits. In that case this thread sleeps between its looks.
+ * Waits until all helpers have ended. Most end soon. A helper may still look up a name although no
+ * actor waits for the result; for such a helper, this thread sleeps between its looks.
  */
 static void helpers_await(struct blocking *blocking)
 {
@@ -248,7 +257,10 @@ void tr__blocking_end(struct blocking *blocking)
 {
     const tr_platform *platform = blocking->system->platform;
     lock_take(&blocking->lock);
-    /* A look-up that nobody waits for may be left. The helpers run what is queued before they end. */
+    /*
+     * Only look-ups for which no actor waits may be left. Before the helpers end, they run what is
+     * queued.
+     */
     TR_ASSERT(list_is_empty(&blocking->queue) || !list_is_empty(&blocking->shared));
     blocking->is_over = true;
     LIST_EACH (link, &blocking->idle) {
@@ -260,7 +272,10 @@ void tr__blocking_end(struct blocking *blocking)
     helpers_reap(blocking);
 }
 
-/* Starts the helper that was counted for a job. Returns TR_OK too if the job was taken, or another helper takes it. */
+/*
+ * Starts the helper that was counted for a job. Returns TR_OK also if the start has failed, but
+ * another helper has taken the job or will take it.
+ */
 static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
 {
     tr_status status = helper_start(blocking);
@@ -269,9 +284,9 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
     blocking->starting--;
     blocking->helpers -= status != TR_OK;
     /*
-     * By rule 3, if there is another helper, that one takes the job or has taken it. Helpers that
-     * are being started do not count, because their start may fail too. Look for the job by its
-     * number, because a job that was taken may be gone.
+     * By rule 3, any other helper takes this job or has taken it. A helper that is just being
+     * started does not count, because its start may fail too. Look for the job by its number,
+     * because a job that was taken may be gone.
      */
     if (status != TR_OK && blocking->helpers == blocking->starting) {
         LIST_EACH (link, &blocking->queue) {
@@ -286,8 +301,8 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
 }
 
 /*
- * Besides queueing the job, wakes or starts a helper, unless all helpers are busy. After TR_OK the
- * job may have been taken already.
+ * Queues the job, and wakes or starts a helper for it, unless all helpers are busy. When this
+ * returns TR_OK, a helper may have taken the job already.
  */
 tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job)
 {
@@ -306,7 +321,7 @@ tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *j
     if (idle) {
         struct helper *helper = LIST_OWNER(idle, struct helper, link);
         helper->is_idle = false;
-        /* Under the lock, because the helper may end once the lock is released. */
+        /* Wake the helper under the lock, because it may end once the lock is released. */
         platform->wake(platform, helper->parker);
     }
     bool is_wanted = !idle && !blocking->is_played && blocking->helpers < blocking->helpers_max;
@@ -350,7 +365,10 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
     TR_ASSERT(self->cell == cell);
     self->job = NULL;
     extra->waits.blocked--;
-    /* The turn frees the envelope in all cases: tr_try_blocking or tr__turns_abandon. */
+    /*
+     * The turn that waited frees the envelope: in tr_try_blocking or, if the turn is abandoned, in
+     * tr__turns_abandon.
+     */
     if (cell->life < LIFE_STOPPING) {
         tr__turn_wake(self, TR_OK);
         tr__restart_unblocked(worker, cell);
@@ -385,7 +403,8 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     if (!extra->waits.blocked)
         return true;
     if (extra->durable)
-        return false; /* no warning, because the job is mostly a short write to the disk */
+        /* log no warning: the job of a durable actor is mostly a short write to the disk */
+        return false;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
     tr__log(system,
@@ -407,8 +426,8 @@ void tr__blocking_each(struct blocking *blocking,
 }
 
 /*
- * Updates and returns stuck_ns of the helper of a job. Does what stuck_for of
- * actor/system/shutdown_wait.c does for a worker, but without counters that show progress. Under
+ * Updates stuck_ns of the helper that runs a job, and returns it. As stuck_for of
+ * actor/system/shutdown_wait.c, but for a helper, which has no counters that show progress. Under
  * the lock.
  */
 static tr_time stuck_for(const tr_platform *platform, const struct blocking_job *job,
@@ -540,7 +559,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_status status = tr_try_blocking(self, function, argument);
     if (status != TR_OK)
         tr_crash(self, status, "tr_blocking: %s", tr_status_text(status));

@@ -56,8 +56,8 @@ void tr__budget_tree_read(const struct budget_tree *tree, int64_t *bytes, int64_
 /* ---- Over budget. ---- */
 
 /*
- * Sets CONTROL_BUDGET of an actor, and makes its worker look at it. Rule 1 ensures that the cell
- * does not belong to another actor by now.
+ * Orders an actor to look at its budget: sets CONTROL_BUDGET, and makes its worker look at this
+ * bit. By rule 1 the cell does not belong to another actor by now.
  */
 static void order(struct worker *worker, struct cell *cell)
 {
@@ -65,7 +65,7 @@ static void order(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Reports that an actor is over its own budget. Does nothing if that was reported already. Owner
+ * Reports that an actor is over its own budget. Does nothing if a report is pending already. Owner
  * only.
  */
 static void own_over(struct worker *worker, struct cell *cell, enum budget_kind kind, uint64_t used)
@@ -79,8 +79,8 @@ static void own_over(struct worker *worker, struct cell *cell, enum budget_kind 
 }
 
 /*
- * Reports that a tree is over its budget. Does nothing if that was reported already. `holder`: the
- * actor that was charged last, an actor of this worker; NULL if it has ended since.
+ * Reports that a tree is over its budget. Does nothing if a report is pending already. `holder` is
+ * the actor that was charged last, which is on this worker; NULL if this actor has ended since.
  */
 static void tree_over(struct worker *worker, struct budget_tree *tree, enum budget_kind kind,
                       uint64_t used, const struct cell *holder)
@@ -97,8 +97,8 @@ static void tree_over(struct worker *worker, struct budget_tree *tree, enum budg
 }
 
 /*
- * Compares a tree with its limits. Compares first the sum without the parts of other workers, which
- * is cheap to read. The sum with all parts decides.
+ * Compares a tree with its limits. First compares the sum without the parts of other workers,
+ * because this sum is cheap to read. If that is over the limit, the sum with all parts decides.
  */
 static void tree_check(struct worker *worker, struct budget_tree *tree, const struct cell *holder)
 {
@@ -156,13 +156,14 @@ static void error_print(tr_error *error, const struct cell *cell, enum budget_ki
                       budget);
 }
 
-/* Forgets that an actor or its tree was over budget, so that it can be reported again. */
+/* Forgets that an actor or its tree was over budget, so that the next excess is reported again. */
 static void over_forget(struct budget *budget)
 {
     struct budget_tree *tree = budget->own_tree;
     budget->over = BUDGET_NONE;
     /*
-     * A worker that has claimed the tree and not set `over` yet is still writing: keep its claim.
+     * If a worker has claimed the tree but has not set `over` yet, it is still writing: keep its
+     * claim.
      */
     if (!tree || atom32_load(&tree->over, ATOM_ACQUIRE) == BUDGET_NONE)
         return;
@@ -180,8 +181,8 @@ bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
     bool is_over = budget->over != BUDGET_NONE || tree_kind != BUDGET_NONE;
     if (!is_over || cell->flags & CELL_FAILED) {
         /*
-         * The order was for an earlier incarnation, or the actor has failed already and waits for
-         * the decision of its supervisor.
+         * Either the order was for an earlier incarnation, or the actor has failed already and
+         * waits for the decision of its supervisor.
          */
         over_forget(budget);
         return true;
@@ -232,7 +233,8 @@ size_t tr__cell_bytes(const struct worker *worker, const struct cell *cell)
 }
 
 /*
- * Adds the change of an actor's use, which may be negative, to a tree. The actor is of this worker.
+ * Adds a change in what an actor uses to a tree. The change may be negative. The actor must be on
+ * this worker.
  */
 static void tree_add(struct worker *worker, struct budget_tree *tree, const struct cell *cell,
                      int64_t bytes, tr_time cpu_ns)
@@ -251,8 +253,8 @@ static void tree_add(struct worker *worker, struct budget_tree *tree, const stru
 }
 
 /*
- * Charges the trees of an actor for `bytes` in total: adds the difference to what they were charged
- * before.
+ * Makes the trees of an actor count `bytes` for it in total: adds the difference to what they have
+ * counted before.
  */
 static void charge_bytes(struct worker *worker, const struct cell *cell, size_t bytes)
 {
@@ -265,7 +267,7 @@ static void charge_bytes(struct worker *worker, const struct cell *cell, size_t 
         tree_add(worker, tree, cell, more, 0);
 }
 
-/* Charges the time since the mark to an actor and its trees, and sets the mark to now. */
+/* Charges the time since mark_ns to an actor and its trees, and sets mark_ns to now. */
 static void charge_time(struct worker *worker, const struct cell *cell, tr_time now_ns)
 {
     struct budget *budget = budget_of(cell);
@@ -276,7 +278,7 @@ static void charge_time(struct worker *worker, const struct cell *cell, tr_time 
         tree_add(worker, tree, cell, 0, more_ns);
 }
 
-/* As tr__budget_look, but adds `more` bytes that tr__cell_bytes does not contain yet. */
+/* As tr__budget_look, but counts `more` bytes that tr__cell_bytes does not include yet. */
 static void budget_check(struct worker *worker, struct cell *cell, size_t more)
 {
     const struct budget *budget = budget_of(cell);
@@ -312,7 +314,8 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 /* ---- Requests for memory. ---- */
 
 /*
- * Returns the innermost tree that would be over its limit if this actor held `bytes` more, or NULL.
+ * Returns the innermost tree that would be over its limit if this actor held `bytes` more. Returns
+ * NULL if no tree would be.
  */
 static struct budget_tree *tree_full(struct worker *worker, const struct cell *cell, size_t bytes)
 {
@@ -361,7 +364,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
                  budget->bytes_max);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, tree->cell, path);
-    /* The trees still count the current message as queued mail: charge again. */
+    /* The trees still count the message of this turn as queued mail, so charge the actor again. */
     charge_bytes(worker, cell, tr__cell_bytes(worker, cell));
     int64_t used = tree_bytes(tree);
     tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used + bytes, cell);
@@ -380,7 +383,7 @@ void tr__budget_turn_begin(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     turn_require_slow_end(self); /* tr__turn_finish calls tr__budget_turn_end */
-    /* A later turn of the run needs no mark: the end of the turn before it has set one. */
+    /* A later turn of the run needs no mark, because the end of the previous turn has set one. */
     if (self->turns == 1 && is_timed(self->cell))
         self->worker->budgets.mark_ns = clock_of(self->worker);
 }
@@ -400,7 +403,10 @@ void tr__budget_turn_end(struct tr_self *self)
     budget_check(self->worker, self->cell, 0);
 }
 
-/* Charges the time until now to `from`, and sets the mark for `to`, whose user code runs next. */
+/*
+ * Charges the time until now to `from`, and sets mark_ns to now for `to`, whose user code runs
+ * next.
+ */
 static void switch_time(struct worker *worker, const struct cell *from, const struct cell *to)
 {
     if (!is_timed(from) && !is_timed(to))
@@ -415,8 +421,8 @@ void tr__budget_call_begin(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /*
-     * If a run handles orders before its first turn, no user code of the running actor was called:
-     * there is no mark, and nothing to charge.
+     * If the run is still handling orders before its first turn, no user code of the running actor
+     * was called yet. Then there is no mark, and nothing to charge.
      */
     bool is_in_turn = worker->turns.depth > 1 || worker->turns.message->turns > 0;
     switch_time(worker, is_in_turn ? worker_running(worker) : NULL, cell);
@@ -496,13 +502,14 @@ tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_op
         budget->is_timed |= tree->cpu_max_ns > 0;
     extra->budget = budget;
     cell->flags |= CELL_METERED;
-    if (cell->flags & CELL_CHANNELS) /* a session is born with its channel */
+    /* a session gets its channel before its budget begins, so add the bytes of this channel */
+    if (cell->flags & CELL_CHANNELS)
         budget->channel_bytes = worker->system->channels.hooks->on_metered(worker, cell);
     charge_bytes(worker, cell, tr__cell_bytes(worker, cell));
     return TR_OK;
 }
 
-/* Adds the sums in a worker's part to its tree, and removes the part from the worker's list. */
+/* Adds the sums in a worker's part to its tree, and removes this part from the worker's list. */
 static void part_flush(struct budget_part *part)
 {
     list_remove(&part->link);
@@ -540,7 +547,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
     over_forget(budget);
     if (!tree)
         return;
-    /* Between these two steps nothing is added to the sum, because no descendant is left. */
+    /* No descendant is left, so nothing is added to the sum between these two steps. */
     part_flush(part_of(worker, tree));
     atom64_fetch_add(&tree->cpu_ns.handed_in, (uint64_t)-tree_cpu(tree), ATOM_RELAXED);
 }
@@ -568,7 +575,7 @@ tr_usage tr_budget_used(const tr_self *self)
     if (!(cell->flags & CELL_METERED))
         return usage;
     const struct budget *budget = budget_of(cell);
-    tr_time now_ns = 0; /* the time of this turn since the mark */
+    tr_time now_ns = 0; /* the time that this turn has used since mark_ns */
     if (budget->is_timed)
         now_ns = clock_of(self->worker) - self->worker->budgets.mark_ns;
     usage.cpu_ns = budget->is_timed ? budget->cpu_ns + now_ns : 0;

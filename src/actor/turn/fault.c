@@ -26,7 +26,7 @@ __attribute__((__noinline__)) tr_next tr__fault_call(struct tr_self *self,
     fiber->user_base = &base;
     fiber->user = self;
     tr_next next = call(self, self->cell->state, message);
-    /* `fiber` is still the current one: a turn that waits resumes on the same fiber. */
+    /* This fiber is the current one again, because a turn that waits resumes on its own fiber. */
     fiber->user = NULL;
     fiber->user_base = NULL;
     return next;
@@ -54,7 +54,7 @@ __attribute__((__noinline__)) tr_next tr__fault_call_inside(
     return next;
 }
 
-/* Implements fault_owner.find: finds the user code that the worker runs. In a signal handler. */
+/* Finds the user code that the worker runs. This is fault_owner.find. Runs in a signal handler. */
 static bool fault_span_find(void *context, struct fault_span *span)
 {
     const struct worker *worker = context;
@@ -67,8 +67,8 @@ static bool fault_span_find(void *context, struct fault_span *span)
 }
 
 /*
- * Implements fault_owner.describe: names the actor that the worker runs. Runs in a signal handler,
- * on the thread of the worker, which owns that actor.
+ * Names the actor that the worker runs. This is fault_owner.describe. Runs in a signal handler, on
+ * the thread of the worker, which owns that actor.
  */
 static bool describe(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE])
 {
@@ -89,7 +89,10 @@ static bool describe(void *context, struct fault_span *stack, char text[FAULT_TE
 
 /* ---- Error text and log. ---- */
 
-/* Returns the worker's symbol cache, and makes it at the first call. NULL: no memory. */
+/*
+ * Returns the worker's symbol cache, and makes it at the first call. Returns NULL when out of
+ * memory.
+ */
 static struct symbol_cache *symbols_of(struct worker *worker)
 {
     if (!worker->faults.symbols) {
@@ -109,7 +112,7 @@ static void place_print(struct worker *worker, uintptr_t address, char place[PLA
     (void)tr__symbol_print(&symbol, place, PLACE_MAX);
 }
 
-/* Returns the code address of the innermost frame that is not in a library of the system. */
+/* Returns the code address in the innermost frame whose code is not in a library of the system. */
 static uintptr_t fault_origin(const struct fault *fault)
 {
     uint32_t index = 0;
@@ -144,8 +147,8 @@ static void fault_error_set(struct tr_self *self, const struct fault *fault)
 }
 
 /*
- * Adds the place of a frame that occurs `times` in a row. Returns false if there is not enough
- * space.
+ * Adds the place of a frame to a line of the log. The frame occurs `times` in a row. Returns false
+ * if the line has not enough space.
  */
 static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
 {
@@ -161,7 +164,7 @@ static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
     return true;
 }
 
-/* Logs the frames that were dropped, in one line, the innermost frame first. */
+/* Logs the frames that the fault has dropped, in one line. The innermost frame comes first. */
 static void stack_log(struct tr_self *self, const struct fault *fault)
 {
     struct worker *worker = self->worker;
@@ -192,8 +195,8 @@ static void stack_log(struct tr_self *self, const struct fault *fault)
 /* ---- Leaving. ---- */
 
 /*
- * Implements fault_owner.leave: ends the turn whose code faulted. Runs at the top of the stack of
- * that turn, whose frames and registers are lost.
+ * Ends the turn whose code faulted. This is fault_owner.leave. Runs at the top of the stack of that
+ * turn; the frames and registers of the turn are lost.
  */
 static void leave(void *context, const struct fault *fault)
 {
@@ -206,7 +209,10 @@ static void leave(void *context, const struct fault *fault)
     self->defers.more = NULL;
     fault_error_set(self, fault);
     stack_log(self, fault);
-    /* The parked turns are dropped later, when the actor stops, restarts or resumes turns. */
+    /*
+     * The parked turns of the actor are dropped later, when the actor stops, restarts or resumes
+     * turns.
+     */
     struct cell_extra *extra = self->cell->extra;
     if (extra)
         extra->parked.abandons = extra->parked.count > 0;
@@ -225,7 +231,10 @@ tr_status tr__faults_switch_on(struct tr_system *system)
         return TR_OK;
     system->options.traps_faults = false;
     system->options.names_faults = false;
-    /* names_faults is optional: without its line a fault ends the process as usual */
+    /*
+     * names_faults alone is no reason to refuse: without the line that it adds, a fault ends the
+     * process as usual
+     */
     if (!survives)
         return TR_OK;
     tr__log(

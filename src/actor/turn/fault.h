@@ -3,12 +3,11 @@
  * Native faults. With tr_system_options.traps_faults, a fault is a failure of the actor. With
  * names_faults, a fault ends the process after a line that names the actor.
  *
- * In a system that traps faults, user code is called through tr__fault_call, which notes in the
- * current fiber the turn whose code runs and where its frames begin. os/fault.h does the rest: if
- * that code faults and its frames can be dropped, the worker continues at the top of the same
- * stack, and ends the turn as tr_crash does. Handlers of other systems are called without this
- * cost, because their workers run another copy of the functions that call handlers
- * (actor/turn/run.c).
+ * In a system that traps faults, user code is called through tr__fault_call. This function notes in
+ * the current fiber which turn runs and where the frames of its code begin. os/fault.h does the
+ * rest: if that code faults and its frames can be dropped, the worker continues at the top of the
+ * same stack, and ends the turn as tr_crash does. In any other system this costs nothing, because
+ * its workers run another copy of the functions that call handlers (actor/turn/run.c).
  */
 #ifndef ACTOR_TURN_FAULT_H
 #define ACTOR_TURN_FAULT_H
@@ -26,11 +25,11 @@ struct worker;
  * TR_OK.
  */
 TR_MUST_CHECK tr_status tr__faults_switch_on(struct tr_system *system);
-/** Undoes tr__faults_switch_on, when the system is freed. */
+/** Undoes tr__faults_switch_on. Called when the system is freed. */
 void tr__faults_switch_off(struct tr_system *system);
 
 /**
- * Makes the calling thread, which begins to run a worker, trap or name its faults from now on.
+ * From now on traps or names the faults of the calling thread, which begins to run a worker.
  * Without memory, only logs a warning.
  */
 void tr__faults_begin(struct worker *worker);
@@ -44,10 +43,11 @@ tr_next tr__fault_call(struct tr_self *self,
 /** As tr__fault_call, but calls the handler of the turn's message. */
 tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler);
 /**
- * Calls user code from a handler of the runtime that was called through tr__fault_call. A fault in
- * this user code drops the frames of that handler, too, as tr_crash does. So what that handler has
- * begun must be ended by tr__turn_finish. Also for a system that traps no faults. `fiber` is the
- * current one, read before other threads may take the worker over (claim_go_out).
+ * Calls user code from a handler of the runtime that was itself called through tr__fault_call. Like
+ * tr_crash, a fault in this user code drops the frames of that handler too. So tr__turn_finish must
+ * end what that handler has begun. May also be called in a system that traps no faults. `fiber` is
+ * the current fiber. The caller must have read it before other threads can take the worker
+ * (claim_go_out).
  */
 tr_next tr__fault_call_inside(struct tr_self *self, struct fiber *fiber,
                               tr_next (*call)(tr_self *self, void *state, const void *message),

@@ -27,7 +27,7 @@ static const struct {
 
 /*
  * Switches all workers to the functions that look at causal ids (`is_on`), or back to the usual
- * ones. A worker sees the change at its next run.
+ * functions. A worker sees the change at its next run.
  */
 static void workers_switch(struct tr_system *system, bool is_on)
 {
@@ -106,8 +106,8 @@ void tr__follow_unmark(struct tr_system *system, uint64_t actor)
 /* ---- Turns. ---- */
 
 /*
- * The outbox of all followed turns that have no own outbox. It is always open and holds nothing, so
- * it never changes.
+ * The outbox of each followed turn that has no outbox of its own. It is always open and so holds
+ * nothing, and it never changes.
  */
 static const struct outbox open_outbox = {.is_open = true};
 
@@ -130,8 +130,8 @@ void tr__follow_begin(struct tr_self *self)
     }
     self->followed = atom64_fetch_add(&follow->turn, 1, ATOM_RELAXED) + 1;
     /*
-     * a message of a channel or a timer: give it a causal id, so that the turns that it leads to
-     * can be found
+     * A message of a channel or a timer has no causal id. Give it one, so that the turns that
+     * follow from it can be found.
      */
     bool has_causal = self->causal != 0;
     if (!has_causal)
@@ -159,7 +159,7 @@ void tr__follow_begin(struct tr_self *self)
         outbox_begin(self, (struct outbox *)(uintptr_t)&open_outbox);
 }
 
-/* Does not follow a turn any further: records its end, and the children that it spawned. */
+/* Ends the following of a turn: records its end, and the children that the turn has spawned. */
 static void leave(struct tr_self *self, tr_status status)
 {
     struct worker *worker = self->worker;
@@ -184,7 +184,7 @@ static void leave(struct tr_self *self, tr_status status)
     self->followed = 0;
 }
 
-/* Ends the record of a turn that is not of a durable actor. */
+/* Ends the record of a turn of an actor that is not durable. */
 static void record_end(struct tr_self *self, tr_next next)
 {
     if (self->reads && !self->frame)

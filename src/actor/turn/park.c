@@ -37,7 +37,7 @@ void tr__turn_init(struct tr_self *self, struct worker *worker)
     tr__scratch_init(&self->scratch.own, &worker->source);
 }
 
-/* Returns a spare turn, or a new one. NULL: no memory. */
+/* Returns a spare turn or, if there is none, a new one. Returns NULL when out of memory. */
 static struct tr_self *turn_take(struct worker *worker)
 {
     struct tr_self *self = worker->turns.spare;
@@ -58,15 +58,17 @@ static struct tr_self *turn_take(struct worker *worker)
 }
 
 /*
- * Whether a turn is the worker's first one, which is a member of the worker and cannot be freed
- * alone.
+ * Whether a turn is the worker's first turn. This turn is a member of the worker, so it cannot be
+ * freed alone.
  */
 static bool is_own(const struct worker *worker, const struct tr_self *self)
 {
     return self == &worker->turns.calls[0];
 }
 
-/* Keeps a turn that is over as a spare turn, or frees it if there are SPARE_MAX. */
+/*
+ * Keeps a turn that is over as a spare turn. If there are SPARE_MAX spare turns already, frees it.
+ */
 static void turn_give(struct worker *worker, struct tr_self *self)
 {
     self->is_detached = false;
@@ -100,9 +102,9 @@ void tr__turns_trim(struct worker *worker)
     if (!has_own)
         return;
     /*
-     * Free the turn for messages too, and use the worker's own turn again. The freed turn is the
-     * newest allocation. If it stayed at the end of the heap, the heap could not release the memory
-     * before it.
+     * Also free the turn for messages, and use the worker's first turn in its place again. The turn
+     * that is freed is the newest allocation. If it stayed at the end of the heap, the heap could
+     * not release the memory before it.
      */
     tr__turn_asks_free(worker->turns.message);
     tr__scratch_deinit(&worker->turns.message->scratch.own);
@@ -123,8 +125,8 @@ void tr__turns_free(struct worker *worker)
 /* ---- Waiting. ---- */
 
 /*
- * Makes the current fiber the turn's own: the turn is detached. Returns a fresh fiber for the
- * worker's loop. Returns NULL if there is no memory; then nothing has changed.
+ * Makes the current fiber the turn's own, which makes the turn a detached one. Returns a fresh
+ * fiber for the worker's loop. Returns NULL when out of memory; then nothing has changed.
  */
 static struct fiber *keep_fiber(struct tr_self *self)
 {
@@ -168,7 +170,7 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
-/* After a wait: from now on messages of a turn with an outbox are held back again. */
+/* After a wait: from now on the outbox of the turn holds back its messages again. */
 static void outbox_resume(struct tr_self *self)
 {
     const struct durable *durable = self->cell->extra->durable;
@@ -178,9 +180,9 @@ static void outbox_resume(struct tr_self *self)
 }
 
 /*
- * Ends the stretch of a durable turn before a wait. This takes in mail of the actor, so what the
- * turn waits for may have arrived. Returns false then: the turn must not wait, because nothing
- * would wake it.
+ * Ends the stretch of a durable turn that is about to wait. This takes in mail of the actor, and
+ * what the turn waits for may arrive with it. Returns false in that case: the turn must not wait,
+ * because nothing would wake it.
  */
 static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
 {
@@ -194,8 +196,8 @@ static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
 }
 
 /*
- * Prepares a turn with an outbox for a wait: stops holding messages, so that other turns can send.
- * Returns false if the turn must not wait.
+ * Prepares a turn with an outbox for a wait: from now on other turns of the worker send their
+ * messages at once. Returns false if the turn must not wait.
  */
 static bool outbox_wait(struct tr_self *self)
 {
@@ -249,8 +251,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     if (status == TR_OK)
         return self->wait.outcome;
     /*
-     * The turn could not be detached, and does not wait. If it became a barrier, tr__turn_finish
-     * ends the barrier.
+     * The turn does not wait, because it could not be detached. If it has become a barrier,
+     * tr__turn_finish ends the barrier.
      */
     turn_require_slow_end(self);
     tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
@@ -286,10 +288,13 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
 
 /* ---- Old states: the states with which waiting turns began. ---- */
 
-/* A state that its actor has replaced while turns that use the state waited. */
+/*
+ * The state that an actor had before it got another one. Turns that waited at that time still use
+ * it.
+ */
 struct old_state {
-    void *memory;   /* NULL: the state is in the cell, or beside it in the slot */
-    uint32_t turns; /* how many turns still use it */
+    void *memory;   /* NULL: this state is in the cell, or beside the cell in its slot */
+    uint32_t turns; /* how many turns still use this state */
 };
 
 bool tr__state_keep(struct worker *worker, struct cell *cell)
@@ -349,7 +354,8 @@ bool tr__resumed_turn_finish(struct tr_self *self)
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
-    bool is_cancelled = self->is_cancelled; /* then the caller still needs the extra */
+    /* after a cancelled turn the caller still needs the extra, so do not free it */
+    bool is_cancelled = self->is_cancelled;
     bool is_running = tr__turn_finish(self, self->call.next);
     old_state_leave(worker, self);
     turn_give(worker, self);
@@ -358,7 +364,7 @@ bool tr__resumed_turn_finish(struct tr_self *self)
     return is_running;
 }
 
-/* Whether the run must handle an order, or end, before it resumes the next turn. */
+/* Whether the run must end, or must handle an order, before it resumes the next turn. */
 static bool is_interrupted(struct worker *worker, const struct cell *cell)
 {
     const struct tr_self *message = worker->turns.message;
@@ -405,7 +411,7 @@ bool tr__turn_stick(struct tr_self *self)
         return false;
     TR_ASSERT(!extra->waits.stuck);
     if (self->is_detached) {
-        /* continue the loop as if the turn had parked again */
+        /* the loop continues where it would if the turn had begun to wait again */
         worker->stacks.fiber = self->wait.caller;
     } else {
         struct fiber *fiber = keep_fiber(self);
@@ -420,7 +426,8 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra->parked.count)
         tr__idle_pause(worker, cell);
     if (self->outbox)
-        outbox_leave(self); /* messages of other turns are not held while this turn waits */
+        /* while this turn is stuck, the messages of other turns are sent at once */
+        outbox_leave(self);
     turn_change(self, TURN_STUCK);
     self->wait.since_ns = worker->loop.now_ns;
     extra->waits.stuck = self;
@@ -439,7 +446,7 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->outbox)
         outbox_return(self);
-    tr__dead_letter_batches_end(worker); /* the handler possibly never returns */
+    tr__dead_letter_batches_end(worker); /* because the handler may never return */
     if (!resume_until_wait(worker, cell, self, true))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
@@ -455,14 +462,14 @@ static void abandon(struct worker *worker, struct tr_self *self)
     list_remove(&self->wait.link);
     if (!--extra->parked.count)
         tr__idle_resume(worker, self->cell);
-    tr__blocking_abandoned(self); /* first, because this call needs the stack of the turn */
+    tr__blocking_abandoned(self); /* first of all, because this call needs the stack of the turn */
     tr__fiber_discard(self->wait.fiber);
-    /* Do what the verb in which the turn waits would have done after the wait. */
+    /* Do what the verb in which the turn waits would do at the end of its wait. */
     if (self->sender.held)
         envelope_give(&worker->pool, self->sender.held);
     self->sender.held = NULL;
     list_remove(&self->sender.line);
-    self->borrowed = NULL; /* the actor ends, and its channels with it */
+    self->borrowed = NULL; /* the actor ends, and its channels end with it */
     self->sender.wants = 0;
     self->waits.on = 0;
     self->waits.number = 0;
@@ -484,7 +491,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (extra->waits.blocked)
         (void)tr__blocking_withdraw(worker, cell);
-    /* first, because channels have links to records on the stacks of these turns */
+    /* do this first, because channels have links to records on the stacks of the turns */
     if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_abandon(worker, cell);
     if (extra->durable)
@@ -492,7 +499,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     woken_clear(cell);
     LIST_EACH (link, &extra->parked.turns) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
-        /* not with a job: a helper thread uses the stack of the turn */
+        /* a turn with a job must stay for now, because a helper thread uses its stack */
         if (turn_waits(self) && !self->job)
             abandon(worker, self);
     }
@@ -514,7 +521,8 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         self->is_cancelled = true;
         self->wait.outcome = TR_CANCELLED;
         tr__dead_letter_batches_end(worker);
-        woken_clear(cell); /* the list may contain this turn, or one that is cancelled later */
+        /* this turn may be in the list, and so may others that are cancelled later */
+        woken_clear(cell);
         if (!resume_cancelled(self))
             TR_NOT_REACHED("a cancelled turn waits");
         (void)tr__resumed_turn_finish(self);

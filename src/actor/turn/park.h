@@ -4,8 +4,8 @@
  *
  * A handler runs on the fiber of its worker's loop. When it waits for the first time, that fiber
  * becomes the turn's own (the turn is detached). The loop starts again on a fresh fiber. The
- * handler never returns to the frames of the old loop that called it. From then on the turn is
- * resumed like a function call: the run of its actor switches to the turn's fiber, and gets control
+ * handler never returns to the frames of the old loop that called it. From then on, resuming the
+ * turn is like a function call: a run of its actor switches to the turn's fiber, and gets control
  * back when the turn waits again or has ended.
  *
  * A turn that may resume is *woken*: the next run of its actor resumes it, between two turns, in
@@ -22,22 +22,26 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 
-/** Frees the spare turns, which are kept for the next turns that wait. Between two runs only. */
+/**
+ * Frees the spare turns, which a worker keeps for the next turns that wait. Must not be called
+ * during a run.
+ */
 void tr__turns_trim(struct worker *worker);
 
 /** Initializes a turn of a worker before its first use. */
 void tr__turn_init(struct tr_self *self, struct worker *worker);
-/** Frees the spare turns and the turn for messages. When the worker ends. */
+/** Frees the spare turns and the turn for messages. Called when the worker ends. */
 void tr__turns_free(struct worker *worker);
 
-/** Whether a turn may wait now: returns TR_OK, TR_CANCELLED or TR_NOT_IN_A_TURN. */
+/** Returns whether a turn may wait now: TR_OK, TR_CANCELLED or TR_NOT_IN_A_TURN. */
 static inline tr_status turn_may_park(const struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
     /*
-     * A turn whose defers run is not TURN_RUNS and must not wait, because its handler has returned.
+     * While the defers of a turn run, its state is not TURN_RUNS. Then it must not wait, because
+     * its handler has returned.
      */
     bool is_message =
         self->kind == TURN_MESSAGE && !self->worker->turns.depth && self->state == TURN_RUNS;
@@ -45,17 +49,17 @@ static inline tr_status turn_may_park(const struct tr_self *self)
 }
 
 /**
- * Waits until tr__turn_wake is called, and returns the outcome passed to it. Returns TR_TIMEOUT if
- * `deadline_ns` is reached first, TR_CANCELLED if the actor ends. Without waiting, returns the
- * status of turn_may_park if that is not TR_OK, or TR_NO_MEMORY.
+ * Waits until tr__turn_wake is called, and returns the outcome that was passed to it. Returns
+ * TR_TIMEOUT if `deadline_ns` is reached first, and TR_CANCELLED if the actor ends. If the turn
+ * cannot wait, returns at once: a status of turn_may_park, or TR_NO_MEMORY.
  */
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
 /**
- * As tr__turn_park, but for a wait other than tr_await. `where` is its place in the program
- * ("bank.c:33"); NULL if that is not known. Restores the place that tr_self_at has noted. A
- * tr_await may note its place before it evaluates its ask; if that ask waits, another place is
- * noted meanwhile.
+ * As tr__turn_park, but for any wait except tr_await. `where` is the place of this wait in the
+ * program ("bank.c:33"), or NULL if it is not known. After the wait, restores the place that
+ * tr_self_at has noted: a tr_await may note its place before it evaluates its ask, and the ask
+ * itself may wait at another place.
  */
 static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, const char *where)
 {
@@ -70,13 +74,16 @@ static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, 
 /** Wakes a turn that waits. Does nothing if it was woken already. */
 void tr__turn_wake(struct tr_self *self, tr_status outcome);
 
-/** Whether a turn waits now. The turn must be in its actor's list of turns that have waited. */
+/** Whether a turn waits now. The turn must be one that has waited before or waits now. */
 static inline bool turn_waits(const struct tr_self *self)
 {
     return self->state == TURN_PARKED || self->state == TURN_WOKEN;
 }
 
-/** Returns the first waiting turn of an actor, from `link` on in its list; NULL for none. */
+/**
+ * Searches the list of an actor's turns that have waited, beginning with `link`. Returns the first
+ * turn that waits now; NULL for none.
+ */
 static inline struct tr_self *parked_from(const struct cell_extra *extra, const struct list *link)
 {
     for (; link != &extra->parked.turns; link = link->next) {
@@ -87,7 +94,7 @@ static inline struct tr_self *parked_from(const struct cell_extra *extra, const 
     return NULL;
 }
 
-/** Loops over the waiting turns of an actor, in the order in which their waits began. */
+/** Loops over the turns of an actor that wait, in the order in which their waits began. */
 #define PARKED_EACH(turn, extra)                                                                   \
     for (struct tr_self *turn = parked_from(extra, (extra)->parked.turns.next); turn;              \
          turn = parked_from(extra, turn->wait.link.next))
@@ -128,8 +135,8 @@ static inline void woken_clear(struct cell *cell)
 }
 
 /**
- * As tr__turn_wake, but for a turn that is not parked: it was woken already, or is only beginning
- * to wait.
+ * As tr__turn_wake, but for a turn that is not parked, because it was woken already or is only
+ * beginning to wait.
  */
 void tr__turn_wake_early(struct tr_self *self, tr_status outcome);
 
@@ -151,8 +158,8 @@ static inline void turn_wake(struct tr_self *self, tr_status outcome)
 }
 
 /**
- * Resumes the woken turns of an actor. Stops when an order arrives, or when the turns or the time
- * of the run are used up. Returns false if the actor has stopped running.
+ * Resumes the woken turns of an actor. Stops when an order arrives, and when the turns or the time
+ * of the run are used up. Returns false if the actor does not run any more.
  */
 bool tr__turns_resume(struct worker *worker, struct cell *cell);
 
@@ -160,9 +167,9 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell);
 void tr__turns_cancel(struct worker *worker, struct cell *cell);
 
 /**
- * Drops the parked turns of an actor after a fault of it was trapped. Their stacks are not unwound,
- * and what tr_defer registered does not run. A turn for which a function runs on a helper thread is
- * dropped when that function has returned.
+ * Drops the parked turns of an actor, because a fault of the actor was trapped. Their stacks are
+ * not unwound, and the functions that tr_defer has registered do not run. If a function of
+ * tr_blocking runs for a turn, the turn is dropped when that function has returned.
  */
 void tr__turns_abandon(struct worker *worker, struct cell *cell);
 
@@ -170,40 +177,40 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell);
 void tr__waits_fire(struct worker *worker, tr_time now_ns);
 
 /**
- * Detaches the state of an actor that gets another one. The turns that wait keep the old state
- * until the last of them has ended. Returns false if there is no memory.
+ * Takes the state away from an actor, because it gets another one. The turns that wait keep this
+ * old state until the last of them has ended. Returns false when out of memory.
  */
 bool tr__state_keep(struct worker *worker, struct cell *cell);
 
 /**
- * Marks a turn as stuck: its handler does not return, and another thread has taken the worker. The
- * worker continues with worker->stacks.fiber, without the turn. No code of the turn's actor runs
- * until tr__turn_unstick. Returns false if there is no memory; nothing has changed then. On the
- * thread that has taken the worker.
+ * Marks a turn as stuck, because its handler does not return and another thread has taken the
+ * worker. The worker continues with worker->stacks.fiber, without the turn. No code of the turn's
+ * actor runs until tr__turn_unstick. Returns false when out of memory; then nothing has changed. On
+ * the thread that has taken the worker.
  */
 TR_MUST_CHECK bool tr__turn_stick(struct tr_self *self);
 /**
- * Allocates the records that tr__turn_stick needs, so that tr__turn_stick allocates a fiber at
- * most. Call it before. Returns false if there is no memory.
+ * Allocates the records that tr__turn_stick needs. To be called before tr__turn_stick, which then
+ * allocates at most a fiber. Returns false when out of memory.
  */
 TR_MUST_CHECK bool tr__turn_prepare(struct tr_self *self);
 
 /**
- * Resumes the stuck turn of an actor. Runs on the thread of that turn, which has come back to the
- * runtime. `bits` were taken from the actor's control word: the other orders in it are put back and
- * handled later. Returns false if the actor has stopped running.
+ * Resumes the stuck turn of an actor, on the thread of that turn, which has come back to the
+ * runtime. `bits` were taken out of the actor's control word. This puts the other orders in `bits`
+ * back, so that they are handled later. Returns false if the actor does not run any more.
  */
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 
 /**
- * Ends the fiber of a detached turn whose handler has returned: switches to the fiber that resumed
- * it.
+ * Ends the fiber of a detached turn whose handler has returned: switches to the fiber that has
+ * resumed the turn.
  */
 TR_NO_RETURN void tr__turn_switch_back(struct tr_self *self, tr_next next);
 
 /**
- * Whether this turn is a barrier while it waits. Tests only the first message of a batch, because
- * no batch of several messages has one for which barrier_if is true.
+ * Whether this turn is a barrier while it waits. Of a batch it tests only the first message: a
+ * message for which barrier_if is true is never in a batch with others.
  */
 static inline bool turn_wants_barrier(const struct tr_self *self)
 {
@@ -215,16 +222,19 @@ static inline bool turn_wants_barrier(const struct tr_self *self)
 }
 
 /**
- * Makes a turn a barrier: no ask or notice of its actor begins before tr__barrier_end. Several
- * turns of an actor may be barriers at the same time.
+ * Makes a turn a barrier: until tr__barrier_end, no ask or notice of its actor starts a turn.
+ * Several turns of an actor may be barriers at the same time.
  */
 void tr__barrier_begin(struct tr_self *self);
-/** Ends the barrier of a turn. If it was the actor's last one, releases the mail that waited. */
+/**
+ * Ends the barrier of a turn. If no other turn of the actor is a barrier, releases the mail that
+ * waited.
+ */
 void tr__barrier_end(struct tr_self *self);
 
-/** Prepares the next stretch of a turn, if its actor is metered or behind a barrier. */
+/** Prepares the next stretch of a turn whose actor is metered or behind a barrier. */
 void tr__resume_prepare(struct tr_self *self);
-/** Ends a turn that has waited. Returns false if its actor has stopped running. */
+/** Ends a turn that has waited. Returns false if its actor does not run any more. */
 bool tr__resumed_turn_finish(struct tr_self *self);
 
 #endif

@@ -3,8 +3,9 @@
  * Stretches: resuming a turn that has waited, until it waits again or ends.
  *
  * These functions are inline, because the processor mispredicts the return from a function that
- * contains a switch of stacks. So there is no call between the switch and the code that waits, or
- * between the switch and the code that runs an actor. actor/turn/park.h explains turns that wait.
+ * contains a switch of stacks. With inline functions there is no call between the switch and the
+ * code that waits, and no call between the switch and the code that runs an actor.
+ * actor/turn/park.h explains turns that wait.
  */
 #ifndef ACTOR_TURN_RESUME_H
 #define ACTOR_TURN_RESUME_H
@@ -19,8 +20,8 @@
 #define RESUME_INLINE __attribute__((__always_inline__)) static inline
 
 /**
- * Moves a turn that begins to wait to the end of the list of turns that have waited. If the turn
- * was also the last one to wait before, it is there already.
+ * Moves a turn that begins to wait to the end of the list of turns that have waited. Does nothing
+ * if the turn is there already, because it was also the last turn that waited before.
  */
 RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 {
@@ -31,8 +32,9 @@ RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 }
 
 /**
- * Runs a turn of the running actor until it waits again, is stuck or has ended. Returns true if it
- * has ended. `is_stuck`: the turn was stuck, and this is the thread that was stuck in it.
+ * Runs a turn of the running actor until the turn waits again, is stuck or has ended. Returns true
+ * if the turn has ended. `is_stuck`: the turn was stuck, and this is its thread, which has come
+ * back.
  */
 RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, struct tr_self *self,
                                      bool is_stuck)
@@ -63,7 +65,8 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
 }
 
 /**
- * As resume_until_wait, but for a waiting turn: removes it from the count of parked turns first.
+ * As resume_until_wait, but for a turn that waits: first takes the turn out of the count of parked
+ * turns.
  */
 RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struct tr_self *self)
 {
@@ -74,7 +77,7 @@ RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struc
     return resume_until_wait(worker, cell, self, false);
 }
 
-/** As resume_parked, but for a turn that is cancelled, whose actor need not be the running one. */
+/** As resume_parked, but for a turn that is cancelled. Its actor need not be the running actor. */
 RESUME_INLINE bool resume_cancelled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -87,7 +90,7 @@ RESUME_INLINE bool resume_cancelled(struct tr_self *self)
 
 /**
  * Resumes the first woken turn. After a trapped fault, abandons all waiting turns instead. Returns
- * false if the actor has stopped running.
+ * false if the actor does not run any more.
  */
 RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
 {
@@ -98,18 +101,18 @@ RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
         return true;
     }
     struct tr_self *self = woken_pop(cell);
-    /* the envelope was freed: tr__ask_is_here must not find it */
+    /* the envelope was freed, so tr__ask_is_here must not find it here */
     worker->turns.message->envelope = NULL;
     if (!resume_parked(worker, cell, self))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
 }
 
-/** Whether park_plainly can be used when this turn waits again. */
+/** Whether this turn can use park_plainly when it waits again. */
 RESUME_INLINE bool park_is_plain(const struct tr_self *self)
 {
     const struct worker *worker = self->worker;
-    /* One test for several rare conditions, instead of a branch for each. */
+    /* This is one test for several rare conditions. A branch for each condition would be slower. */
     uintptr_t is_odd = (uintptr_t)self->capacity.favoured | (uintptr_t)self->capacity.grant |
                        (uintptr_t)self->outbox | (self->cell->flags & (CELL_METERED | CELL_IDLES));
     TR_ASSERT_SLOW(!self->job); /* a turn with a job waits by tr__turn_park */

@@ -2,10 +2,10 @@
 /**
  * Runs: take an actor from the run queue, call its handlers, and queue it again or let it wait.
  *
- * Every message takes this path. So the code for ordinary actors and messages is inline, with few
- * tests, and the code for all others is in separate functions. An actor is ordinary while none of
- * CELL_SLOW_RUN is set, it has no control bits, and its door has no mail. A message is ordinary if
- * it is a notice whose data is inside its envelope.
+ * Every message takes this path. So the code for ordinary actors and messages is inline and has few
+ * tests, and the code for all other actors and messages is in separate functions. An actor is
+ * ordinary while none of CELL_SLOW_RUN is set, it has no control bits, and its door has no mail. A
+ * message is ordinary if it is a notice whose data is inside its envelope.
  */
 #include "actor/turn/run.h"
 
@@ -25,8 +25,9 @@
 #include "actor/mail/mail.h"
 
 /*
- * RUN_INLINE functions are compiled six times, once for each call mode. With a sanitizer they are
- * compiled once: that is five times faster, and the speed of such a build does not matter.
+ * The compiler makes six copies of each RUN_INLINE function, one for each call mode. With a
+ * sanitizer it makes one copy only. That compiles five times faster, and the speed of such a build
+ * does not matter.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RUN_INLINE static inline
@@ -36,8 +37,8 @@
 
 /*
  * Hides from the compiler how a pointer was computed, and what was read through it. Otherwise the
- * compiler keeps these values and the addresses of members in registers, which are scarce here, or
- * on the stack.
+ * compiler would keep these values, and the addresses of members, in registers or on the stack.
+ * Registers are scarce here.
  */
 #define RUN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
@@ -52,9 +53,9 @@ enum call_mode {
 /* ---- Messages. ---- */
 
 /*
- * Ends a turn that has needs_slow_end, a request without an answer, or a result other than
- * TR_NEXT_SAME. Returns what tr__turn_apply_result returns. If the turn has waited, ends its fiber
- * and does not return.
+ * Ends a turn that needs more than the fast end: it has needs_slow_end, a request without an
+ * answer, or a result other than TR_NEXT_SAME. Returns what tr__turn_apply_result returns. If the
+ * turn has waited, ends its fiber and does not return.
  */
 __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *self, tr_next next)
 {
@@ -63,7 +64,7 @@ __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *sel
     return tr__turn_finish(self, next);
 }
 
-/* Prepares a turn that is about to begin, if its actor is metered or behind a barrier. */
+/* Prepares a turn that is about to begin, and whose actor is metered or behind a barrier. */
 static void look_closely(struct tr_self *self)
 {
     const struct cell *cell = self->cell;
@@ -74,7 +75,10 @@ static void look_closely(struct tr_self *self)
         turn_require_slow_end(self); /* tr__turn_finish clears is_behind */
 }
 
-/* Whether a function takes this mail in place of a handler. Then the envelope was taken. */
+/*
+ * If there is a function that takes mail of this kind in place of a handler, calls it and returns
+ * true. Then the envelope was taken.
+ */
 __attribute__((__noinline__)) static bool mail_takes_turn(struct worker *worker, struct cell *cell,
                                                           struct envelope *envelope)
 {
@@ -85,8 +89,8 @@ __attribute__((__noinline__)) static bool mail_takes_turn(struct worker *worker,
 }
 
 /*
- * Accounts for a message that was removed from the mailbox, if the message or its actor is not
- * ordinary. Returns false if there is nothing to handle; then the envelope was taken.
+ * Updates the counts for a message that was removed from the mailbox, if the message or its actor
+ * is not ordinary. Returns false if there is nothing to handle; then the envelope was taken.
  */
 __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
                                                         struct envelope *envelope)
@@ -118,8 +122,8 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
 }
 
 /*
- * Notifies a durable actor that a message ended without a turn: the actor may wait for that message
- * before it sleeps.
+ * Notifies a durable actor that a message has ended without a turn. The actor may be waiting for
+ * that message before it sleeps.
  */
 static void message_skipped(struct worker *worker, struct cell *cell)
 {
@@ -135,12 +139,13 @@ __attribute__((__noinline__)) static void message_unhandled(struct tr_self *self
     message_skipped(self->worker, self->cell);
 }
 
-/* Ends a request that timed out before it was handled: it becomes a dead letter. */
+/* Ends a request that has timed out before its turn. The request becomes a dead letter. */
 __attribute__((__noinline__)) static void message_late(struct tr_self *self,
                                                        struct envelope *envelope)
 {
     self->envelope = NULL;
-    envelope->kind = ENVELOPE_ANSWERED; /* the asker has got TR_TIMEOUT: send no answer */
+    /* the asker has got TR_TIMEOUT already, so send no answer */
+    envelope->kind = ENVELOPE_ANSWERED;
     tr__mail_bury_one(self->worker, self->cell, envelope, TR_TIMEOUT);
     message_skipped(self->worker, self->cell);
 }
@@ -160,7 +165,7 @@ RUN_INLINE tr_next call_unfollowed(struct tr_self *self, const tr_handler *handl
     return next;
 }
 
-/* As call_unfollowed, but with CALL_FOLLOWING in `mode` the turn may be followed. */
+/* As call_unfollowed, but if `mode` has CALL_FOLLOWING, the turn may be followed. */
 RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
                                 tr_next (*call)(tr_self *, void *, const void *), void *state,
                                 const void *message, enum call_mode mode)
@@ -175,8 +180,8 @@ RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
 }
 
 /*
- * As message_turn, but for a message that is accounted for already, and that is not ordinary or not
- * `quick`.
+ * As message_turn, but the counts for this message are updated already. For a message that is not
+ * ordinary, or that has no `quick` entry in the dispatch table.
  */
 RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker, struct cell *cell,
                                     struct envelope *envelope, enum call_mode mode)
@@ -210,7 +215,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     else
         envelope_give(&worker->pool, self->envelope);
     TR_ASSERT_SLOW(turn_is_plain(self));
-    self->envelope = NULL; /* the envelope was freed: tr__ask_is_here must not find it */
+    self->envelope = NULL; /* the envelope was freed, so tr__ask_is_here must not find it here */
     return true;
 }
 
@@ -218,7 +223,7 @@ static_assert(TR_NEXT_SAME == 0, "the end of an ordinary turn is one test");
 
 /*
  * As message_turn, but for a request whose data is inside its envelope. The actor must have none of
- * CELL_COUNTS_MESSAGES. The request is accounted for already.
+ * CELL_COUNTS_MESSAGES. The counts for this request are updated already.
  */
 RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, enum call_mode mode)
@@ -240,17 +245,14 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
-    /*
-     * a message of a channel or a timer: give it a causal id, by which the turns that it leads to
-     * are found
-     */
+    /* the envelope was freed, so tr__ask_is_here must not find it here */
     self->envelope = NULL;
     return true;
 }
 
 /*
- * Handles a message that was removed from the cycle. With `is_plain` the actor must have none of
- * CELL_SLOW_CAPACITY. Returns false if the actor has stopped running.
+ * Handles a message that was removed from the cycle. If `is_plain`, the actor must have none of
+ * CELL_SLOW_CAPACITY. Returns false if the actor does not run any more.
  */
 RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, bool is_plain, enum call_mode mode)
@@ -299,15 +301,15 @@ static inline bool has_control(const struct cell *cell)
     return atom32_load(&cell->control, ATOM_RELAXED);
 }
 
-/* Whether the turns or the time of the run are used up. */
+/* Whether the run has used up its turns or its time. */
 static inline bool is_used_up(const struct tr_self *self, const struct worker *worker)
 {
     return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
 }
 
 /*
- * Whether an actor without a cycle has no control bits, none of `flags` and no mail in its door. If
- * `flags` contains CELL_SLOW_RUN, true also means that the next cycle has only notices.
+ * Whether an actor without a cycle has no control bits, none of `flags`, and no mail in its door.
+ * If `flags` contains CELL_SLOW_RUN and this returns true, the next cycle has only notices.
  */
 RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 {
@@ -316,8 +318,8 @@ RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 }
 
 /*
- * Begins the cycle of an actor for which is_ordinary is true, and returns its first message.
- * Returns NULL if there is no message; then the actor is SCHED_WAITING.
+ * Begins a cycle of an actor for which is_ordinary is true, and returns its first message. If there
+ * is no message, returns NULL, and the actor is SCHED_WAITING.
  */
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
@@ -325,8 +327,8 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
     TR_ASSERT_SLOW(!cell->cycle);
     if (__builtin_expect(!last, 0)) {
         /*
-         * The cell may wait: mail of other threads posts the door, and mail of this worker finds
-         * SCHED_WAITING.
+         * The cell may wait now without a further look for mail. Mail of other threads posts the
+         * door, and mail of this worker finds SCHED_WAITING and makes the cell ready.
          */
         cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
         return NULL;
@@ -341,8 +343,8 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
 }
 
 /*
- * Returns the next message of a cycle. Returns NULL if control bits or woken turns must be handled
- * first.
+ * Returns the next message of the cycle. Returns NULL if the run must handle control bits or woken
+ * turns first.
  */
 RUN_INLINE struct envelope *take_on(struct cell *cell)
 {
@@ -352,9 +354,10 @@ RUN_INLINE struct envelope *take_on(struct cell *cell)
 }
 
 /*
- * Returns the next message to handle. NULL: the run is over, and the actor waits, is queued again
- * or is gone. A switch of stacks inside keeps only two registers, which hold `worker` and `cell`.
- * So there is no parameter `self`: the caller reads worker->turns.message afterwards.
+ * Returns the next message to handle. Returns NULL if the run is over; then the actor waits, is
+ * queued again or is gone. Inside, a switch of stacks keeps only two registers, and these hold
+ * `worker` and `cell`. So there is no parameter `self`: the caller reads worker->turns.message
+ * again afterwards.
  */
 RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {
@@ -380,16 +383,16 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
             break;
         }
         if (is_used_up(worker->turns.message, worker))
-            break; /* resumed turns or orders have used up the run */
+            break; /* resuming turns or handling orders has used up the run */
     }
     tr__cell_park_or_requeue(worker, cell);
     return NULL;
 }
 
 /*
- * Runs cycles of an actor until no mail is left, or the turns or the time of the run are used up.
- * `self` is worker->turns.message. Returns worker->turns.message as it is afterwards, because a
- * turn that waits is replaced there.
+ * Runs cycles of an actor until no mail is left, or until the run has used up its turns or its
+ * time. `self` is worker->turns.message. A turn that waits is replaced there by another record, so
+ * this returns worker->turns.message as it is at the end.
  */
 RUN_INLINE struct tr_self *cycles_run(struct worker *worker, struct cell *cell,
                                       struct tr_self *self, enum call_mode mode)
@@ -414,7 +417,7 @@ RUN_INLINE struct tr_self *cycles_run(struct worker *worker, struct cell *cell,
         }
         bool has_more;
         do {
-            RUN_OPAQUE(self); /* so that self->turns is counted in memory, by one addition */
+            RUN_OPAQUE(self); /* makes the compiler count self->turns in memory, by one addition */
             if (__builtin_expect(!message_turn(self, worker, cell, envelope, is_plain, mode), 0))
                 return worker->turns.message; /* the actor stops, or is gone */
             TR_ASSERT_SLOW(self == worker->turns.message);
@@ -435,8 +438,9 @@ RUN_INLINE struct tr_self *cycles_run(struct worker *worker, struct cell *cell,
 }
 
 /*
- * Runs an actor. Then runs the next actors of the queue, as long as the loop has nothing to do in
- * between. Returns the turns of the last actor; loop_next charges the turns of the other tasks.
+ * Runs an actor. Then runs the next actors of the queue, as long as the loop has nothing else to do
+ * between two runs. Returns the turns of the last actor. loop_next charges the turns of the actors
+ * before it.
  */
 RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
                              enum call_mode mode)
@@ -445,7 +449,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
     if (__builtin_expect(worker->loop.hooks == &worker->shutdown.stats.hooks, 0))
-        /* return after one actor, because mail/shutdown_stats.h counts each run */
+        /* return to the loop after each actor, because mail/shutdown_stats.h counts each run */
         loop_call_back(&worker->loop);
     for (;;) {
         struct cell *cell = cell_of_task(task);
@@ -503,35 +507,35 @@ uint32_t tr__cell_run_with_handoff_following(struct loop *loop, struct task *tas
 
 /* ---- Where an actor goes after a run. ---- */
 
-/* Whether an actor that does not run must run: it has mail or control bits, or should stop now. */
+/* Whether an actor that waits must run, because it has mail or control bits, or should stop now. */
 static bool is_needed(const struct cell *cell)
 {
     return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
            mail_is_over(cell);
 }
 
-/* Lets an actor wait, unless mail or an order has arrived meanwhile. */
+/* Makes an actor wait, unless mail or an order has arrived meanwhile. */
 static inline void settle_waiting(struct worker *worker, struct cell *cell)
 {
     cell_sched_change(cell, SCHED_WAITING);
     if (__builtin_expect(cell->flags & CELL_HAS_WAITING_SENDERS, 0))
         tr__waiters_serve(worker, cell);
     /*
-     * Look again for mail that arrived meanwhile. It has posted the door; do not wait for that
-     * post.
+     * Look again for mail that has arrived meanwhile. That mail has posted the door, but do not
+     * wait for the post.
      */
     mail_look(worker, cell);
     /*
-     * Mail that was taken in may become a dead letter, and this actor may subscribe to dead
-     * letters.
+     * Test sched_state again: mail that was taken in may have become a dead letter, and if this
+     * actor subscribes to dead letters, the report has made it ready.
      */
     if (cell->sched_state == SCHED_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);
 }
 
 /*
- * As settle_waiting, but for an actor that is sealed or metered. A sealed actor may stop instead of
- * waiting. Not inline, so that other actors pay for one test only.
+ * As settle_waiting, but for an actor that is sealed or metered. A sealed actor may stop here
+ * instead of waiting. This function is not inline, so that other actors pay for one test only.
  */
 __attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
 {

@@ -10,7 +10,10 @@
 #include "actor/mail/mail.h"
 #include "base/hash.h"
 
-/* Returns the entry of a handler, and makes it if needed; NULL: the table is full. */
+/*
+ * Returns the entry of a handler in the table. Makes the entry if there is none. Returns NULL if
+ * the table is full.
+ */
 static struct turn_sample *entry_of(struct worker *worker, const tr_handler *handler,
                                     const tr_behavior *behavior)
 {
@@ -91,7 +94,10 @@ void tr__samples_followed(struct tr_self *self, uint64_t record)
     samples->causal = self->causal;
 }
 
-/* Returns where the message of a turn came from, and the behavior of its sender, or NULL. */
+/*
+ * Returns from what kind of sender the message of a turn came. Sets *from to the behavior of the
+ * sender, or to NULL.
+ */
 static enum flow_origin origin_of(struct worker *worker, const tr_behavior **from)
 {
     const struct worker_samples *samples = &worker->samples;
@@ -110,7 +116,10 @@ static enum flow_origin origin_of(struct worker *worker, const tr_behavior **fro
     return FLOW_ACTOR;
 }
 
-/* Returns the entry of a flow, and makes it if needed; NULL: the table is full. */
+/*
+ * Returns the entry of a flow in the table. Makes the entry if there is none. Returns NULL if the
+ * table is full.
+ */
 static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
                                  const tr_behavior *from)
 {
@@ -137,7 +146,7 @@ static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
     return NULL;
 }
 
-/* Makes the table of flows, if there is none. Returns false if there is no memory. */
+/* Makes the table of flows, if there is none. Returns false when out of memory. */
 static bool flows_ready(struct worker *worker)
 {
     if (atomptr_load(&worker->samples.flows, ATOM_RELAXED))
@@ -151,7 +160,7 @@ static bool flows_ready(struct worker *worker)
     return true;
 }
 
-/* Adds the turn that was timed to its flow, if its sender was noted. */
+/* Adds the timed turn to its flow, if its sender was noted. */
 static void note_flow(struct worker *worker)
 {
     struct worker_samples *samples = &worker->samples;
@@ -168,8 +177,8 @@ static void note_flow(struct worker *worker)
 /* ---- Times. ---- */
 
 /*
- * Counts, without a time, a turn that was to be timed and has waited. Called by the next run: until then the worker still
- * has the handler of the turn.
+ * Counts the turn that was to be timed and has waited instead. Its time is not known. Called at the
+ * next run, because until then the worker still has the handler of that turn.
  */
 static void note_waited(struct worker *worker)
 {
@@ -193,7 +202,7 @@ static void note_waited(struct worker *worker)
     atom64_count(&entry->count, 1);
 }
 
-/* Keeps the record of a turn, if it is one of the slowest. */
+/* Keeps the record of a turn, if this turn is one of the slowest. */
 static void note_slow(struct worker *worker, const struct slow_turn *turn)
 {
     struct slow_turns *slow = &worker->samples.slow;
@@ -215,7 +224,10 @@ static void note_slow(struct worker *worker, const struct slow_turn *turn)
     lock_give(&slow->lock);
 }
 
-/* Returns how many turns a run of an actor has now: all that waits for it, up to a bound. */
+/*
+ * Returns how many turns a run of this actor would have now: one for each message that waits, but
+ * at most `turns_max`.
+ */
 static uint32_t turns_expected(const struct cell *cell, const tr_behavior *behavior,
                                uint32_t turns_max)
 {
@@ -226,8 +238,8 @@ static uint32_t turns_expected(const struct cell *cell, const tr_behavior *behav
 }
 
 /*
- * Puts the usual hooks of the loop back. If a shutdown has replaced the hooks meanwhile, leaves
- * them.
+ * Gives the usual hooks back to the loop. If a shutdown has replaced the hooks meanwhile, does
+ * nothing.
  */
 static void disarm(struct worker *worker)
 {
@@ -255,21 +267,27 @@ static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_
     note_slow(worker, &turn);
 }
 
-/* Chooses how many runs are left out before the next one that is timed: `odds` - 1 on average. */
+/*
+ * Chooses how many runs are skipped before the next timed run. With the range of timed_run this is
+ * `odds` - 1 on average.
+ */
 static void choose_skip(struct worker_samples *samples, uint32_t range)
 {
     samples->random = hash_mix(samples->random + 1);
     samples->skip = (uint32_t)(samples->random % range);
 }
 
-/* Times one turn of a run. The hooks stay in place, because only the next run shows that this turn waits. */
+/*
+ * Times one turn of a run. The hooks stay in place, because only the next run can find out that
+ * this turn waits.
+ */
 static uint32_t timed_run(struct worker *worker, struct task *task, const struct loop_hooks *usual)
 {
     struct worker_samples *samples = &worker->samples;
     struct loop *loop = &worker->loop;
     const struct cell *cell = cell_of_task(task);
     const struct dispatch *dispatch = cell->dispatch;
-    uint64_t ref = cell->identity; /* the actor may end in its turn */
+    uint64_t ref = cell->identity; /* read now, because the actor may end in its turn */
     const tr_platform *platform = loop->platform;
     uint64_t mine = ++samples->last;
     samples->behavior = dispatch ? dispatch->behavior : NULL;
@@ -288,14 +306,14 @@ static uint32_t timed_run(struct worker *worker, struct task *task, const struct
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
     tr_time ended_ns = platform->mono_now(platform);
     if (!samples->is_timing || samples->last != mine)
-        return turns; /* the timed turn has waited, and a later run has counted it */
+        return turns; /* the timed turn has waited, and a later run has already counted it */
     samples->is_timing = false;
     if (turns == 1)
         timed_end(worker, ref, begin_ns, ended_ns);
     return turns;
 }
 
-/* The `run` of the hooks in a round that is open. */
+/* The function `run` of the loop's hooks in an open round. */
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
@@ -307,10 +325,14 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
         disarm(worker);
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
-    loop_call_back(loop); /* return after one actor, because each run is counted */
+    loop_call_back(loop); /* return to the loop after each actor, because each run is counted */
     if (cell_of_task(task) == samples->rest) {
         samples->rest =
-            NULL; /* these turns belong to the run that was timed last, and its sample counts for them */
+            /*
+             * these turns are the rest of the run that was timed last, and its sample counts for
+             * them
+             */
+            NULL;
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
     samples->runs++;
@@ -320,21 +342,24 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     return ATOM_PEEK(&usual->run)(loop, task, turns_max);
 }
 
-/* Ends an open round. If it had many runs, chooses how many rounds after it are left out. */
+/* Ends an open round. If the round had many runs, chooses how many rounds after it are skipped. */
 static void round_close(struct worker *worker)
 {
     struct worker_samples *samples = &worker->samples;
     if (samples->is_timing)
         note_waited(worker);
     disarm(worker);
-    samples->rest = NULL; /* another actor may get its cell */
+    samples->rest = NULL; /* the cell may get another actor before the next open round */
     uint32_t scale = samples->runs / SAMPLE_RUNS;
     samples->scale = scale < 1 ? 1 : scale < SAMPLE_SCALE_MAX ? scale : SAMPLE_SCALE_MAX;
     samples->random = hash_mix(samples->random + 1);
     samples->gap = (uint32_t)(samples->random % (2 * samples->scale - 1));
 }
 
-/* Makes the table, or empties it if somebody has begun to look again. Returns false without memory. */
+/*
+ * Makes the table of handlers. If there is one, but a tool has begun to look again after a pause,
+ * empties the table. Returns false when out of memory.
+ */
 static bool table_ready(struct worker *worker)
 {
     struct worker_samples *samples = &worker->samples;

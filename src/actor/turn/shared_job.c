@@ -33,8 +33,8 @@ static struct shared_job *shared_job_find(const struct blocking *blocking,
 }
 
 /*
- * Returns how many shared jobs may run at once. They leave one helper to functions of tr_blocking,
- * if there are at least two.
+ * Returns how many shared jobs may run at once. If there are at least two helpers, the shared jobs
+ * leave one of them to functions of tr_blocking.
  */
 static uint32_t running_max(const struct blocking *blocking)
 {
@@ -42,7 +42,10 @@ static uint32_t running_max(const struct blocking *blocking)
     return others < TR_LOOKUPS_MAX ? others : TR_LOOKUPS_MAX;
 }
 
-/* Lets a shared job run, or wait in line. Returns whether it may begin now. Under the lock. */
+/*
+ * Admits a shared job if it may run now; otherwise puts it in line. Returns whether it may begin
+ * now. Under the lock.
+ */
 static bool admit(struct blocking *blocking, struct shared_job *shared)
 {
     shared->is_in_line = blocking->shared_running >= running_max(blocking);
@@ -51,8 +54,8 @@ static bool admit(struct blocking *blocking, struct shared_job *shared)
 }
 
 /*
- * Notes that one shared job less runs. Returns the next job in line, which may begin now; NULL:
- * none. Under the lock.
+ * Counts one running shared job less. If this lets the next job in line begin, returns that job;
+ * otherwise NULL. Under the lock.
  */
 static struct shared_job *next_in_line(struct blocking *blocking)
 {
@@ -66,8 +69,8 @@ static struct shared_job *next_in_line(struct blocking *blocking)
 }
 
 /*
- * Ends a shared job whose function has returned. Returns the next shared job that may begin; NULL:
- * none.
+ * Ends a shared job whose function has returned. Returns the next shared job that may begin now;
+ * NULL if there is none.
  */
 static struct shared_job *finish(struct blocking *blocking, struct shared_job *shared)
 {
@@ -86,8 +89,8 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
         LIST_OWNER(at, struct blocking_job, link)->is_queued = false;
     struct shared_job *next = next_in_line(blocking);
     /*
-     * The shutdown wait may wait only for this job. Wake under the lock, so that its parker still
-     * exists.
+     * The shutdown wait may be waiting for this job only. Wake it under the lock, because its
+     * parker still exists then.
      */
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     if (parker && list_is_empty(&waiting))
@@ -103,8 +106,8 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
 }
 
 /*
- * Queues a shared job for the helpers. If it cannot be queued, ends it, and begins the next one in
- * line.
+ * Queues a shared job for the helpers. If that fails, ends this job, and begins the next one in
+ * line in the same way.
  */
 static void begin(struct blocking *blocking, struct shared_job *shared)
 {
@@ -121,8 +124,9 @@ static void begin(struct blocking *blocking, struct shared_job *shared)
 }
 
 /*
- * Adds a turn to the shared job with the key of `fresh`. If there is none, `fresh` becomes that
- * shared job. Returns the shared job, and writes whether it begins now. NULL: too many names wait.
+ * Adds a turn to the shared job that has the key of `fresh`. If no shared job has this key, `fresh`
+ * becomes one. Returns the shared job, and sets *begins to whether it begins now. Returns NULL if
+ * too many look-ups wait.
  */
 static struct shared_job *join(struct blocking *blocking, struct blocking_job *job, bool *begins)
 {
@@ -166,7 +170,8 @@ void tr__shared_submit(struct tr_self *self)
     if (shared != fresh)
         source_resize(&system->source, fresh, 0);
     if (begins)
-        begin(&system->blocking, fresh); /* the job may end here and wake this turn */
+        /* before this returns, the job may have ended and woken this turn */
+        begin(&system->blocking, fresh);
 }
 
 void tr__shared_done(struct blocking *blocking, struct shared_job *shared)
@@ -205,7 +210,7 @@ void tr__shared_drop(struct blocking *blocking, struct shared_job *unwanted)
 }
 
 /*
- * Leaves the shared job that a turn awaits. Returns false if the shared job is done: then the
+ * Leaves the shared job for which a turn waits. Returns false if the shared job is done; then the
  * envelope of the turn is on its way.
  */
 static bool leave(struct tr_self *self, struct blocking_job *job)
@@ -242,7 +247,7 @@ tr_status tr__shared_await(struct tr_self *self, struct shared_job *fresh, void 
         if (!has_left)
             (void)turn_park_at(self, TR_NEVER, NULL); /* wait for the envelope */
     }
-    /* the turn was woken, or parking has failed, before the job was submitted */
+    /* either the turn was woken before its job was submitted, or it could not wait */
     if (!job.is_submitted)
         source_resize(&worker->system->source, fresh, 0);
     if (status == TR_OK && (has_left || !job.is_submitted))

@@ -6,7 +6,10 @@
 #include "base/assert.h"
 #include "fiber/fiber.h"
 
-/* How many free stacks keep their memory. Few, because these stacks are large. */
+/*
+ * How many free stacks of each pool keep their memory. The number is small, because these stacks
+ * are large.
+ */
 enum { RESERVE = 1 };
 
 tr_status tr__stacks_pool(struct worker *worker, size_t bytes, struct fiber_pool **pool)
@@ -68,16 +71,16 @@ void tr__stacks_free(struct worker *worker)
 }
 
 /*
- * Main function of a larger fiber: runs one actor, and then returns to the loop on a fiber of the
- * loop's size.
+ * Main function of a larger fiber: runs one actor, and then continues the loop on a fiber of the
+ * usual size.
  */
 static void guest_main(void *context)
 {
     struct worker *worker = context;
     struct worker_stacks *stacks = &worker->stacks;
     /*
-     * This cannot fail: the stack that the loop has just left is in the pool again, and so is the
-     * spare one.
+     * This cannot fail, because the stack that the loop has just left is in the pool again, and the
+     * spare stack is there too.
      */
     tr_status status = tr__fiber_new(&stacks->pool, tr__worker_fiber, worker, &stacks->home);
     TR_ASSERT(status == TR_OK);
@@ -91,7 +94,7 @@ void tr__stack_enter(struct worker *worker, struct cell *cell)
     TR_ASSERT(!worker->stacks.home);
     struct fiber_pool *pool = stack_pool(worker, cell);
     struct fiber *fiber = tr__fiber_pool_take(pool);
-    if (!fiber) /* no other fiber is free, but tr__stack_keep has left a spare one */
+    if (!fiber) /* no other fiber is free, so take the spare one that tr__stack_keep has left */
         fiber = tr__fiber_pool_take_spare(pool);
     tr__fiber_prepare(fiber, guest_main, worker);
     cell_sched_change_from(cell, SCHED_RUNNING, SCHED_READY);

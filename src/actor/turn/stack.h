@@ -4,9 +4,10 @@
  *
  * A handler runs on the fiber of its worker's loop, whose stack has the size of the system's
  * options. Before the run of an actor with a larger stack, the loop switches to a fiber of that
- * size. After the run it switches back. So only such actors pay for larger stacks: two switches a
- * run. The stacks are in pools of the worker, one for each power of two, which are made when an
- * actor first needs them. An actor that waits keeps its stack, an idle actor has none.
+ * size. After the run it switches back. So only such actors pay for larger stacks: two switches for
+ * each run. The stacks are in pools of the worker, one pool for each power of two. A pool is made
+ * when an actor first needs it. An actor with a turn that waits keeps the stack of that turn. An
+ * idle actor has no stack.
  *
  * Such an actor has CELL_METERED. So its runs are slow runs, which check the stack. It never moves
  * to another worker, and its budget record names the pool of its stacks.
@@ -18,17 +19,18 @@
 #include "base/assert.h"
 
 /**
- * Sets *pool to the pool for stacks of `bytes`, and makes it if there is none. Sets it to NULL if
- * the stacks of the worker are large enough. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT. Worker only.
+ * Sets *pool to the worker's pool of stacks with `bytes`. Makes the pool if there is none. If the
+ * usual stacks of the worker are large enough, sets *pool to NULL. Returns TR_OK, TR_NO_MEMORY or
+ * TR_LIMIT. Worker only.
  */
 TR_MUST_CHECK tr_status tr__stacks_pool(struct worker *worker, size_t bytes,
                                         struct fiber_pool **pool);
 /**
- * Gives back memory of free stacks of these pools. Returns true if more may be left. Worker
- * only.
+ * Frees memory of free stacks in the pools of larger stacks. Returns true if more such memory may
+ * be left. Worker only.
  */
 bool tr__stacks_trim(struct worker *worker);
-/** Frees the pools of larger stacks, when the worker ends. */
+/** Frees the pools of larger stacks. Called when the worker ends. */
 void tr__stacks_free(struct worker *worker);
 
 /** Returns the pool from which an actor gets its stacks. Owner only. */
@@ -39,7 +41,10 @@ static inline struct fiber_pool *stack_pool(struct worker *worker, const struct 
     return pool ? pool : &worker->stacks.pool;
 }
 
-/** Whether a run of an actor with CELL_METERED has to change the stack first. Owner only. */
+/**
+ * Whether the loop must change the stack before it can run this actor, which has CELL_METERED.
+ * Owner only.
+ */
 static inline bool stack_is_wrong(const struct worker *worker, const struct cell *cell)
 {
     return cell->extra->budget->stacks && !worker->stacks.home;
@@ -52,14 +57,14 @@ static inline bool stack_is_wrong(const struct worker *worker, const struct cell
 TR_NO_RETURN void tr__stack_enter(struct worker *worker, struct cell *cell);
 
 /**
- * Returns a fiber for the loop, because a turn keeps the current one. Returns NULL if there is no
+ * Returns a fiber for the loop, because a turn keeps the current fiber. Returns NULL when out of
  * memory; then nothing has changed. Worker only.
  */
 struct fiber *tr__stack_keep(struct worker *worker);
 
 /**
- * Ends the current fiber, and calls main(context) on a fresh fiber of the loop's size. Never fails.
- * Not to be called on the fiber of a turn that has waited, or of a hook.
+ * Ends the current fiber, and calls main(context) on a fresh fiber of the usual size. Never fails.
+ * Must not be called on the fiber of a turn that has waited, nor on the fiber of a hook.
  */
 TR_NO_RETURN void tr__stack_restart(struct worker *worker, void (*main)(void *context),
                                     void *context);

@@ -42,7 +42,7 @@ void tr__become_forget(struct tr_self *self)
     self->become.message = NULL;
 }
 
-/* Clears the error and the other remains of a turn, for the next turn that uses the record. */
+/* Clears the error and other remains of a turn, so that another turn can use the record. */
 static void turn_remains_clear(struct tr_self *self)
 {
     self->defer_count = 0;
@@ -117,7 +117,7 @@ static void envelope_done(struct tr_self *self)
         envelope_give(&self->worker->pool, envelope);
 }
 
-/* Makes a dead letter of a message of this turn, which no handler has taken. */
+/* Makes a dead letter of a message of this turn, because no handler has taken it. */
 static void bury_unhandled(struct tr_self *self, const void *message)
 {
     struct worker *worker = self->worker;
