@@ -18,7 +18,7 @@ struct cell;
 struct tr_self;
 struct worker;
 
-/** The answer to a WHY: the part of a tr_why_report that this actor could fill in, as bytes. */
+/** The answer to a WHY: a report of the kind that was asked for, up to the last byte in use. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 /**
  * Whether an envelope is the reply to a WHY. If no turn waits for such a reply any more, it does

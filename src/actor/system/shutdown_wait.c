@@ -180,7 +180,7 @@ static void abandon(struct tr_system *system)
 }
 
 /*
- * Does what is due before the deadline. If /user has not begun to stop in time, asks for a sweep
+ * Does what is due before the deadline. If /user has not started to stop in time, asks for a sweep
  * that stops the top-level actors. Returns the time at which the thread must look again at the
  * latest.
  */
