@@ -191,8 +191,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     } else {
         atom64_count(&worker->counters.handled, 1);
         /*
-         * Return the envelope to its timer or channel now, because below the actor may end, and its
-         * timers and channels with it.
+         * Return the envelope to its timer or channel now. Below, the actor may end, and its timers
+         * and channels end with it.
          */
         if (self->envelope->kind == ENVELOPE_EVENT || self->envelope->kind == ENVELOPE_CHANNEL)
             envelope_done(self);
@@ -215,8 +215,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
 }
 
 /*
- * Ends a message turn that was aborted, and continues with the worker's loop. Runs on a fresh
- * stack, because the stack of the turn was dropped.
+ * Ends the turn of a message that was aborted, and continues with the worker's loop. Runs on a
+ * fresh stack, because the stack of the turn was dropped.
  */
 static void message_crashed(void *context)
 {
@@ -255,8 +255,8 @@ static void call_crashed(void *context)
 
 /*
  * Returns a fiber for a call; NULL if there is none. The last signal of an incarnation must be
- * delivered (L-05), so one fiber is reserved for it. One is enough: the handlers of these signals
- * cannot spawn, so none of them runs inside another.
+ * delivered (L-05), so one fiber is reserved for it. One fiber is enough: the handlers of last
+ * signals cannot spawn, so no such handler runs inside another one.
  */
 static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, enum turn_kind kind,
                                 struct tr_self *self)
@@ -273,8 +273,8 @@ static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, 
 }
 
 /*
- * Reserves another fiber for the last signal. A stack is available, because the fiber that was
- * reserved before has returned to the pool.
+ * Reserves another fiber for the last signal. This cannot fail for lack of a stack, because the
+ * fiber that was reserved before has returned to the pool.
  */
 static void keep_last(struct worker *worker)
 {
@@ -314,7 +314,7 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     if (is_watched)
         tr__budget_call_begin(worker, cell);
     if (!running)
-        /* so that time before and after the call is not charged to the actor */
+        /* so that the actor is not charged for the time before and after the call */
         loop_step(&worker->loop);
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
@@ -355,13 +355,16 @@ void tr__turn_abort(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     self->call.next = next;
     TR_ASSERT(self->is_detached ? !worker->turns.depth : self == worker_turn(worker));
-    /* The defers of a detached turn run on the fiber that resumed it, which cannot be dropped. */
+    /*
+     * The defers of a detached turn run on the fiber that resumed the turn, and that fiber must not
+     * be dropped.
+     */
     TR_ASSERT(!self->is_detached || self->state == TURN_RUNS);
     struct worker_stacks *stacks = &worker->stacks;
     if (!worker->turns.depth && !self->is_detached)
         tr__stack_restart(worker, message_crashed, self);
     if (stacks->host.current->pool == &stacks->pool)
         tr__fiber_replace(&stacks->host, &stacks->pool, call_crashed, self);
-    call_crashed(self); /* on this stack: a pool of larger stacks may have no spare one */
+    call_crashed(self); /* use this stack, because a pool of larger stacks may have no spare one */
     TR_NOT_REACHED("an ended fiber was continued");
 }

@@ -16,8 +16,8 @@ struct worker;
 /**
  * Calls user code that handles no message, on a fiber of its own. Then runs the defers of that
  * turn. Returns the turn, which is valid until tr__call_hook_end; self->call.next is the result.
- * Returns NULL if there is no stack or the calls are nested too deep: nothing was called. Owner
- * only.
+ * Returns NULL if nothing was called, because there is no stack or the calls are nested too deep.
+ * Owner only.
  */
 struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum turn_kind kind,
                               tr_next (*call)(tr_self *self, void *state, const void *message),
@@ -26,27 +26,28 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
 void tr__call_hook_end(struct tr_self *self);
 
 /**
- * Drops the set-up message that was passed to tr_become, if any. Call it before the turn's scratch
- * memory is freed.
+ * Drops the set-up message that the turn has passed to tr_become, if there is one. To be called
+ * before the scratch memory of the turn is freed.
  */
 void tr__become_forget(struct tr_self *self);
 
 /**
- * Does what a handler's result asks for. Returns false if the actor has stopped running: it may be
- * gone then, and its cell may belong to another actor, on another worker. Owner only.
+ * Does what the result of a handler asks for. Returns false if the actor does not run any more.
+ * Then the actor may be gone, and its cell may belong to another actor, on another worker. Owner
+ * only.
  */
 bool tr__turn_apply_result(struct tr_self *self, tr_next next);
 
 /**
- * Ends a turn for whose message there is no handler: makes the message a dead letter, and refuses a
- * request. Ignores a signal.
+ * Ends a turn whose message has no handler. Makes the message a dead letter and, if it is a
+ * request, refuses it. Ignores a signal.
  */
 void tr__turn_unhandled(struct tr_self *self);
 
 /**
- * Ends the turn of a message on the fiber of the worker, if the turn cannot end the quick way:
- * tr_self.needs_slow_end is set, a request has no answer, or the result is not TR_NEXT_SAME.
- * Returns what tr__turn_apply_result returns.
+ * Ends the turn of a message that needs more than the fast end, on the fiber of the worker. It
+ * needs more if tr_self.needs_slow_end is set, if a request has no answer, or if the result is not
+ * TR_NEXT_SAME. Returns what tr__turn_apply_result returns.
  */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 

@@ -90,7 +90,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     return TR_OK;
 }
 
-/* Frees a signal that the client does not wait for any more. It counts as never sent. */
+/* Frees a signal that the client does not want any more, and counts it as never sent. */
 static void drop(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;
@@ -101,8 +101,8 @@ static void drop(struct tr_client *client, struct envelope *envelope)
 }
 
 /*
- * Frees a message. A request is sent back to the asker as an exception with this status, because a
- * client never answers requests.
+ * Frees a message. If the message is a request, sends it back to its asker as an exception with
+ * this status, because a client never answers requests.
  */
 static void put_away(struct tr_client *client, struct envelope *envelope, tr_status status)
 {
@@ -168,8 +168,8 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
 }
 
 /*
- * Takes the answer to a wait for capacity. The answer belongs to the current wait, because no
- * answer is sent to a wait that has ended.
+ * Takes the answer to the wait for capacity. It must be an answer to the current wait, because no
+ * answer is sent for a wait that has ended.
  */
 static void take_grant(struct tr_client *client, struct envelope *envelope)
 {
@@ -241,8 +241,8 @@ void tr__client_look_last(struct tr_client *client)
 {
     TR_ASSERT_SLOW(client_is_mine(client));
     /*
-     * Read is_over before the look: after is_over no thread sends any more, so the look finds all
-     * mail.
+     * Read is_over before the look. When is_over is set, no thread sends any more, so the look
+     * finds all mail.
      */
     client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     tr__client_look(client);
@@ -254,7 +254,10 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
     const tr_platform *platform = client->system->platform;
     if (client->is_last || deadline_ns <= platform->mono_now(platform))
         return false;
-    /* After is_over no thread sends any more, but the caller must look once more for mail. */
+    /*
+     * When is_over is set, no thread sends any more, but the caller must look once more for mail
+     * that has arrived before.
+     */
     client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     if (client->is_last)
         return true;
@@ -316,7 +319,10 @@ void tr_client_free(tr_client *client)
     tr__client_calls_end(client);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     struct door_mail *chain = door_close(&cell->door, &is_posted);
-    /* A post that is on its way must arrive before the slot is given to another actor. */
+    /*
+     * If a post of the cell is on its way, wait until it has arrived, before the slot is given to
+     * another actor.
+     */
     while (is_posted && !ready_take(&client->ready))
         system->platform->yield(system->platform);
     take_in(client, chain);
@@ -395,8 +401,8 @@ static bool is_wanted(const struct envelope *envelope, const tr_type *type)
 }
 
 /*
- * Updates the counts for a received message that leaves the ring. `rank` is its place in the ring,
- * counted from the newest message, which has 1.
+ * Updates the counts, because a received message leaves the ring. `rank` is the place of the
+ * message in the ring, counted from the newest message, which has rank 1.
  */
 static void received_leave(struct tr_client *client, uint32_t rank)
 {
@@ -407,8 +413,8 @@ static void received_leave(struct tr_client *client, uint32_t rank)
 }
 
 /*
- * Removes the oldest message of a type from the ring and returns it; NULL: there is no such
- * message. `type` NULL: any type.
+ * Removes the oldest message of a type from the ring and returns it. Returns NULL if there is no
+ * such message. `type` NULL: any type.
  */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
@@ -427,7 +433,10 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             drop(client, envelope);
             continue;
         }
-        /* A message of the program may have the name of a signal, but is not the signal. */
+        /*
+         * A message of the program may have the same name as a signal, but the client does not want
+         * it.
+         */
         bool is_forged = signal && envelope->kind != ENVELOPE_SIGNAL;
         if (!picked && !is_forged && is_wanted(envelope, type)) {
             picked = envelope;
@@ -436,7 +445,10 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             ring_push(&others, envelope);
         }
         if (picked && !others)
-            /* the picked message was the first of the ring, so the others keep their order */
+            /*
+             * the picked message was the first of the ring, so the order of the others has not
+             * changed
+             */
             break;
     }
     ring_join(&others, &client->received);
@@ -445,8 +457,8 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
 }
 
 /*
- * Waits for a message of a type and sets client->lent to it, or to NULL if none came in time.
- * `type` NULL: any type.
+ * Waits for a message of a type, and sets client->lent to it. If no such message comes in time,
+ * sets client->lent to NULL. `type` NULL: any type.
  */
 static void receive(struct tr_client *client, const tr_type *type, tr_time timeout_ns)
 {

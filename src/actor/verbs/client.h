@@ -20,8 +20,8 @@ TR_BEHAVIOR_DECLARE(tr_inbox);
 /** An ask of a client. */
 struct client_ask {
     /*
-     * The next ask in the same place of the table, or in the queue of due asks while its callback
-     * is due.
+     * The next ask in the same place of the table. While the callback of this ask is due, the next
+     * ask in the queue of due asks.
      */
     struct client_ask *next;
     struct envelope *answer; /* NULL: no answer has arrived */
@@ -31,12 +31,16 @@ struct client_ask {
     const tr_callback *callback; /* NULL: none */
     void *context;
     struct timer_node timeout; /* only used with a callback */
-    tr_status status;          /* why the ask ended without an answer; otherwise TR_OK */
+    /* if the ask has ended without an answer, the reason; otherwise TR_OK */
+    tr_status status;
     uint32_t id;
-    bool is_look; /* an ask of the runtime itself: if it times out, no trace is made */
+    bool is_look; /* the runtime itself has made this ask: if the ask times out, it gets no trace */
 };
 
-/** The ask trace that a client waits for: where the request of an ask that timed out is. */
+/**
+ * The trace of an ask for which a client waits, because the ask has timed out. It says where the
+ * request of the ask is.
+ */
 struct client_ask_trace {
     uint32_t id;
     bool is_told;
@@ -46,27 +50,26 @@ struct client_ask_trace {
 /** Takes in the mail that has arrived. The client's thread only. */
 void tr__client_look(struct tr_client *client);
 /**
- * As tr__client_look, but first sets client->is_last if the system is over. If is_last is set,
- * nothing more arrives after this call. The client's thread only.
+ * If the system is over, sets client->is_last. Then does what tr__client_look does. If is_last is
+ * set, nothing more arrives after this call. The client's thread only.
  */
 void tr__client_look_last(struct tr_client *client);
 /**
  * Waits until something arrives or the deadline passes. Returns true if the caller must look for
- * mail. Returns false without a wait if the deadline has passed, or if client->is_last was already
- * set. When the system is over, the first call sets is_last and returns true at once. The client's
- * thread only.
+ * mail. Returns false at once if the deadline has passed, or if client->is_last is set. When the
+ * system is over, the first call sets is_last and returns true at once. The client's thread only.
  */
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
 /**
  * Makes the client's descriptor readable, or not readable, as tr_client_fd says. Every call that
- * takes mail in ends with this. A late wake may have made the descriptor readable although there is
- * nothing to do. With is_sure the kernel is asked, which clears such a descriptor. In each
- * iteration of a client's event loop one call must set is_sure. The client's thread only.
+ * takes mail in ends with this. A wake that comes late may make the descriptor readable although
+ * there is nothing to do. With is_sure, this asks the kernel, which clears such a descriptor. In
+ * each iteration of a client's event loop, one call must have is_sure. The client's thread only.
  */
 void tr__client_announce(struct tr_client *client, bool is_sure);
 /**
- * Returns the deadline of a wait that begins now: 0 if timeout_ns is 0 or negative, TR_NEVER if it
- * is TR_NEVER. The client's thread only.
+ * Returns the deadline of a wait that begins now. Returns 0 if timeout_ns is 0 or negative, and
+ * TR_NEVER if timeout_ns is TR_NEVER. The client's thread only.
  */
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
 

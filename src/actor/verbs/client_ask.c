@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks of clients: the thread blocks until the answer has arrived, or checks for it at times.
+ * Asks of clients. The thread of the client either blocks until the answer has arrived, or looks
+ * for the answer from time to time.
  */
 #include "actor/verbs/client_ask.h"
 
@@ -42,8 +43,8 @@ struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t 
 }
 
 /*
- * Gives the table another number of places. If memory is short the table keeps its size, and only
- * the lists in its places become longer.
+ * Gives the table another number of places. Without memory, the table keeps its size. That does no
+ * harm: only the lists in its places become longer.
  */
 static void table_resize(struct tr_client *client, uint32_t size)
 {
@@ -112,7 +113,7 @@ tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type 
 {
     TR_ASSERT_SLOW(client_is_mine(client));
     if (client->asks.count + client->asks.due >= TR_CLIENT_ASKS_MAX)
-        return TR_LIMIT; /* the client has neither awaited nor polled its asks */
+        return TR_LIMIT; /* the client has too many asks that it has neither awaited nor polled */
     struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
     if (!ask)
         return TR_NO_MEMORY;
@@ -134,8 +135,11 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
     }
     tr_status status = TR_STOPPED;
     if (cell && cell_is_client(cell) && !ask->is_look)
-        status = TR_NO_REPLY; /* because a client does not answer requests */
-    /* An answer may arrive before ask->status is set, but only this thread takes it in, later. */
+        status = TR_NO_REPLY; /* a client does not answer requests */
+    /*
+     * The answer may arrive before ask->status is set. That does no harm, because only this thread
+     * takes the answer in, and does so later.
+     */
     else if (cell && cell_is_group_address(cell))
         status = tr__client_send_group(client, &cell, &ask->to, ask->type, message, ask);
     else if (cell)
@@ -168,8 +172,9 @@ void tr__client_ask_error(const struct client_ask *ask, tr_error *error)
 }
 
 /*
- * Whether an answer was sent after the deadline of its ask, with a precision of a millisecond. It
- * does not matter when the client looks: an answer that was sent before the deadline is not late.
+ * Whether an answer was sent after the deadline of its ask, with a precision of a millisecond. When
+ * the client looks at the answer makes no difference: an answer that was sent before the deadline
+ * is not late.
  */
 static bool is_late(const struct tr_client *client, const struct client_ask *ask,
                     const struct envelope *answer)
@@ -178,8 +183,8 @@ static bool is_late(const struct tr_client *client, const struct client_ask *ask
     if ((int32_t)(answer->payload.ask.deadline_ms - due_ms) <= 0)
         return false;
     /*
-     * If the deadline is weeks away, the low 32 bits of two times cannot be compared: compare the
-     * full times.
+     * The low 32 bits of two times cannot be compared if the deadline is weeks away. Then compare
+     * the full times.
      */
     const tr_platform *platform = client->system->platform;
     return ask->deadline_ns <= platform->mono_now(platform);
@@ -245,7 +250,7 @@ static void text_copy(char *to, size_t size, const char *from)
 
 /*
  * Finds out where the request of a timed-out ask is, and writes this to client->why and to the log.
- * Waits until the receiver's worker has answered, ASK_TRACE_NS at most.
+ * Waits until the receiver's worker has answered, but at most ASK_TRACE_NS.
  */
 static void trace_to_error(struct tr_client *client, const struct client_ask *ask)
 {
@@ -271,7 +276,8 @@ static void trace_to_error(struct tr_client *client, const struct client_ask *as
         snprintf(trace.words, sizeof trace.words, "the receiver has stopped");
     else if (!trace.is_told)
         tr__ask_trace_guess(system, ask->to, trace.words);
-    char *text = client->why.text; /* cut to its size; the log has the whole text */
+    /* this text is cut to the size of the field; the log has the whole text */
+    char *text = client->why.text;
     int length = snprintf(text, sizeof client->why.text, "%s: ", ask->type->name);
     size_t used = length < 0 ? 0 : (size_t)length;
     if (used < sizeof client->why.text)
@@ -328,7 +334,10 @@ bool tr_client_is_answered(tr_client *client, tr_pending pending)
     return ask->answer || client->is_last || ask->deadline_ns <= platform->mono_now(platform);
 }
 
-/* Waits until an ask has ended: it has an answer, or a status that says why there is none. */
+/*
+ * Waits until an ask has ended: the ask has an answer, or a status that says why there is no
+ * answer.
+ */
 static void client_ask_wait(struct tr_client *client, struct client_ask *ask)
 {
     while (ask->status == TR_OK && !ask->answer) {

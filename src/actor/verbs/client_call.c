@@ -2,9 +2,10 @@
 /**
  * Asks of clients with a callback.
  *
- * An open ask is in the table and in the wheel, also if its deadline is TR_NEVER. When it has ended
- * it leaves both and enters the queue of due asks. It stays there until tr_client_poll, or the end
- * of the client, calls its callback. So an ask is either open or due, and has exactly one outcome.
+ * An open ask is in the table and in the wheel, even if its deadline is TR_NEVER. When the ask has
+ * ended, it leaves the table and the wheel and enters the queue of due asks. It stays in this queue
+ * until tr_client_poll, or the end of the client, calls its callback. So an ask is either open or
+ * due, and has exactly one outcome.
  */
 #include "actor/verbs/client_call.h"
 
@@ -18,8 +19,8 @@ struct client_calls {
     struct wheel timeouts;
     struct client_ask *first; /* the queue of due asks */
     struct client_ask **last;
-    size_t pending;   /* asks in the wheel */
-    uint32_t calling; /* number of callbacks that are running, one inside the other */
+    size_t pending;   /* how many asks are in the wheel */
+    uint32_t calling; /* how many callbacks run now, one inside the other */
     bool is_ending;
 };
 
@@ -82,7 +83,9 @@ static struct client_ask *take(struct client_calls *calls)
     return ask;
 }
 
-/* Ends with `status` all asks in the wheel whose deadline is at or before `time_ns`. */
+/*
+ * Ends all asks in the wheel whose deadline is at or before `time_ns`, with the outcome `status`.
+ */
 static void end_until(struct tr_client *client, tr_time time_ns, tr_status status)
 {
     struct client_calls *calls = client->calls;
@@ -125,8 +128,8 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
 }
 
 /*
- * Takes in mail that has arrived. Ends the asks that have timed out, or all asks if the system is
- * over.
+ * Takes in mail that has arrived. If the system is over, ends all asks, otherwise the asks that
+ * have timed out.
  */
 static void gather(struct tr_client *client)
 {
@@ -137,7 +140,10 @@ static void gather(struct tr_client *client)
         end_until(client, TR_NEVER, TR_STOPPED);
 }
 
-/* As gather, but waits until an ask is due, no ask is pending, or the deadline has passed. */
+/*
+ * As gather, but first waits until an ask is due, until no ask is pending, or until the deadline
+ * has passed.
+ */
 static void gather_first(struct tr_client *client, tr_time deadline_ns)
 {
     struct client_calls *calls = client->calls;
@@ -157,8 +163,8 @@ static size_t call_all(struct tr_client *client)
 {
     struct client_calls *calls = client->calls;
     /*
-     * Count first: asks that end during these calls wait for the next poll, so that the current
-     * poll returns.
+     * Count the due asks first. Asks that end during these calls wait for the next poll, so that
+     * this poll returns.
      */
     size_t count = 0;
     for (const struct client_ask *ask = calls->first; ask; ask = ask->next)
@@ -178,8 +184,8 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns)
         return 0;
     size_t called = 0;
     /*
-     * A message that arrived before the last poll and is still here is not news any more: between
-     * two polls a loop receives all types that it wants.
+     * A message that has arrived before the last poll, and was not received since then, is not news
+     * any more: between two polls a loop receives all types that it wants.
      */
     client->news_count = client->fresh_count;
     if (client->calls) {

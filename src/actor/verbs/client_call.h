@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks of clients with a callback: a function receives the outcome. The client's thread only.
+ * Asks of clients with a callback, a function that gets the outcome of the ask. The client's thread
+ * only.
  */
 #ifndef ACTOR_VERBS_CLIENT_CALL_H
 #define ACTOR_VERBS_CLIENT_CALL_H
@@ -11,8 +12,8 @@ struct client_ask;
 struct tr_client;
 
 /**
- * Makes an ask with a callback due, when it has an answer or a status: moves it from the table and
- * the wheel to the queue of due asks.
+ * Makes an ask with a callback due, because the ask has an answer or a status now. Moves the ask
+ * from the table and the wheel to the queue of due asks.
  */
 void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
 /** Ends all asks with a callback and calls their callbacks, because the client is being freed. */

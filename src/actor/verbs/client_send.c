@@ -48,9 +48,9 @@ static tr_status message_refuse(struct tr_client *client, uint64_t to, const tr_
 
 /*
  * Waits for capacity, behind the senders that came before. Returns TR_OK when the client has the
- * capacity. TR_MAILBOX_FULL: it did not get it within TR_PARK_NS. TR_TIMEOUT: it did not get it
- * before the deadline of the ask. TR_STOPPED: the receiver has stopped, or the system is over. Also
- * TR_NO_MEMORY.
+ * capacity. Returns TR_MAILBOX_FULL if TR_PARK_NS passes first, and TR_TIMEOUT if the deadline of
+ * the ask passes first. Returns TR_STOPPED if the receiver stops or the system is over. May also
+ * return TR_NO_MEMORY.
  */
 static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, uint64_t to,
                                    int32_t lines, const struct client_ask *ask)
@@ -87,8 +87,8 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
 }
 
 /*
- * Counts a message as accepted and dropped at once, as the policy of its receiver
- * demands.
+ * Counts a message as accepted and drops it at once, because the policy of the receiver demands
+ * that.
  */
 static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type,
                              const void *message)
@@ -103,9 +103,9 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
 }
 
 /*
- * Whether a message is refused because the deadline of a shutdown has passed. It is refused even if
- * the order to stop has not reached its receiver yet, because otherwise a flood of messages could
- * continue. Messages between clients are not refused.
+ * Whether to refuse a message because the deadline of a shutdown has passed. This does not wait
+ * until the order to stop has reached the receiver, because a flood of messages could delay that.
+ * Messages between clients are not refused.
  */
 static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
 {
@@ -115,8 +115,8 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
 
 /*
  * Makes an envelope and delivers it, like deliver of actor/ask/deliver.h, but from a thread that is
- * not a worker. Inline, so that tr_client_tell has a copy for its kind of envelope. With `waits`,
- * waits for capacity if that is the policy of the receiver.
+ * no worker. If `waits`, and the policy of the receiver is that senders wait, waits for capacity.
+ * Inline, so that tr_client_tell has a copy for its kind of envelope.
  */
 ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
                                    enum envelope_kind kind, const tr_type *type,
@@ -194,8 +194,8 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
         if (one == TR_STOPPED)
             continue;
         /*
-         * If all are full, report the first member that was tried, because it was the turn of that
-         * member.
+         * If all members are full, the caller gets the first member that was tried, because it was
+         * the turn of that member.
          */
         if (one != TR_MAILBOX_FULL || status == TR_STOPPED) {
             status = one;
@@ -232,7 +232,10 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);
 
-/* Sends an order to a group: stop and kill to the group supervisor, other orders to each member. */
+/*
+ * Sends an order to a group. An order to stop or to be killed goes to the group supervisor. Any
+ * other order goes to each member.
+ */
 static tr_status order_group(struct tr_client *client, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = client->system;
@@ -271,8 +274,8 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
     /*
-     * A hint to look at the mail at once. If the slot has another tenant by now, that tenant looks
-     * and finds nothing.
+     * This bit makes the actor look at its mail at once. If the slot has another tenant by now,
+     * that tenant looks and finds nothing, which does no harm.
      */
     atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
@@ -349,16 +352,16 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *given, uin
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     tr__names_show(cell->name, tr__group_of_child(cell));
     /*
-     * The parent's worker adds the cell to the list of children, then posts it to the cell's own
-     * worker.
+     * The worker of the parent adds the cell to the list of children. Then it posts the cell to the
+     * cell's own worker.
      */
     tr__spawn_send_off(system, NULL, cell);
     return TR_OK;
 }
 
 /*
- * Whether the client was notified that the spawn of this actor has failed; then sets *error to the
- * reason.
+ * Whether the client was notified that the spawn of this actor has failed. If so, sets *error to
+ * the reason.
  */
 static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
 {

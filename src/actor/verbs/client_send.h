@@ -15,17 +15,18 @@ struct client_ask;
 struct tr_client;
 
 /**
- * Sends one envelope. `ask`: the ask whose request this is, or NULL. If the mailbox is full and its
- * policy is TR_PARK, the thread waits for capacity, except for an ask with a callback. The client's
- * thread only.
+ * Sends one envelope. `ask`: if the envelope is a request, the ask that it belongs to, otherwise
+ * NULL. If the mailbox is full and its policy is TR_PARK, the thread waits for capacity. It does
+ * not wait for an ask with a callback. The client's thread only.
  */
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask);
 /**
- * As tr__client_send, but to one member of a group. The caller sets *cell and *to to the cell and
- * the ref of the group address. On TR_OK they are set to the member that has the message. On
- * TR_MAILBOX_FULL they are set to the member whose turn it was: the first that was full.
+ * As tr__client_send, but sends to one member of a group. Before the call, *cell and *to are the
+ * cell and the ref of the group address. On TR_OK they are those of the member that has got the
+ * message. On TR_MAILBOX_FULL they are those of the first member that was tried, because it was the
+ * turn of that member.
  */
 tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
                                 const tr_type *type, const void *message, struct client_ask *ask);

@@ -34,8 +34,8 @@ size_t tr_self_gather(tr_self *self, tr_ref group, const tr_type *type, const vo
     for (size_t i = 0; i < count; i++)
         asks[i] = tr_self_ask(self, members[i], type, message, timeout_ns);
     /*
-     * Ignore the status: after this each ask has an outcome, or tr_try_await returns why this turn
-     * cannot wait.
+     * Ignore the status. When this returns, each ask has an outcome, or tr_try_await will return
+     * why this turn cannot wait.
      */
     (void)!tr_self_await_all(self, asks, count);
     return there;

@@ -27,7 +27,7 @@ struct supervisor {
 static tr_next fail(tr_self *self, const struct supervisor *supervisor, const tr_error *error)
 {
     /*
-     * Notify the client under the ref of the group address, because the client knows no other ref.
+     * Notify the client about the ref of the group address, because the client knows no other ref.
      */
     if (supervisor->group->spawner)
         tr__outcome_send(self->worker, supervisor->group->spawner, supervisor->ref, error);
@@ -88,8 +88,12 @@ static tr_next on_any(tr_self *self, struct supervisor *supervisor, const tr_mes
     struct board *board = &supervisor->group->board;
     uint64_t member;
     if (board_is_open(board))
-        return TR_DECLINE; /* sent to the group supervisor itself, which handles no messages */
-    /* is_ask stays false: the sender may be on another worker, so no member counts as near. */
+        /* the message was sent to the group supervisor itself, which handles no messages */
+        return TR_DECLINE;
+    /*
+     * Leave is_ask false. The sender may be on another worker, so the members on this worker have
+     * no advantage.
+     */
     struct group_letter letter = {.type = message->type, .data = message->data};
     tr_status status = tr__group_choose(supervisor->group, self->worker, &letter, &member);
     tr_next next;
@@ -107,7 +111,7 @@ TR_BEHAVIOR(tr_group_supervisor, struct supervisor, TR_SETUP_WITH(tr_group_open,
             TR_OPTIONS(.is_pinned = true));
 
 /*
- * A group supervisor is never restarted, because other actors know the members by its group
+ * A group supervisor is never restarted, because other actors know its members by the group
  * address.
  */
 static const tr_child_spec group_supervisor_spec = {.behavior = &tr_behavior_tr_group_supervisor,
@@ -144,7 +148,7 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *spawn,
     return TR_OK;
 }
 
-/* Makes a group address, and the arguments to spawn its group supervisor. */
+/* Makes a group address, and fills in the arguments for the spawn of its group supervisor. */
 static tr_status prepare(struct tr_system *system, struct group_plan *plan,
                          const tr_group_args *group, struct group_address **address,
                          struct tr_group_open *open, tr_spawn_args *supervisor)
@@ -179,7 +183,10 @@ struct group_spawn {
     tr_group_args group;
 };
 
-/* Returns false if arguments are missing, or say something that the library does not know. */
+/*
+ * Copies the arguments of a spawn. Returns false if arguments are missing, or have a member that
+ * this library does not know.
+ */
 static bool args_read(struct group_spawn *to, const tr_spawn_args *spawn,
                       const tr_group_args *group)
 {
@@ -188,9 +195,10 @@ static bool args_read(struct group_spawn *to, const tr_spawn_args *spawn,
 }
 
 /*
- * Ends the spawn of a group. `status` is the status with which the group supervisor was spawned; it
- * is returned. After TR_INIT_FAILED the group address is freed later, with the origin of the group
- * supervisor, after all members. After other errors it is freed here.
+ * Ends the spawn of a group. `status` is the result of the spawn of the group supervisor; this
+ * returns it. On any error except TR_INIT_FAILED, frees the group address. After TR_INIT_FAILED,
+ * the group address is freed later, together with the origin of the group supervisor, when all
+ * members are gone.
  */
 static tr_status finish(tr_status status, struct group_address *group, uint64_t ref,
                         uint64_t *ref_bits)
@@ -234,7 +242,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_spawn_args with_error;
     if (!group || !spawn_args_copy(spawn, &with_error))
         tr_crash(self, TR_INVALID_ARGUMENT, "spawn of a group: " SPAWN_ARGS_FAULT);

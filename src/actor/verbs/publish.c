@@ -42,9 +42,9 @@ static void give_all(struct envelope_pool *pool, struct envelope *envelope)
 }
 
 /*
- * Takes an envelope for each live subscriber, in the order of the walk. Until next_of addresses an
- * envelope, its `sender` is the ref of its receiver. If this returns TR_NO_MEMORY, it has given all
- * envelopes back.
+ * Takes an envelope for each live subscriber, in the order of the walk. The member `sender` of an
+ * envelope has the ref of its receiver, until next_of addresses the envelope. If this returns
+ * TR_NO_MEMORY, it has given all envelopes back to the pool.
  */
 static tr_status take_all(struct envelope_pool *pool, struct topic_walk *walk,
                           struct envelope **first)
@@ -103,8 +103,8 @@ static tr_status fill_all(struct envelope_pool *pool, struct envelope *first, ui
 }
 
 /*
- * Does the first pass. Sets *first to the list of filled envelopes, or to NULL if there are none or
- * the pass failed.
+ * Does the first pass. Sets *first to the list of filled envelopes. If there are no subscribers, or
+ * the pass has failed, sets *first to NULL.
  */
 static tr_status prepare(struct envelope_pool *pool, struct topic_walk *walk,
                          const struct issue *issue, struct envelope **first)
@@ -187,7 +187,10 @@ tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
     return published;
 }
 
-/* As send_all, but from a client. Returns the envelopes that were not taken, in reverse order. */
+/*
+ * As send_all, but from a client. Returns the envelopes that no receiver has taken, in reverse
+ * order.
+ */
 static struct envelope *send_all_far(struct tr_system *system, struct envelope *first,
                                      const struct issue *issue, tr_published *published)
 {
@@ -197,7 +200,7 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);
         struct cell *cell = slots_find(&system->slots, to);
-        /* After the deadline of a shutdown nothing is sent to actors, as in tr_tell. */
+        /* As in tr_tell, send nothing to actors after the deadline of a shutdown. */
         if (cell && is_forced && cell_owner(cell) != CELL_FOREIGN)
             cell = NULL;
         tr_status status = cell ? tr__capacity_take_far(cell, envelope) : TR_STOPPED;
@@ -267,7 +270,7 @@ uint64_t tr_self_topic_open(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_status status = tr_self_try_topic_open(self, name, &bits);
     if (status != TR_OK)
         tr_crash(self, status, "tr_topic_open: %s", tr_status_text(status));
@@ -301,7 +304,7 @@ tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
 tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_status status = tr_self_try_subscribe(self, topic);
     if (status != TR_OK)
         tr_crash(self, status, "tr_subscribe: %s", tr_status_text(status));

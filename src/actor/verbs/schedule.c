@@ -25,12 +25,12 @@ enum {
     PLACES_FIRST = 16
 };
 /*
- * The delay until a tick is sent again, because memory was short or the actor of a call refused the
- * tick.
+ * After this time a tick is sent again. The tick could not be sent before, because there was no
+ * memory or because the actor of a call has refused it.
  */
 #define RETRY_NS TR_MILLISECOND
 
-/** Where the tick of a call is. */
+/** Where the tick of a schedule that calls a function is. */
 enum tick {
     TICK_NONE,
     TICK_QUEUED, /* in the mailbox of the schedule's actor */
@@ -41,17 +41,19 @@ struct schedule {
     struct timer_node node;
     struct tr_system *system;
     uint64_t number;
-    tr_time due_ns; /* when this tick was due; for a retry the node is armed for later */
+    /* when the current tick is due; for a retry, the node is armed for a later time */
+    tr_time due_ns;
     tr_time period_ns;
     uint64_t to;
-    /* Only for a schedule that calls a function: */
+    /* The next three members are only for a schedule that calls a function. */
     tr_schedule_function *function; /* NULL: the schedule sends a message */
     void *argument;
     struct cell *cell;
-    /* Read and written under the lock: */
+    /* The members from here to `tick` are read and written under the lock. */
     bool is_firing;
     bool is_cancelled;
-    bool ends; /* the schedule ends with the current turn; worker 0 only, also without the lock */
+    /* the schedule ends with the current turn; only worker 0 uses this, and needs no lock for it */
+    bool ends;
     uint8_t tick;
     uint8_t kind; /* enum tr_timer_kind */
     const tr_type *type;
@@ -121,7 +123,7 @@ static void block_free(const struct memory_source *source, struct schedule *sche
 static void next_update(struct schedules *schedules)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
-    /* The nudge in the function begin, or the next look of worker 0, makes this visible. */
+    /* Worker 0 sees this after the nudge in `begin`, or at its next look. */
     atom64_store(&schedules->next_ns, (uint64_t)tr__wheel_next(&schedules->wheel), ATOM_RELAXED);
 }
 
@@ -152,7 +154,7 @@ static void remove_and_free(struct schedules *schedules, struct schedule *schedu
 
 /*
  * Sends the message of a schedule. If this returns TR_NO_MEMORY, nothing was done. After any other
- * error the message is a dead letter.
+ * error the message has become a dead letter.
  */
 static tr_status schedule_send(struct worker *worker, const struct schedule *schedule,
                                uint64_t causal)
@@ -165,7 +167,7 @@ static tr_status schedule_send(struct worker *worker, const struct schedule *sch
         struct envelope *envelope;
         if (tr__mail_new(&worker->pool, address, schedule->type, schedule->message, &envelope) !=
             TR_OK)
-            /* no other error is possible, because `make` has checked the size */
+            /* there is no other error, because `make` has checked the size */
             return TR_NO_MEMORY;
         status = tr__mail_send(worker, cell, envelope);
         if (status != TR_OK && cell_is_group_address(cell))
@@ -183,8 +185,8 @@ static tr_status schedule_send(struct worker *worker, const struct schedule *sch
 }
 
 /*
- * Returns the time at which the next tick of a fixed rate is due, a whole number of periods after
- * the last. Leaves missed ticks out.
+ * Returns the time at which the next tick of a fixed rate is due. It is a whole number of periods
+ * after the last tick. Ticks that were missed are left out.
  */
 static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 {
@@ -195,9 +197,9 @@ static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 }
 
 /*
- * Ends the firing of a schedule: removes it, or arms it again. `status` is what `schedule_send`
- * returned; TR_OK if the tick was left out because the previous one is queued or runs. Under the
- * lock.
+ * Ends the firing of a schedule: removes the schedule, or arms it again. `status` is what
+ * `schedule_send` has returned. It is TR_OK if the tick was left out, because the previous tick is
+ * queued or runs. Under the lock.
  */
 static void fire_end(struct worker *worker, struct schedule *schedule, tr_status status)
 {
@@ -261,7 +263,7 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
         fire_end(worker, schedule, status);
     }
     next_update(schedules);
-    /* A schedule that has not fired when the system begins to stop never fires. */
+    /* When the system begins to stop, schedules that have not fired never fire. */
     if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         atom64_store(&schedules->next_ns, (uint64_t)TR_NEVER, ATOM_RELAXED);
     lock_give(&schedules->lock);
@@ -284,7 +286,7 @@ static uint64_t number_of(const struct cell *cell)
     return number;
 }
 
-/* Ends the turn of a call, also if it failed: removes the schedule, or arms it again. */
+/* Ends the turn of a call, even if the turn has failed: removes the schedule, or arms it again. */
 static void on_turn_end(void *resource)
 {
     struct schedule *schedule = resource;
@@ -311,18 +313,19 @@ static tr_next on_tick(tr_self *self)
     bool is_mine = schedule && schedule->tick == TICK_QUEUED;
     if (is_mine) {
         /*
-         * A schedule that is cancelled while its tick is queued is removed at once, unless it is
-         * firing. And while it fires, no turn runs.
+         * A schedule whose tick is queued is removed at once when it is cancelled, unless it is
+         * firing. While a schedule fires, no turn runs. So this schedule was not cancelled.
          */
         TR_ASSERT(!schedule->is_cancelled);
         schedule->tick = TICK_RUNNING;
-        schedule->ends = true; /* in case the turn fails; set again below if the function returns */
+        /* for a turn that fails; if the function returns, this is set again below */
+        schedule->ends = true;
     }
     lock_give(&schedules->lock);
     if (!schedule)
         return TR_STOP; /* the schedule was cancelled */
     if (!is_mine)
-        return TR_SAME; /* another sender has sent this message */
+        return TR_SAME; /* this message is from another sender */
     tr_defer(self, schedule, on_turn_end);
     tr_next next = schedule->function(self, schedule->argument);
     if (next.code == TR_NEXT_FAILED)
@@ -348,7 +351,7 @@ void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
     lock_give(&schedules->lock);
 }
 
-/* Makes the actor of a call. Opens its door, but does not post the actor yet. */
+/* Makes the actor of a call, and opens its door. Does not post the actor yet. */
 static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
 {
     static const tr_spawn_args args = {.size = sizeof args,
@@ -412,8 +415,8 @@ static tr_status make(struct tr_system *system, tr_timer_kind kind, tr_time ns, 
 }
 
 /*
- * Starts a schedule: arms it, and sends the actor of a call to its worker. The schedule may be
- * freed when this returns.
+ * Starts a schedule: arms the schedule and, if it calls a function, sends its actor to the worker.
+ * When this returns, the schedule may have been freed already.
  */
 static void begin(struct tr_system *system, struct schedule *schedule, tr_schedule *handle)
 {
@@ -486,15 +489,15 @@ static tr_timer_end cancel(struct schedules *schedules, struct schedule *schedul
     bool is_queued = schedule->tick == TICK_QUEUED || (schedule->is_firing && schedule->function);
     if (schedule->is_cancelled)
         return TR_TIMER_NONE;
-    /* Too late: the message is being sent, or the call runs. */
+    /* It is too late if the message is just being sent, or if the call runs. */
     if (is_once && !is_queued && (schedule->is_firing || schedule->tick == TICK_RUNNING))
         return TR_TIMER_NONE;
     struct tr_system *system = schedule->system;
     struct cell *cell = schedule->cell;
     if (cell) {
         /*
-         * The actor of the schedule has nothing more to do. By rule 3 the cell still belongs to
-         * that actor.
+         * The actor of the schedule has nothing more to do, so order it to stop. By rule 3 the cell
+         * still belongs to that actor.
          */
         atom32_fetch_or(&cell->control, CONTROL_STOP, ATOM_SEQ_CST); /* pairs with on_post */
         if (door_nudge(&cell->door) == DOOR_TAKEN_POST)

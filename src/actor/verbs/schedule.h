@@ -4,15 +4,14 @@
  *
  * A schedule and its message are one block. The thread that makes the schedule allocates the block,
  * so that its caller gets the error if memory is short. All schedules are in one wheel, under one
- * lock, which any thread may take. Worker 0 fires what is due. Worker 0 reads `next_ns` without the
- * lock; a thread that has added a schedule to the wheel nudges worker 0. A schedule of a call has
- * an actor of its own, which makes the call. That actor runs on worker 0. It is a child of /user
- * that does not count as a child (CELL_CALLS). The ticks of the schedule are messages to that
- * actor.
+ * lock, which any thread may take. Worker 0 fires the schedules that are due. It reads `next_ns`
+ * without the lock, and a thread that has added a schedule to the wheel nudges it. A schedule that
+ * calls a function has an actor of its own, which makes the call. That actor runs on worker 0. It
+ * is a child of /user that does not count as a child (CELL_CALLS). The ticks of the schedule are
+ * messages to that actor.
  *
  * Rules.
- * 1. A schedule is in the table from when it is made until it is removed. It is freed when it is
- *    removed.
+ * 1. A schedule is in the table until it is removed. Removing a schedule frees it.
  * 2. While `is_firing`, or while the turn of its call runs, the block belongs to worker 0. Other
  *    threads only set `is_cancelled`.
  * 3. `cell` is the cell of the schedule's actor as long as the schedule is in the table, because an
@@ -36,20 +35,21 @@ struct worker;
 struct schedule_place {
     struct schedule *schedule; /* NULL: free */
     uint32_t generation;
-    uint32_t free_next; /* for a free place: the index of the next free one, from 1; 0: none */
+    /* for a free place: the index of the next free place, counted from 1; 0: none */
+    uint32_t free_next;
 };
 
 /**
- * Initializes the schedules of a system. `seed` makes their numbers differ from the numbers in
- * another system.
+ * Initializes the schedules of a system. Because of `seed`, the numbers of schedules differ from
+ * those in other systems.
  */
 void tr__schedules_init(struct schedules *schedules, tr_time now_ns, uint64_t seed);
-/** Frees the schedules that are left. No worker runs any more. */
+/** Frees the schedules that are left. No worker may run any more. */
 void tr__schedules_deinit(struct schedules *schedules, const struct memory_source *source);
 
 /**
- * Fires the schedules that are due, on worker 0; does nothing on other workers. Returns true if
- * more are due than one round may fire. Worker only.
+ * Fires the schedules that are due. Does nothing on any worker but worker 0. Returns true if more
+ * schedules are due than one round may fire. Worker only.
  */
 bool tr__schedules_fire(struct worker *worker, tr_time now_ns);
 

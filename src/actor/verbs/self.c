@@ -25,8 +25,8 @@
 /* ---- Messages. ---- */
 
 /*
- * Counts a message as refused and makes it a dead letter. Returns `reason`. If `message` is NULL,
- * the dead letter does not show it.
+ * Counts a message as refused, makes it a dead letter, and returns `reason`. If `message` is NULL,
+ * the dead letter does not show its content.
  */
 __attribute__((__cold__, __noinline__)) static tr_status notice_refuse(
     struct tr_self *self, uint64_t to, const tr_type *type, const void *message, size_t size,
@@ -46,8 +46,8 @@ __attribute__((__cold__, __noinline__)) static tr_status notice_refuse(
 }
 
 /*
- * Ends a send that was refused with `status`. Returns the status for the caller of the verb. Takes
- * the envelope.
+ * Ends a send that was refused with `status`. Takes the envelope. Returns the status that the verb
+ * returns to its caller.
  */
 __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *self,
                                                                 struct cell *cell, uint64_t to,
@@ -100,10 +100,10 @@ ATOM_INLINE tr_status notice_send(struct tr_self *self, uint64_t to, uint64_t se
 }
 
 /*
- * Sends a notice of `size` bytes, which fit into an envelope, by the fast path. Returns false, and
- * does nothing, if the receiver is not an actor of this worker, or if anything about the turn or
- * the receiver is unusual. All checks come before the first write, and no function is called. So
- * the other paths cost this path no register.
+ * Sends a notice of `size` bytes, which must fit into an envelope, by the fast path. If the
+ * receiver is no actor of this worker, or if anything about the turn or the receiver is unusual,
+ * does nothing and returns false. All checks come before the first write, and no function is
+ * called. So the other paths cost this path no register.
  */
 ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
                               const void *message, size_t size)
@@ -111,8 +111,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     struct worker *worker = self->worker;
     struct cell *cell = slots_map_find(&worker->map, to);
     /*
-     * mail_can_go_fast compares the owner first: only if this worker owns the actor may it read the
-     * rest.
+     * mail_can_go_fast compares the owner first, because only the owner may read the other members.
      */
     if (__builtin_expect(
             !cell || !mail_can_go_fast(worker, cell, ENVELOPE_NOTICE) || self->is_unusual, 0))
@@ -130,14 +129,14 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
 }
 
 /*
- * Most messages have this size: one word, which needs no registers to copy. Other sizes are behind
- * a jump.
+ * Most messages have this size, one word, which is copied without further registers. All other
+ * sizes are behind a jump.
  */
 enum { WORD = 8 };
 
 /*
- * Whether a message with this type->inline_size fits into its envelope. False for 0: the message is
- * not flat, or too large.
+ * Whether a message with this type->inline_size fits into its envelope. An inline_size of 0 means
+ * that the message is not flat or is too large, and gives false.
  */
 ATOM_INLINE bool is_inside(size_t inline_size)
 {
@@ -234,8 +233,8 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
 }
 
 /*
- * Replies in a turn whose message is not a notice, and so nearly always a request. Not inline,
- * because this needs more registers.
+ * Replies in a turn whose message is not a notice, and so is nearly always a request. This function
+ * is not inline, because it needs more registers.
  */
 __attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, const tr_type *type,
                                                           const void *message)
@@ -326,7 +325,7 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error;
-    error.text[0] = '\0'; /* only the text of this error is read */
+    error.text[0] = '\0'; /* nothing but the text of this error is read */
     tr_spawn_args with_error;
     if (!spawn_args_copy(args, &with_error))
         tr_crash(self, TR_INVALID_ARGUMENT, "spawn: " SPAWN_ARGS_FAULT);

@@ -22,8 +22,8 @@ TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
 }
 
 /*
- * As no_memory, but for the memory of the actor. If a budget has refused it, the actor that has the
- * budget fails.
+ * As no_memory, but for the memory of the actor. If a budget has refused the memory, the actor with
+ * that budget fails.
  */
 TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
 {
@@ -32,7 +32,10 @@ TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
     no_memory(self, size);
 }
 
-/* Whether the budgets allow a new block (`memory` is NULL), or a new size of the block `memory`. */
+/*
+ * Whether the budgets of the actor allow this size: for a new block if `memory` is NULL, otherwise
+ * for the block `memory`.
+ */
 static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
 {
     struct cell *cell = self->cell;
@@ -40,7 +43,10 @@ static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
            tr__budget_allows(self->worker, cell, tr__heap_need(cell->heap, memory, size));
 }
 
-/* Whether this is memory of a state that was loaded, from a store or a record, and no block of the heap. */
+/*
+ * Whether this memory is part of a state that was loaded from a store or a record. Such memory is
+ * no block of the heap.
+ */
 static inline bool is_loaded(const tr_self *self, const void *memory)
 {
     const struct durable *durable = cell_durable(self->cell);
@@ -157,7 +163,7 @@ void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource))
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_at_end: the function is NULL");
     if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
         return;
-    /* The turn ends here, so nothing else would release the resource. */
+    /* The turn ends here, so release the resource now: no later code would do it. */
     release(resource);
     no_memory(self, sizeof(void *));
 }

@@ -18,8 +18,9 @@
 #include "wire/json_write.h"
 
 enum {
-    SHOW_MAIL_MAX = 10000,       /* the most messages that are counted by type */
-    SHOW_STATE_BYTES_MAX = 65536 /* a larger state is not shown, because that would take long */
+    SHOW_MAIL_MAX = 10000, /* the most messages that are counted by type */
+    /* a larger state is not shown, because writing it would take long */
+    SHOW_STATE_BYTES_MAX = 65536
 };
 
 /* Counts the messages of a ring by type. */
@@ -48,8 +49,8 @@ static void ring_count_types(const struct envelope *last, uint32_t *left, tr_act
             report->oldest = envelope->type->name;
             report->oldest_from = tr_ref_from_bits(envelope->sender);
             /*
-             * A mark of this message: the address alone is not enough, because the envelope can
-             * carry a later message.
+             * A mark of this message. The address of the envelope alone is not enough, because the
+             * envelope can carry another message later.
              */
             report->oldest_mark = (uintptr_t)envelope ^ envelope->causal << 20;
             report->oldest_causal = envelope->causal;
@@ -83,7 +84,7 @@ static uint32_t list_count(const struct list *list)
     return count;
 }
 
-/* Counts the deferred replies whose askers have stopped waiting. */
+/* Counts the deferred replies whose asker does not wait any more. */
 static uint32_t late_count(struct worker *worker, const struct list *laters, tr_time now_ns)
 {
     uint32_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_actor_show: a report of what an actor has, made by its own worker. The question and the answer
- * are sent like those of tr_actor_why (actor/verbs/why.h).
+ * tr_actor_show: a report of what an actor has. The actor's own worker makes it. The question and
+ * the answer are sent like those of tr_actor_why (actor/verbs/why.h).
  */
 #ifndef ACTOR_VERBS_SHOW_H
 #define ACTOR_VERBS_SHOW_H
@@ -11,7 +11,7 @@
 struct cell;
 struct worker;
 
-/** Makes the report of an actor that is not Stopped. Its owner only. */
+/** Makes the report of an actor, which must not be Stopped. Owner only. */
 void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *report);
 
 #endif

@@ -13,10 +13,10 @@
 #include "wire/copy.h"
 #include "wire/json_write.h"
 
-/* the most messages that are counted in addition to the messages that are shown */
+/* besides the messages that it shows, a report counts at most this many */
 enum { MAIL_COUNTED_MAX = 10000 };
 
-/* Writes the content of a message, if it is small and there is space. */
+/* Writes the content of a message, if the message is small enough and the report has space. */
 static void content_write(struct envelope *envelope, struct mail_report *report,
                           struct mail_row *row)
 {
@@ -24,7 +24,10 @@ static void content_write(struct envelope *envelope, struct mail_report *report,
     const void *data = envelope_data(envelope);
     size_t left = MAIL_TEXTS_MAX - report->texts_length;
     size_t space = left < MAIL_TEXT_MAX ? left : MAIL_TEXT_MAX;
-    /* SIZE_MAX: the message is malformed, and no pointer in it may be followed. */
+    /*
+     * tr__copy_size returns SIZE_MAX for a message that is malformed. No pointer in such a message
+     * may be followed.
+     */
     if (!space || tr__copy_size(type, data) > MAIL_CONTENT_BYTES_MAX)
         return;
     size_t length = tr__json_show(type, data, report->texts + report->texts_length, space);
@@ -38,7 +41,7 @@ static void content_write(struct envelope *envelope, struct mail_report *report,
 static void row_fill(const char *mailbox, struct envelope *envelope, struct mail_report *report)
 {
     struct mail_row *row = &report->rows[report->count++];
-    /* The envelope of a timer uses the member `sender` for something else. */
+    /* In the envelope of a timer, the member `sender` has another meaning. */
     *row = (struct mail_row){.mailbox = mailbox,
                              .kind = tr__kind_text((enum envelope_kind)envelope->kind),
                              .type = envelope->type->name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A report of the first messages that wait for an actor, with their content as JSON, made by the
- * actor's own worker. The question and the answer are sent like those of tr_actor_why
+ * A report of the first messages that wait for an actor, with their content as JSON. The actor's
+ * own worker makes it. The question and the answer are sent like those of tr_actor_why
  * (actor/verbs/why.h).
  */
 #ifndef ACTOR_VERBS_SHOW_MAIL_H
@@ -16,7 +16,7 @@ enum {
     MAIL_SHOWN = 32,            /* the most messages of one report */
     MAIL_TEXT_MAX = 4096,       /* the longest text of one message; longer texts are not shown */
     MAIL_TEXTS_MAX = 32 * 1024, /* the length of all texts together */
-    /* the content of larger messages is not shown, because that would take long */
+    /* the content of a larger message is not shown, because writing it would take long */
     MAIL_CONTENT_BYTES_MAX = 65536
 };
 
@@ -35,13 +35,14 @@ struct mail_row {
 
 struct mail_report {
     uint32_t count;
-    uint32_t more; /* messages that are not in `rows`, counted up to a limit */
+    /* how many messages are not in `rows`; not more than MAIL_COUNTED_MAX of them are counted */
+    uint32_t more;
     uint32_t texts_length;
     struct mail_row rows[MAIL_SHOWN];
     char texts[MAIL_TEXTS_MAX];
 };
 
-/** Makes the report of an actor that is not Stopped. Its owner only. */
+/** Makes the report of an actor, which must not be Stopped. Owner only. */
 void tr__show_mail_see(struct worker *worker, struct cell *cell, struct mail_report *report);
 
 /** Returns how many bytes of a report are filled in. */
@@ -51,7 +52,7 @@ static inline size_t show_mail_size(const struct mail_report *report)
 }
 
 /**
- * Asks the worker of an actor for the report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
+ * Asks the worker of an actor for this report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
  * TR_NO_MEMORY. May wait for 100 ms. Client's thread.
  */
 TR_MUST_CHECK tr_status tr__show_mail(tr_client *client, tr_ref actor, struct mail_report *report);

@@ -15,7 +15,10 @@
 #include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 
-/* Counts a wait of this kind, and returns a row for it; NULL: there are enough rows. */
+/*
+ * Counts a wait of this kind, and returns a row for it. Returns NULL if the report has enough rows
+ * already.
+ */
 static struct wait_row *row_add(struct waits_report *report, enum wait_kind kind)
 {
     if (report->total[kind]++ >= WAITS_EACH || report->count == WAITS_SHOWN)

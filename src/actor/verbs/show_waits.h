@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A report of what an actor waits for and what waits for it, made by the actor's own worker: asks
- * without an answer, timers, the actors that it watches, its watchers, senders that wait for
- * capacity, and replies that it owes. The question and the answer are sent like those of tr_actor_why (actor/verbs/why.h).
+ * A report of what an actor waits for, and of what waits for the actor. The actor's own worker
+ * makes it. The report has asks without an answer, timers, the actors that this actor watches, its
+ * watchers, senders that wait for capacity, and replies that the actor has deferred. The question
+ * and the answer are sent like those of tr_actor_why (actor/verbs/why.h).
  */
 #ifndef ACTOR_VERBS_SHOW_WAITS_H
 #define ACTOR_VERBS_SHOW_WAITS_H
@@ -33,21 +34,23 @@ struct wait_row {
     uint64_t who;        /* ref bits of the other actor; 0: nobody, or not known */
     const char *message; /* name of the message type; NULL: none */
     tr_time for_ns;      /* how long the wait has lasted; -1: not known */
-    /* when the wait ends at the latest, from now; INT64_MAX: never, or not known */
+    /* after how long the wait ends at the latest; INT64_MAX: never, or not known */
     tr_time due_ns;
     tr_time period_ns;         /* the period of a timer that repeats; otherwise 0 */
     char name[WAITS_NAME_MAX]; /* the key of a timer; "": the timer has none */
     char where
-        [WAITS_NAME_MAX]; /* the place in the program that waits for an answer; "": not known */
+        /* the place in the program where a turn waits for an answer; "": not known */
+        [WAITS_NAME_MAX];
 };
 
 struct waits_report {
     uint32_t count;
-    uint32_t total[WAIT_KINDS]; /* number of waits of each kind, including those that have no row */
+    /* how many waits of each kind there are, also those without a row */
+    uint32_t total[WAIT_KINDS];
     struct wait_row rows[WAITS_SHOWN];
 };
 
-/** Makes the report of an actor that is not Stopped. Its owner only. */
+/** Makes the report of an actor, which must not be Stopped. Owner only. */
 void tr__show_waits_see(struct worker *worker, struct cell *cell, struct waits_report *report);
 
 /** Returns how many bytes of a report are filled in. */
@@ -57,7 +60,7 @@ static inline size_t show_waits_size(const struct waits_report *report)
 }
 
 /**
- * Asks the worker of an actor for the report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
+ * Asks the worker of an actor for this report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
  * TR_NO_MEMORY. May wait for 100 ms. Client's thread.
  */
 TR_MUST_CHECK tr_status tr__show_waits(tr_client *client, tr_ref actor,

@@ -6,7 +6,7 @@
 #include "actor/cell/system.h"
 
 /*
- * Marks a place whose subscriber has unsubscribed. No ref has this value, because it names no slot.
+ * Marks a place whose subscriber has unsubscribed. This value is no ref, because it names no slot.
  */
 #define SUBSCRIBER_GONE UINT64_MAX
 
@@ -28,8 +28,8 @@ static struct subscribers *table_new(const struct memory_source *source, uint32_
 }
 
 /*
- * Gives up one hold of a table. The last holder frees the table, after all reads of the other
- * holders. NULL does nothing.
+ * Ends one holder's use of a table. The last holder frees the table; all reads of the other holders
+ * come before that. NULL does nothing.
  */
 static void table_release(const struct memory_source *source, struct subscribers *table)
 {
@@ -39,7 +39,7 @@ static void table_release(const struct memory_source *source, struct subscribers
 
 /*
  * Returns the place of a ref or, if the ref is not in the table, the place where it can be put. At
- * least one place must be 0, because the search ends there. Under the topic's lock.
+ * least one place of the table must be 0, because the search ends there. Under the topic's lock.
  */
 static atom64 *table_find(struct subscribers *table, uint64_t ref)
 {
@@ -62,7 +62,7 @@ static bool is_live(const struct tr_system *system, uint64_t ref)
 }
 
 /*
- * Replaces the table of a topic by one that has the live subscribers, and space for one more. If
+ * Replaces the table of a topic by a table with the live subscribers and space for one more. If
  * this returns TR_NO_MEMORY or TR_LIMIT, the old table stays. Under the topic's lock.
  */
 static tr_status table_renew(struct tr_system *system, struct topic *topic)
@@ -100,7 +100,7 @@ void tr__topics_init(struct topics *topics, struct tr_system *system)
     for (uint32_t i = 0; i < TOPICS_CHUNKS; i++)
         atomptr_init(&topics->chunks[i], NULL);
     /*
-     * As for refs: the generations of two systems differ, so that an id of another system is not
+     * The first generation differs between systems, as for refs. So an id of another system is not
      * valid here.
      */
     topics->generation_first = system->slots.generation_first;
@@ -108,7 +108,7 @@ void tr__topics_init(struct topics *topics, struct tr_system *system)
 }
 
 struct chunk {
-    void *memory; /* from the source; the chunk is aligned inside it */
+    void *memory; /* the allocation from the source; the chunk is aligned inside it */
     struct topic topics[TOPICS_CHUNK];
 };
 
@@ -156,7 +156,10 @@ static struct topic *topic_at(const struct topics *topics, uint32_t place)
     return chunk ? &chunk->topics[place % TOPICS_CHUNK] : NULL;
 }
 
-/* Takes the lock of the topic with this id, and returns the topic; NULL: there is no such topic. */
+/*
+ * Takes the lock of the topic with this id, and returns the topic. Returns NULL if there is no such
+ * topic.
+ */
 static struct topic *topic_take(struct tr_system *system, uint64_t id)
 {
     struct topic *topic = topic_at(&system->topics, (uint32_t)id - 1);
@@ -261,8 +264,8 @@ tr_status tr__topic_close(struct tr_system *system, uint64_t id)
 /* ---- Subscribers of one topic. ---- */
 
 /*
- * Whether one more ref needs a new table. At most three of four places are used, so that a search
- * is short. Under the topic's lock.
+ * Whether the table must be replaced before one more ref can be added. Not more than three of four
+ * places are used, so that a search is short. Under the topic's lock.
  */
 static bool is_full(const struct subscribers *table)
 {
@@ -270,9 +273,9 @@ static bool is_full(const struct subscribers *table)
 }
 
 /*
- * Whether a walk that runs now could meet an actor twice. An actor that has unsubscribed and
- * subscribes again may get another place, which the walk has not reached yet. Under the topic's
- * lock.
+ * Whether a walk that is going through the table could meet an actor twice. This can happen because
+ * an actor that has unsubscribed and subscribes again may get another place, which the walk has not
+ * reached yet. Under the topic's lock.
  */
 static bool may_be_met_twice(const struct subscribers *table)
 {
@@ -350,13 +353,13 @@ void tr__topic_end(struct topic_walk *walk)
 {
     struct tr_system *system = walk->system;
     /*
-     * If the walk has met more stopped subscribers than live ones, replace the table, so that the
-     * next walk need not meet them.
+     * The walk has met more stopped subscribers than live ones. Replace the table, so that the next
+     * walk does not meet them again.
      */
     if (walk->gone > walk->met + SUBSCRIBERS_LEAST) {
         struct topic *topic = topic_take(system, walk->id);
         if (topic && topic->subscribers == walk->subscribers)
-            (void)table_renew(system, topic); /* if it fails, the table stays */
+            (void)table_renew(system, topic); /* if this fails, the table stays */
         if (topic)
             lock_give(&topic->lock);
     }

@@ -7,11 +7,11 @@
  * topic can get its place, with another generation.
  *
  * The subscribers of a topic are refs in a hash table without order. A publisher increments
- * `holders` of the table under the lock, and walks the table without the lock. A place changes by
- * one atomic store, so the walk either meets or misses an actor that subscribes or unsubscribes
- * meanwhile. A table that becomes too small is replaced; the last holder frees it. Subscribers that
- * have stopped stay in the table until it is full, or until a walk has met too many of them. That
- * does no harm, because their refs reach no actor.
+ * `holders` of the table under the lock, and walks through the table without the lock. A place
+ * changes by one atomic store. So the walk either meets or misses an actor that subscribes or
+ * unsubscribes during the walk. A table that becomes too small is replaced, and its last holder
+ * frees it. Subscribers that have stopped stay in the table until it is full, or until a walk has
+ * met too many of them. That does no harm, because their refs reach no actor.
  */
 #ifndef ACTOR_VERBS_TOPIC_H
 #define ACTOR_VERBS_TOPIC_H
@@ -29,10 +29,10 @@ enum {
 
 /** The table of the subscribers of one topic. A place is 0, SUBSCRIBER_GONE or a ref. */
 struct subscribers {
-    atom32 holders; /* how many hold the table: the topic, and each walk; any thread */
-    uint32_t mask;  /* number of places, a power of two, minus one */
-    uint32_t used;  /* places that are not 0; under the topic's lock */
-    bool has_gone;  /* a place is, or was, SUBSCRIBER_GONE; under the topic's lock */
+    atom32 holders; /* the number of holders: the topic, and each walk. Any thread. */
+    uint32_t mask;  /* the number of places, which is a power of two, minus one */
+    uint32_t used;  /* how many places are not 0; under the topic's lock */
+    bool has_gone;  /* a place is SUBSCRIBER_GONE now, or was; under the topic's lock */
     atom64 refs[];
 };
 
@@ -43,7 +43,8 @@ struct topic {
     uint64_t id;                     /* 0: the place is free; under the lock */
     struct subscribers *subscribers; /* NULL: there are no subscribers; under the lock */
     struct name *name;               /* NULL: the topic has no name; under topics.lock */
-    uint32_t free_next;              /* 1 + the next free place; 0: none; under topics.lock */
+    /* 1 + the index of the next free place; 0: none; under topics.lock */
+    uint32_t free_next;
 };
 
 void tr__topics_init(struct topics *topics, struct tr_system *system);
@@ -56,24 +57,24 @@ struct topic_walk {
     struct subscribers *subscribers; /* NULL: none */
     uint64_t id;
     uint32_t place; /* the place where the walk continues */
-    uint32_t met;   /* live subscribers so far */
-    uint32_t gone;  /* subscribers so far that have stopped */
+    uint32_t met;   /* how many live subscribers the walk has met so far */
+    uint32_t gone;  /* how many stopped subscribers the walk has met so far */
 };
 
 /**
- * Begins a walk over the subscribers. Returns TR_OK, or TR_STOPPED if there is no such topic. Any
- * thread.
+ * Begins a walk over the subscribers of a topic. Returns TR_OK, or TR_STOPPED if there is no topic
+ * with this id. Any thread.
  */
 TR_MUST_CHECK tr_status tr__topic_begin(struct tr_system *system, uint64_t id,
                                         struct topic_walk *walk);
 /** Returns the ref of the next live subscriber; 0 if there is none left. */
 uint64_t tr__topic_next(struct topic_walk *walk);
-/** Ends a walk. If it met too many stopped subscribers, replaces the table. */
+/** Ends a walk. If the walk has met too many stopped subscribers, replaces the table. */
 void tr__topic_end(struct topic_walk *walk);
 
 /**
- * Implement tr_topic_open, tr_topic_close, tr_topic_count, tr_subscribe and tr_unsubscribe. Any
- * thread may call all five.
+ * These five functions do what tr_topic_open, tr_topic_close, tr_topic_count, tr_subscribe and
+ * tr_unsubscribe promise. Any thread.
  */
 TR_MUST_CHECK tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *id);
 tr_status tr__topic_close(struct tr_system *system, uint64_t id);

@@ -18,7 +18,7 @@ enum {
     TURNS_MAX = 6,     /* the most parked turns that are reported one by one */
     CHILDREN_MAX = 4,  /* the most children whose names are reported */
     QUEUE_MAX = 10000, /* the most tasks that are counted in each list of the run queue */
-    /* the most characters of a path in the text of a reason; the end of the path is shown */
+    /* the most characters of a path in the text of a reason; of a longer path the end is shown */
     PATH_CUT = 80
 };
 
@@ -47,8 +47,9 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 }
 
 /*
- * Returns the path of an actor, or a text that says why it cannot be read. Cuts a long path to its
- * last PATH_CUT characters. `path` must have space for TR_PATH_MAX + 1 characters.
+ * Returns the path of an actor. If the path cannot be read, returns a text that says why. Of a long
+ * path, returns only the last PATH_CUT characters. `path` must have space for TR_PATH_MAX + 1
+ * characters.
  */
 static const char *path_of(struct worker *worker, uint64_t ref, char *path)
 {
@@ -82,7 +83,10 @@ static tr_time age_of(const tr_why_report *report, tr_time since_ns)
 
 /* ---- Mail. ---- */
 
-/* Returns the first message of a ring that takes capacity; NULL: there is no such message. */
+/*
+ * Returns the first message of a ring that takes capacity. Returns NULL if there is no such
+ * message.
+ */
 static const struct envelope *first_of(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -135,8 +139,8 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
     report->waiting_max = (uint32_t)bound.messages;
     report->oldest = oldest ? oldest->type->name : NULL;
     /*
-     * The memory of a mailbox counts as full if not even the smallest message fits. A large message
-     * may be refused earlier.
+     * The memory of a mailbox counts as full when not even the smallest message fits. A large
+     * message may have been refused before that.
      */
     uint64_t word = capacity_load(&cell->door.capacity);
     bool is_full = capacity_messages(word) < 1 || capacity_lines(word) < 1;
@@ -184,15 +188,19 @@ static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
     TURN_EACH_ASK (ask, at, turn) {
         if (!ask->is_wanted || ask->is_done)
             continue;
-        open = ask; /* the list begins with the newest ask, so the last one found is the oldest */
+        /*
+         * the list begins with the newest ask, so at the end of the loop this is the oldest open
+         * ask
+         */
+        open = ask;
         ++*count;
     }
     return open;
 }
 
 /*
- * Writes as text what a parked turn waits for. Sets *who to the actor that the turn waits for; 0:
- * it waits for no actor.
+ * Writes as text what a parked turn waits for. Sets *who to the actor for which the turn waits, or
+ * to 0 if the turn waits for no actor.
  */
 static void tell_wait(struct worker *worker, const struct tr_self *turn, char *words, size_t size,
                       uint64_t *who)
@@ -239,8 +247,9 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     const tr_behavior *behavior = turn->cell->dispatch->behavior;
     tr_why_kind kind = turn->is_barrier ? TR_WHY_BARRIER : TR_WHY_TURN_WAITS;
     /*
-     * A PoisonPill waits for parked turns. When the actor is Stopping, they are cancelled, except
-     * those whose function in tr_blocking runs.
+     * A PoisonPill waits until all parked turns have ended. When the actor is Stopping, its parked
+     * turns are cancelled. A turn whose function in tr_blocking runs cannot be cancelled before
+     * that function returns.
      */
     uint32_t holds = is_stopping && !turn->job ? 0 : TR_HOLDS_STOP;
     if (turn->job)
@@ -271,8 +280,8 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     reason->who = tr_ref_from_bits(who);
     reason->count = 1;
     /*
-     * tr_await and tr_sleep note their place in the program. For other waits, report the place of
-     * the behavior, which is the nearest known place.
+     * tr_await and tr_sleep note their place in the program. For any other wait, report the place
+     * of the behavior, because no nearer place is known.
      */
     if (turn->wait.where)
         place_set(reason, turn->wait.where, 0);
@@ -351,9 +360,10 @@ static void see_children(struct worker *worker, struct cell *cell, tr_why_report
 }
 
 /*
- * Returns how many tasks run before this actor in the run queue of its worker, counting at most
- * QUEUE_MAX in each list. If the worker runs no actor, first moves the tasks of TASK_NEXT behind
- * the other normal tasks, because no running task has made them ready.
+ * Returns how many tasks run before this actor in the run queue of its worker. Counts at most
+ * QUEUE_MAX tasks in each list. If the worker runs no actor, first moves the tasks of TASK_NEXT
+ * behind the other normal tasks: these tasks come first only while the task that has made them
+ * ready runs.
  */
 static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
 {
@@ -393,8 +403,8 @@ static void see_sched_state(struct worker *worker, struct cell *cell, tr_why_rep
         const tr_handler *handler = worker_handler(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
         /*
-         * While mail is taken in between two turns, the handler belongs to the last turn, which may
-         * be another actor's.
+         * When mail is taken in between two turns, the worker still has the handler of the last
+         * turn, which may belong to another actor.
          */
         bool is_own =
             cell == worker_running(worker) && handler && handler->name && !worker->mail.taking;
@@ -434,8 +444,9 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
 }
 
 /*
- * Reports what delays an actor that has failed, or that is restarted because a sibling has failed:
- * its supervisor, a restart delay, or the other members of its group. See actor/life/supervise.h.
+ * Reports what delays an actor that has failed, or that is restarted because a sibling has failed.
+ * This may be its supervisor, a restart delay, or the other members of its group. See
+ * actor/life/supervise.h.
  */
 static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
@@ -479,8 +490,8 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
 }
 
 /*
- * Whether an actor has failed, or is restarted together with one that has failed, and does not run
- * again yet.
+ * Whether an actor does not run because it has failed, or because it is restarted together with an
+ * actor that has failed.
  */
 static bool is_failed(const struct cell *cell)
 {
@@ -528,8 +539,8 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
 }
 
 /*
- * Clears the bits of `holds`, in each reason, that do not apply to the actor now: TR_HOLDS_STOP, for
- * example, if it was not ordered to stop.
+ * Clears bits of `holds` in each reason, if what they name is not wanted from the actor now. For
+ * example, clears TR_HOLDS_STOP if the actor was not ordered to stop.
  */
 static void mask(const struct cell *cell, tr_why_report *report)
 {

@@ -2,12 +2,12 @@
 /**
  * Why an actor does not proceed: the two sides of tr_actor_why.
  *
- * actor/verbs/why.c examines an actor, on the actor's worker. actor/verbs/why_ask.c asks. If these
- * are different threads, the question is an ENVELOPE_WHY that is pushed to the actor's door. The
- * question is taken in like an order: it takes no capacity and waits for no turn. The answer is an
- * ordinary reply to an ask of the turn or of the client that called tr_actor_why. Only three
- * members exist for these reports alone: two of cell_extra (which actor has suspended this one, and
- * when) and one of a turn (since when the turn waits).
+ * actor/verbs/why.c examines an actor, on the actor's worker. actor/verbs/why_ask.c asks for the
+ * report. If the asker is on another thread, the question is an ENVELOPE_WHY that is pushed to the
+ * actor's door. The worker takes the question in like an order: the question takes no capacity and
+ * waits for no turn. The answer is an ordinary reply to an ask of the turn or of the client that
+ * called tr_actor_why. Only three members exist for these reports alone: two of cell_extra (which
+ * actor has suspended this one, and when) and one of a turn (since when the turn waits).
  */
 #ifndef ACTOR_VERBS_WHY_H
 #define ACTOR_VERBS_WHY_H
@@ -19,7 +19,7 @@ struct envelope;
 struct worker;
 
 /**
- * Which report is asked for: the reasons of tr_actor_why, the data of tr_actor_show
+ * Which report an asker wants: the reasons of tr_actor_why, the data of tr_actor_show
  * (actor/verbs/show.h), the messages that wait (actor/verbs/show_mail.h), or the waits of the actor
  * (actor/verbs/show_waits.h).
  */
@@ -31,19 +31,19 @@ TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));
 void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
 
 /**
- * Adds a reason with this text. Returns NULL if the report already has TR_REASONS_MAX reasons. An
- * age_ns of -1: the age is not known.
+ * Adds a reason with this text. Returns NULL if the report has TR_REASONS_MAX reasons already.
+ * age_ns -1: the age is not known.
  */
 tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, tr_time age_ns,
                        const char *format, ...) TR_PRINTF(5, 6);
 
 /**
- * Returns how many envelopes a ring has. `last` is the last envelope of the ring; NULL: the ring is
- * empty. Owner only.
+ * Returns how many envelopes a ring has. `last` is the last envelope of the ring, or NULL if the
+ * ring is empty. Owner only.
  */
 uint32_t tr__why_ring_count(const struct envelope *last);
 
-/** Makes the report of an actor that is not Stopped. Its owner only. */
+/** Makes the report of an actor, which must not be Stopped. Owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
 
 #endif

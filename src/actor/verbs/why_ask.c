@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_actor_why from a turn and from a client, the report that any thread can make if a worker does
- * not answer, and the report as text.
+ * tr_actor_why for turns and for clients. Also the report that any thread can make when a worker
+ * does not answer, and the report as text.
  */
 
 #include "actor/verbs/why_ask.h"
@@ -64,8 +64,8 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     uint64_t ref = look->ref;
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     /*
-     * Allocated, because a report is too large for the stack of a handler, and this may run inside
-     * a send.
+     * Allocate the report, because it is too large for the stack of a handler, and this function
+     * may run inside a send.
      */
     union {
         tr_why_report why;
@@ -82,7 +82,8 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
         report = source_resize(&worker->source, NULL, sizes[look->what]);
     if (report && look->what == LOOK_SHOW) {
         tr__show_see(worker, cell, &report->show);
-        size = sizeof report->show; /* there are members behind the text of the state */
+        /* copy the whole report, because it has members behind the text of the state */
+        size = sizeof report->show;
     } else if (report && look->what == LOOK_MAIL) {
         tr__show_mail_see(worker, cell, &report->mail);
         size = show_mail_size(&report->mail);
@@ -174,7 +175,9 @@ void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *repo
         see_worker(system->workers[owner], ref, report);
 }
 
-/* Makes the report from the status and the reply of the ask. Returns TR_OK if it was made. */
+/*
+ * Makes the report from the status and the reply of the ask. Returns TR_OK if the report was made.
+ */
 static tr_status outcome(struct tr_system *system, tr_status status, const void *reply_data,
                          uint64_t ref, tr_why_report *report)
 {
@@ -218,8 +221,8 @@ static tr_status question_send(struct tr_self *self, struct ask *ask, struct cel
 }
 
 /*
- * Makes the report of an actor of another worker. Parks the turn until the answer comes, for
- * TR_WHY_NS at most. When this returns, the ask has ended.
+ * Makes the report of an actor of another worker. Parks the turn until the answer comes, but at
+ * most for TR_WHY_NS. When this returns, the ask has ended.
  */
 static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
                          tr_why_report *report)
@@ -242,7 +245,10 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     if (status == TR_OK) {
         tr__wheel_arm(
             &worker->asks.timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
-        /* No search for a cycle of asks is needed, because no barrier can delay this answer. */
+        /*
+         * No search for a cycle of asks is needed, because no barrier delays the answer to this
+         * ask.
+         */
         ask->is_wanted = true;
         self->wait.wanted = 1;
         status = turn_park_at(self, TR_NEVER, NULL);
@@ -253,8 +259,8 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     const void *told = status == TR_OK ? envelope_data(ask->answer) : NULL;
     status = outcome(worker->system, status, told, ref, report);
     /*
-     * This ask is still the newest of the turn, because the turn itself made no other one
-     * meanwhile.
+     * This ask is still the newest ask of the turn, because the turn could make no other ask while
+     * it waited.
      */
     TR_ASSERT(ask->place + 1 == self->asks.count);
     self->asks.count--;
@@ -296,7 +302,9 @@ static tr_status client_why(tr_client *client, tr_ref actor, tr_why_report *repo
     return outcome(system, status, told, actor.bits, report);
 }
 
-/* Gives a whole report to a program that was compiled with another struct. Frees `whole`. */
+/*
+ * Gives a whole report to a program that was compiled with a struct of another size. Frees `whole`.
+ */
 static tr_status give(struct tr_system *system, tr_status status, tr_why_report *whole,
                       tr_why_report *report, size_t size)
 {
@@ -337,7 +345,7 @@ tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_repo
 struct text {
     char *words;
     size_t size;
-    size_t length; /* length of the whole text, including what does not fit */
+    size_t length; /* the length of the whole text, including the part that does not fit */
 };
 
 TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
@@ -407,7 +415,7 @@ size_t tr_why_print(const tr_why_report *report, char *text, size_t size)
     return out.length;
 }
 
-/* The switch has no default, so the compiler refuses a kind without a name. */
+/* The switch has no default, so the compiler reports a kind that has no name. */
 const char *tr_why_name(tr_why_kind kind)
 {
 #define NAME(kind)                                                                                 \

@@ -10,8 +10,8 @@
 struct tr_system;
 
 /**
- * Makes the report from what any thread can see, because the worker did not answer in time or is
- * known to be stuck. Any thread.
+ * Makes the report from what any thread can see, because the worker of the actor has not answered
+ * in time or is known to be stuck. Any thread.
  */
 void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report);
 
