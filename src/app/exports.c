@@ -39,8 +39,8 @@ static bool otlp_start(struct exports *exports, const tr_app *app, const char *p
     }
     const char *why = NULL;
     /*
-     * In the options 0 means the default, and UINT32_MAX means none. tr__otlp_start takes 0 for
-     * none.
+     * In the options of the app, 0 stands for the default, and UINT32_MAX for none. For
+     * tr__otlp_start, 0 stands for none.
      */
     uint32_t every = !app->otlp_every                ? OTLP_EVERY
                      : app->otlp_every == UINT32_MAX ? 0

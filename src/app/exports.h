@@ -9,23 +9,23 @@
 
 #include <troupe/app.h>
 
-/** The actors of the exports. All zero: none. */
+/** The actors that make the exports. All zero: no exports. */
 struct exports {
-    tr_ref metrics; /* actor for metrics; TR_NOBODY: no metrics by HTTP */
-    tr_ref otlp;    /* actor for spans; TR_NOBODY: no spans are exported */
+    tr_ref metrics; /* the actor for metrics; TR_NOBODY: metrics are not served by HTTP */
+    tr_ref otlp;    /* the actor for spans; TR_NOBODY: spans are not exported */
     char otlp_url[512];
 };
 
 /**
- * Starts the actors for the exports that the app asks for. Call before the workers run. Returns
- * false, with a sentence on standard error, if that fails. `exports` must live as long as the
+ * Starts the actors for the exports that the app asks for. To be called before the workers run. If
+ * that fails, returns false, with a sentence on standard error. `exports` must live as long as the
  * system.
  */
 bool tr__exports_start(struct exports *exports, const tr_app *app, const char *program,
                        tr_client *client);
 /**
- * Waits until the metrics are served. Call when the workers run. If they cannot be served, returns
- * false, with a sentence on standard error.
+ * Waits until the metrics are served. To be called when the workers run. If the metrics cannot be
+ * served, returns false, with a sentence on standard error.
  */
 bool tr__exports_wait(const struct exports *exports, const char *program, tr_client *client);
 

@@ -3,14 +3,19 @@
 
 #include <string.h>
 
-/* Allocated, because threads that have not stopped may use it after the runner has returned. */
+/*
+ * The behavior of the root with its handlers. It is allocated, because threads that have not
+ * stopped may use it after the runner has returned.
+ */
 struct root_copy {
     tr_behavior behavior;
     tr_handler handlers[];
 };
 
-/* Returns the handler of a type in a table. If there is none and `or_any`, returns the handler of
- * any type; NULL: none. */
+/*
+ * Returns the handler of a type in a table. If there is none and `or_any`, returns the handler of
+ * any type. Returns NULL if there is no handler.
+ */
 static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type *type, bool or_any)
 {
     tr_handler *any = NULL;
@@ -23,8 +28,10 @@ static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type 
     return or_any ? any : NULL;
 }
 
-/* Exchanges the function at *place with *call. If there is no function at *place, sets *call to
- * NULL. */
+/*
+ * Exchanges the function at *place with the function *call. If *place is NULL, only sets *call to
+ * NULL.
+ */
 static void swap(tr_next (**place)(tr_self *, void *, const void *),
                  tr_next (**call)(tr_self *, void *, const void *))
 {
@@ -38,7 +45,7 @@ const tr_behavior *tr__first_turn_watch(struct first_turn *first, const tr_behav
                                         struct first_calls *calls)
 {
     size_t count = root->handler_count;
-    /* one more, because an entry of zeros ends the table */
+    /* one entry more, because an entry of zeros ends the table */
     size_t handlers_size = (count + 1) * sizeof(tr_handler);
     struct root_copy *copy =
         source_resize(&first->source, NULL, sizeof *first->copy + handlers_size);

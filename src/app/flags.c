@@ -8,7 +8,7 @@
 
 #define DURATION_MAX_NS (24 * TR_HOUR)
 
-/* Reads a number of workers. Returns 0 if the text is no such number. */
+/* Reads a number of workers. Returns 0 if the text is not a valid number of workers. */
 static int workers_of(const char *text)
 {
     int number = 0;
@@ -46,8 +46,10 @@ tr_time tr__flags_duration(const char *text)
     return 0;
 }
 
-/* Returns whether the argument is the flag `name`. Sets *value to the text after "=", or to
- * NULL. */
+/*
+ * Whether the argument is the flag `name`. Sets *value to the text after "=", or to NULL if there
+ * is no "=".
+ */
 static bool is_flag(const char *argument, const char *name, const char **value)
 {
     size_t length = strlen(name);
@@ -238,8 +240,10 @@ static const struct value_flag {
     {"--pid-file", read_pid_file, false, "--pid-file takes the path of a file"},
 };
 
-/* Returns the flag with a value that an argument names; NULL: it names none. Sets *value to the
- * text after "=", or to NULL. */
+/*
+ * Returns the flag with a value that an argument names. Returns NULL if the argument names no such
+ * flag. Sets *value to the text after "=", or to NULL if there is no "=".
+ */
 static const struct value_flag *flag_find(const char *argument, bool takes_store,
                                           const char **value)
 {

@@ -43,22 +43,23 @@ struct flags {
     const char *log_level;   /* NULL: not given */
     const char *pid_file;    /* NULL: not given */
     size_t rest_count;
-    /* number of arguments in `rest` that came before "--" on the command line */
+    /* how many arguments in `rest` were before "--" on the command line */
     size_t rest_before;
 };
 
 /** Reads a duration: "30s", "500ms", "2m", "30". Returns 0 if the text is no duration. */
 tr_time tr__flags_duration(const char *text);
-/** Whether the runner has a flag of this name, given without its dashes. */
+/** Whether the runner has a flag with this name. `name` has no dashes. */
 bool tr__flags_has(const char *name, bool takes_store);
 
 /**
- * Takes the flags of the runner out of argv. Writes the other arguments, the name of the program
- * first, to `rest`, which must have space for argc pointers. The arguments in `rest` point into
- * argv. If a flag is given twice, the last one counts. --store is a flag of the runner only if
+ * Removes the flags of the runner from argv. Writes the other arguments, with the name of the
+ * program first, to `rest`, which must have space for argc pointers. The arguments in `rest` point
+ * into argv. If a flag is given twice, the last one counts. --store is a flag of the runner only if
  * `takes_store`.
  *
- * TR_INVALID_ARGUMENT: a flag is wrong. `error` says which and why, and *flags is unchanged.
+ * Returns TR_INVALID_ARGUMENT if a flag is wrong. Then `error` says which flag and why, and *flags
+ * is unchanged.
  */
 TR_MUST_CHECK tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store,
                                         struct flags *flags, const char **rest,

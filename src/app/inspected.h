@@ -9,9 +9,10 @@ struct control;
 struct inspector;
 
 /**
- * Starts the inspector that an app asks for, and writes its address to standard error. If the app
- * asks for none, does not change *inspector. On failure returns false, with a sentence on standard
- * error. The app, the control socket and the system must live until tr__inspector_stop.
+ * Starts the inspector that an app asks for, and writes the address of the inspector to standard
+ * error. If the app asks for no inspector, does not change *inspector. On failure returns false,
+ * with a sentence on standard error. The app, the control socket and the system must live until
+ * tr__inspector_stop.
  */
 bool tr__inspected_start(const tr_app *app, const char *program, struct control *control,
                          tr_system *system, struct inspector **inspector);

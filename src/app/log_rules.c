@@ -17,7 +17,10 @@ static bool level_read(const char *text, size_t size, tr_level *level)
     return false;
 }
 
-/* Returns the rule for a path, and adds it if there is none; NULL: there are too many. */
+/*
+ * Returns the rule for a path. Adds a rule if there is none. Returns NULL if there are too many
+ * rules.
+ */
 static struct log_rule *rule_of(struct log_rules *rules, const char *path, size_t size)
 {
     for (size_t i = 0; i < rules->count; i++) {

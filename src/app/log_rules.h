@@ -22,16 +22,16 @@ struct log_rules {
 };
 
 /**
- * Reads the rules in a text. Fails with TR_INVALID_ARGUMENT if the text is wrong, and with TR_LIMIT
- * if it has too many rules or a path that is too long. Then `error` says why, and *rules is
- * undefined.
+ * Reads the rules in a text. Fails with TR_INVALID_ARGUMENT if the text is wrong. Fails with
+ * TR_LIMIT if the text has too many rules, or a path that is too long. On failure `error` says why,
+ * and *rules is undefined.
  */
 TR_MUST_CHECK tr_status tr__log_rules_parse(const char *text, struct log_rules *rules,
                                             char error[LOG_RULES_ERROR_SIZE]);
 /**
- * Sets which lines of the log are left out: by `rules` if there are any, otherwise by `text`, the
- * value of the variable, or NULL. If the text is wrong, logs that and changes nothing. Call before
- * the system starts.
+ * Sets which lines of the log are left out. If there are any `rules`, they count. Otherwise `text`
+ * counts, which is the value of the environment variable, or NULL. If the text is wrong, logs that
+ * and changes nothing. To be called before the system starts.
  */
 void tr__log_rules_apply(struct tr_system *system, const struct log_rules *rules, const char *text);
 

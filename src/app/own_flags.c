@@ -11,7 +11,7 @@ static bool is_name(const char *name)
     return name[0] != '\0' && name[0] != '-' && name[strspn(name, allowed)] == '\0';
 }
 
-/* Returns how many pointers of a flag say where its value goes. Exactly one must be set. */
+/* Returns how many of a flag's pointers for its value are set. Exactly one must be set. */
 static int places_of(const tr_flag *flag)
 {
     return !!flag->is_set + !!flag->number + !!flag->time_ns + !!flag->text;
@@ -39,8 +39,10 @@ bool tr__own_flags_are_valid(const tr_flag *table, bool takes_store, char text[F
     return !why;
 }
 
-/* Reads a decimal number with an optional sign. Returns false if the text is no number, or the
- * number is too large. */
+/*
+ * Reads a decimal number with an optional sign. Returns false if the text is no number, or if the
+ * number is too large.
+ */
 static bool number_of(const char *text, int64_t *number)
 {
     bool is_negative = *text == '-';
@@ -107,8 +109,10 @@ static tr_status value_read(const tr_flag *flag, const char *value, char *error)
     return TR_OK;
 }
 
-/* Returns the flag of the table that an argument names; NULL: it names none. Sets *value to the
- * text after "=", or to NULL. */
+/*
+ * Returns the flag of the table that an argument names. Returns NULL if the argument names none.
+ * Sets *value to the text after "=", or to NULL if there is no "=".
+ */
 static const tr_flag *flag_find(const tr_flag *table, const char *argument, const char **value)
 {
     if (strncmp(argument, "--", 2) != 0)

@@ -3,7 +3,7 @@
 
 #include "os/console.h"
 
-/* For each status: what to do if the store cannot be opened. */
+/* For each status with which a store cannot be opened: what the user can do. */
 static const struct {
     tr_status status;
     const char *advice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Error texts for an app that cannot start. They say what to do. */
+/** Error texts for an app that cannot start. They say what the user can do. */
 #ifndef APP_REFUSAL_H
 #define APP_REFUSAL_H
 

@@ -15,7 +15,7 @@
 #include "os/file.h"
 #include "store/read.h"
 
-enum { PAGE = 64 }; /* keys of one page */
+enum { PAGE = 64 }; /* how many keys are read at once */
 
 struct keys {
     size_t count;
@@ -155,12 +155,14 @@ static bool store_load(const char *program, const char *app, const struct tr_dur
     if (status != TR_OK)
         tr__console_complain("%s: the store cannot be read: %s\n", program, tr_status_text(status));
     sum_print(&rehearsing);
-    /* The kit is not freed, because the process ends now and the store is only a copy. */
+    /* The kit is not freed. The process ends now, and the store is only a copy. */
     return status == TR_OK && !rehearsing.failed;
 }
 
-/* Copies the files of a store that no process has open. If that fails, returns false, with a
- * sentence on standard error. */
+/*
+ * Copies the files of a store that no process has open. On failure returns false, with a sentence
+ * on standard error.
+ */
 static bool store_copy(const char *program, const char *store, const char *copy)
 {
     static const char *const names[] = {"lock", "troupe.db", "troupe.db-log", "troupe.db-wal"};

@@ -6,8 +6,8 @@
 #include <troupe/durable.h>
 
 /**
- * Loads a copy of the store in a kit. Prints on standard output which actors cannot be loaded, and
- * how many actors there are. Returns whether all can be loaded.
+ * Loads all actors of a copy of the store in a kit. Prints on standard output which actors cannot
+ * be loaded, and how many actors there are. Returns whether all actors can be loaded.
  */
 bool tr__rehearse(const char *program, const char *app, const struct tr_durables *durables,
                   const char *store, bool is_json);

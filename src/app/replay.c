@@ -18,7 +18,10 @@
 #include "store/batch.h"
 #include "store/entry.h"
 
-/* Turns, and seconds of the kit's clock, for which a replay waits for the turn to end. */
+/*
+ * A replay waits for the end of the turn for at most this many turns, and this many seconds of the
+ * kit's clock.
+ */
 enum { STEPS_MAX = 100000, SECONDS_MAX = 24 * 60 * 60 };
 
 static const tr_durable_kind *kind_find(const struct tr_durables *durables, const char *name)
@@ -46,7 +49,7 @@ static void on_stored(void *context, struct store_batch *batch, tr_status status
     tr__store_batch_free(batch);
 }
 
-/* Stores the state with which the turn of the record began. */
+/* Stores the state that the actor had when the recorded turn began. */
 static tr_status state_store(struct store *store, const struct tr_record *record)
 {
     struct store_entry *entry;
@@ -86,8 +89,8 @@ static tr_status message_send(tr_client *client, tr_ref actor, const tr_type *ty
 }
 
 /*
- * Whether two texts of failures are the same. The address in the text of a fault may differ, because the stacks and
- * the memory of each process are elsewhere.
+ * Whether two error texts of failures are the same. The address in the text of a fault may differ,
+ * because stacks and memory have other addresses in another process.
  */
 static bool is_same_text(const char *a, const char *b, bool is_fault)
 {
@@ -104,7 +107,7 @@ static bool is_same_text(const char *a, const char *b, bool is_fault)
            strcmp(rest_a + strspn(rest_a, digits), rest_b + strspn(rest_b, digits)) == 0;
 }
 
-/* Whether the turn has ended in the way that was recorded. */
+/* Whether the turn has ended in the same way as in the record. */
 static bool is_as_recorded(const struct tr_record *record, const struct replay *replay)
 {
     if (!replay->is_over)
@@ -150,7 +153,10 @@ static void outcome_say(const struct tr_record *record, const struct replay *rep
         tr__console_say("members of the state that its descriptor leaves out were zero\n");
 }
 
-/* As outcome_say, in one line of JSON, with the names of what was run. */
+/*
+ * As outcome_say, but prints one line of JSON, which also has the names of the actor and the
+ * message.
+ */
 static void outcome_print(const struct tr_record *record, const struct replay *replay,
                           const struct memory_source *source)
 {
@@ -178,7 +184,10 @@ static void outcome_print(const struct tr_record *record, const struct replay *r
     tr__json_line_free(&line);
 }
 
-/* Stores the state of a durable actor. Returns the type of its message; NULL: printed why not. */
+/*
+ * Stores the state of a durable actor. Returns the type of the message in the record. If that
+ * fails, prints why and returns NULL.
+ */
 static const tr_type *durable_start(const struct replay_source *source, tr_kit *kit,
                                     const struct tr_record *record, tr_ref *actor)
 {
@@ -206,7 +215,10 @@ static const tr_type *durable_start(const struct replay_source *source, tr_kit *
     return status == TR_OK ? type : NULL;
 }
 
-/* Runs the kit until the turn has ended. A turn that sleeps has its time without waiting. */
+/*
+ * Runs the kit until the turn has ended. If the turn sleeps, moves the kit's clock instead of
+ * waiting.
+ */
 static void turn_run(tr_kit *kit, const struct replay *replay)
 {
     int seconds = 0;
@@ -220,7 +232,7 @@ static void turn_run(tr_kit *kit, const struct replay *replay)
 
 static bool record_play(const struct replay_source *source, const struct tr_record *record)
 {
-    /* the kit refers to them until the process ends */
+    /* these are static, because the kit refers to them until the process ends */
     static struct recorder recorder;
     static struct replay replay;
     replay = (struct replay){.record = record};
@@ -259,8 +271,7 @@ static bool record_play(const struct replay_source *source, const struct tr_reco
         return false;
     }
     turn_run(kit, &replay);
-    /* The kit is not freed, because its actor is in the middle of a failure and the process ends
-     * now. */
+    /* The kit is not freed: its actor is in the middle of a failure, and the process ends now. */
     if (source->is_json)
         outcome_print(record, &replay, &tr_kit_system(kit)->source);
     else

@@ -7,18 +7,21 @@
 
 #include "actor/cell/dispatch.h"
 
-/** What a record is run with: the behaviors of the program, and its durable kinds; NULL: there are none. */
+/**
+ * With what a record is run: the behaviors of the program, and its durable kinds, or NULL if it has
+ * none.
+ */
 struct replay_source {
     const char *program;
     bool is_json;       /* print the result as JSON */
-    size_t stack_bytes; /* of the app's turns; 0: TR_STACK_SIZE */
+    size_t stack_bytes; /* the stack size of the app's turns; 0: TR_STACK_SIZE */
     const struct tr_durables *durables;
     struct behavior_list behaviors;
 };
 
 /**
- * Runs the turn in a kit, with the state and the message of the record, and what it had read.
- * Prints how the turn ended. Returns whether it ended again in the same way.
+ * Runs the turn of a record in a kit, with the state, the message and the values read that are in
+ * the record. Prints how the turn ended. Returns whether the turn has ended in the same way again.
  */
 bool tr__replay_run(const struct replay_source *source, const char *path);
 

@@ -31,8 +31,9 @@ static const tr_type *message_find(const tr_behavior *behavior, const char *name
 }
 
 /*
- * Makes a behavior that has only the handlers for messages of the program: an actor of it starts and ends without running
- * anything. The handlers are memory of the kit's system, which is not freed.
+ * Makes a behavior that has only the handlers for messages of the program. An actor with this
+ * behavior starts and ends without running any code. The handlers are in memory of the kit's
+ * system, which is not freed.
  */
 static bool behavior_strip(const tr_behavior *whole, const struct memory_source *memory,
                            tr_behavior *stripped)
@@ -58,7 +59,10 @@ static bool behavior_strip(const tr_behavior *whole, const struct memory_source 
     return true;
 }
 
-/* Gives the actor the state of the record. The block of the state stays where it was read. */
+/*
+ * Gives an actor the state of the record. The memory block of the state stays where the recorder
+ * has read it.
+ */
 static tr_status state_set(tr_system *system, tr_ref actor, const tr_behavior *behavior,
                            struct recorder *recorder)
 {

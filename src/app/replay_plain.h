@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The actor of a record that is not of a durable actor. */
+/** The actor of a record whose actor is not durable. */
 #ifndef APP_REPLAY_PLAIN_H
 #define APP_REPLAY_PLAIN_H
 
@@ -11,8 +11,9 @@ struct recorder;
 struct tr_record;
 
 /**
- * Starts the actor of a record, with the state of the record, if that actor is not durable. None of its set-ups runs. If the
- * actor cannot be started, prints why and returns NULL. Otherwise returns the type of the message in the record.
+ * Starts the actor of a record whose actor is not durable, with the state of the record. Runs no
+ * set-up of the actor. Returns the type of the message in the record. If the actor cannot be
+ * started, prints why and returns NULL.
  */
 const tr_type *tr__replay_plain_start(const struct replay_source *source, tr_kit *kit,
                                       struct recorder *recorder, const struct tr_record *record,

@@ -55,12 +55,12 @@ enum { TOKEN_SIGNALS, TOKEN_SERVICE };
 struct runner {
     const tr_platform *platform;
     const char *program;
-    const tr_behavior *behavior; /* behavior of the root */
+    const tr_behavior *behavior; /* the behavior with which the root is spawned */
     tr_app app;
     tr_system *system;
     tr_client *client;
     struct signals *signals;
-    int signal; /* the first signal that has come; 0: none */
+    int signal; /* the first signal that the process got; 0: none */
     tr_ref root;
     struct tr_args args;
     struct control *control; /* NULL: none */
@@ -69,7 +69,8 @@ struct runner {
     bool has_no_records;
     bool has_secret_records;
     char standard[TR_NAME_MAX +
-                  sizeof ".data"]; /* the directory of the store, used if no other is given */
+                  /* the directory of the store if the program is given no other directory */
+                  sizeof ".data"];
     struct exports exports;
     struct inspector *inspector; /* NULL: none */
     struct service service;
@@ -81,8 +82,10 @@ static tr_parker *parker_of(struct runner *runner)
     return atomptr_load(&runner->system->shutdown.parker, ATOM_ACQUIRE);
 }
 
-/* If signals cannot be received, keep their default actions, because otherwise the app could not be
- * stopped. */
+/*
+ * Makes the main thread receive signals. If that is not possible, the signals keep their default
+ * actions, because otherwise the app could not be stopped.
+ */
 static void listen_for_signals(struct runner *runner)
 {
     tr_status status = runner->platform->io_watch(
@@ -93,8 +96,10 @@ static void listen_for_signals(struct runner *runner)
     runner->signals = NULL;
 }
 
-/* Writes the state of the program to standard error. Asks no worker, because workers may be
- * stuck. */
+/*
+ * Writes the state of the program to standard error. Asks no worker for it, because workers may be
+ * stuck.
+ */
 static void dump(struct runner *runner)
 {
     struct json_line text;
@@ -139,7 +144,10 @@ static void on_wake(void *context)
     }
 }
 
-/* Prints the report of a shutdown. After a signal it is always printed, otherwise only if something went wrong. */
+/*
+ * Prints the report of a shutdown. After a signal always prints it, otherwise only if something
+ * went wrong.
+ */
 static void say_report(struct runner *runner, tr_status ended)
 {
     tr_shutdown_report report;
@@ -156,7 +164,10 @@ static void say_report(struct runner *runner, tr_status ended)
     runner->platform->resize(runner->platform, text, 0);
 }
 
-/* Whether to send tr_args. It is a signal, and is sent only to a root that has a handler for it. */
+/*
+ * Whether to send tr_args to the root. It is a signal, so only a root with a handler for it gets
+ * it.
+ */
 static bool wants_args(const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -171,8 +182,11 @@ static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
                             const char *const *argv, size_t argc)
 {
     tr_error error = {.status = TR_OK};
-    /* Unless its options say otherwise, a root that fails is not restarted, and the program ends. A
-     * restart would have the same arguments, and the user can start the program again. */
+    /*
+     * A root that fails is not restarted, unless its options say so: the program ends instead.
+     * After a restart the root would have the same arguments, and the user can start the program
+     * again.
+     */
     tr_child_spec *spec = &runner->system->user.root.spec;
     *spec = (tr_child_spec){.behavior = behavior, .name = runner->app.name};
     if (!runner->behavior->options.restart)
@@ -197,12 +211,14 @@ static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
     return TR_OK;
 }
 
-/* Returns the exit status. Call when everything has ended. */
+/* Returns the exit status. To be called when everything has ended. */
 static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
 {
     tr_error error;
-    /* This does not wait, because by now the outcome of the spawn is known, unless the root was
-     * never set up. */
+    /*
+     * This does not wait. The outcome of the spawn is known by now, unless the root was never set
+     * up.
+     */
     tr_status status = tr_spawn_wait(runner->client, runner->root, 0, &error);
     bool was_stopped_early = runner->signal && error.status == TR_STOPPING;
     if (status == TR_INIT_FAILED && !was_stopped_early) {
@@ -232,7 +248,10 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     return said ? (enum exit_status)(said - 1) : EXIT_DONE;
 }
 
-/* Returns the options of the system. Options in the app itself replace those in app.system. */
+/*
+ * Returns the options of the system. An option that the app itself has replaces the same option in
+ * app.system.
+ */
 static tr_system_options options_of(const struct runner *runner)
 {
     const tr_app *app = &runner->app;
@@ -263,8 +282,10 @@ static tr_system_options options_of(const struct runner *runner)
     return options;
 }
 
-/* Starts the control socket. If the socket was asked for and cannot be made, returns false. If it
- * cannot be made at its default place, only logs that. */
+/*
+ * Starts the control socket. If the user asked for a control socket and it cannot be made, returns
+ * false. If it cannot be made at its default place, only logs that.
+ */
 static bool control_start(struct runner *runner)
 {
     char path[LOCAL_PATH_MAX + 1];
@@ -288,8 +309,9 @@ static bool control_start(struct runner *runner)
 }
 
 /*
- * Lets failed turns of durable actors, and turns that somebody asks for, leave records in the directory of the store,
- * unless a flag says otherwise. A program without a store makes the directory that its store would have.
+ * Makes the system write records to the directory of the store, unless a flag says otherwise. It
+ * records failed turns of durable actors, and turns that somebody asks for. If the program has no
+ * store, this makes the directory that its store would have.
  */
 static void records_switch_on(struct runner *runner)
 {
@@ -319,8 +341,10 @@ static enum exit_status run_started(struct runner *runner)
     return has_metrics ? exit_status_of(runner, ended) : EXIT_FAILED;
 }
 
-/* Warns if the manager of the program (Kubernetes, systemd) may kill it before the end of its
- * shutdown. TROUPE_GRACE says how long the program has after SIGTERM. */
+/*
+ * Warns if the manager of the program (Kubernetes, systemd) may kill the program before its
+ * shutdown has ended. TROUPE_GRACE says how long the program may run after SIGTERM.
+ */
 static void grace_check(const struct runner *runner)
 {
     const char *text = tr__environment("TROUPE_GRACE");
@@ -343,8 +367,10 @@ static void grace_check(const struct runner *runner)
             (double)timeout_ns / (double)TR_SECOND);
 }
 
-/* Frees the system, and what its root uses. If threads did not stop, handlers of the root may still
- * run, so these parts are kept. */
+/*
+ * Frees the system, and what its root uses. If some threads did not stop, keeps these parts,
+ * because handlers of the root may still run.
+ */
 static void system_free(struct runner *runner)
 {
     bool is_left = tr__shutdown_is_left(runner->system);
@@ -374,8 +400,10 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
-    /* Make the control socket first, so that nothing of the program has run if that fails. Start
-     * the root before the workers, because they read it. */
+    /*
+     * Make the control socket first: if that fails, nothing of the program has run. Start the root
+     * before the workers, because the workers read the data of the root.
+     */
     if (control_start(runner) && root_start(runner, root, argv, argc) == TR_OK &&
         tr__exports_start(&runner->exports, &runner->app, runner->program, runner->client) &&
         tr__inspected_start(
@@ -461,7 +489,7 @@ static const char *program_of(int argc, char **argv)
     return slash ? slash + 1 : path;
 }
 
-/* Sets the options that the caller has left out. Returns false if the app is invalid. */
+/* Fills in the options that the caller has left out. Returns false if the app is invalid. */
 static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
 {
     const char *why;
@@ -494,8 +522,10 @@ complain:
     return false;
 }
 
-/* Copies the flags into the options of the app. If one is invalid, returns false, with a sentence
- * on standard error. */
+/*
+ * Copies the flags into the options of the app. If a flag is invalid, returns false, with a
+ * sentence on standard error.
+ */
 static bool flags_apply(struct runner *runner, const struct flags *flags)
 {
     char error[LOG_RULES_ERROR_SIZE];
@@ -587,8 +617,10 @@ static enum exit_status run_arguments(struct runner *runner, int argc, char **ar
     }
     size_t count = flags.rest_count;
     size_t before = flags.rest_before;
-    /* If the app has no table of flags but says that it takes arguments, its root may read flags
-     * itself. */
+    /*
+     * The root may read flags itself, if the app has no table of flags but says that it takes
+     * arguments.
+     */
     bool takes_any = !app->flags && app->arguments && has_args;
     if (status == TR_OK)
         status = tr__own_flags_parse(app->flags, rest, &count, &before, takes_any, error);

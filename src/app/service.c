@@ -14,14 +14,19 @@
 #include "os/notify.h"
 #include "os/small_file.h"
 
-/* How often systemd is notified in the time that it allows. sd_watchdog_enabled(3) recommends
- * twice; here it is one more, because a busy machine may be late. */
+/*
+ * How often the service notifies systemd in the time that systemd allows. sd_watchdog_enabled(3)
+ * recommends twice. Three times is safer, because a busy machine may be late.
+ */
 enum { TICKS = 3 };
 
-/* Bits of system->user.unready: each stands for something that the app still needs to be ready. */
+/*
+ * Bits of system->user.unready. Each bit stands for something that must happen before the app is
+ * ready.
+ */
 enum { UNREADY_RUNNER = 1, UNREADY_ROOT = 2, UNREADY_APP = 4 };
 
-/* Notifies systemd. If that fails, only logs it, because the app can run without it. */
+/* Notifies systemd. On failure only logs it, because the app can run without systemd. */
 static void notify(tr_system *system, const char *state)
 {
     tr_status status = tr__notify(state);
@@ -34,8 +39,7 @@ static void notify(tr_system *system, const char *state)
                 tr_status_text(status));
 }
 
-/* Notes that the app no longer waits for `bit`. If it waits for nothing else, notifies systemd that
- * the app is ready. */
+/* Clears a bit of `unready`. If no other bit is set, the app is ready, so notifies systemd. */
 static void ready_by(tr_system *system, uint32_t bit)
 {
     if (atom32_fetch_and(&system->user.unready, ~bit, ATOM_RELAXED) == bit)
@@ -48,8 +52,10 @@ static void ready_by_root(tr_system *system)
         ready_by(system, UNREADY_ROOT);
 }
 
-/* Calls the handler of the root's first turn. If the root has only a handler for any message, the
- * first message is its first turn. */
+/*
+ * Calls the handler of the root's first turn. If the only handler of the root is one for any
+ * message, the turn of the first message is the first turn.
+ */
 static tr_next first_call(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);
@@ -59,8 +65,10 @@ static tr_next first_call(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Calls the set-up of the root. The set-up counts as the first turn if there is no other, or if it
- * gives the root another behavior. */
+/*
+ * Calls the set-up of the root. The set-up counts as the first turn if there is no other first
+ * turn, or if the set-up gives the root another behavior.
+ */
 static tr_next first_setup(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);
@@ -105,8 +113,10 @@ struct standing {
     char path[TR_PATH_MAX + 1];
 };
 
-/* Finds a turn that runs too long on a thread that has lost its worker to another thread. Called
- * under a lock. */
+/*
+ * Finds a turn that runs too long on a thread that has lost its worker to another thread. Called
+ * under the lock of the handoff.
+ */
 static void find_stuck(void *context, const struct handoff_thread *thread)
 {
     struct standing *standing = context;
@@ -133,7 +143,7 @@ static void find_running(struct standing *standing)
     }
 }
 
-/* Whether a handler has run so long that systemd must end the process. */
+/* Whether any handler has run for so long that systemd must end the process. */
 static bool is_stuck(struct service *service)
 {
     struct standing standing = {.service = service};

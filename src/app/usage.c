@@ -9,7 +9,7 @@
 
 #include "os/console.h"
 
-/* CMake defines the version of the project. The value here is a fallback. */
+/* The version of the project. CMake defines it; the value here is for other builds. */
 #ifndef TROUPE_VERSION
 #define TROUPE_VERSION "0.1"
 #endif
@@ -110,8 +110,10 @@ static const struct usage_row runner_rows[] = {
     {"--", "end of the flags: all later arguments are for the program", NULL, false},
 };
 
-/* Prints a text, broken into lines between words. The cursor must be at column INDENT, where all
- * lines begin. */
+/*
+ * Prints a text, and breaks its lines between words. The cursor must be at column INDENT, where
+ * each line begins.
+ */
 static void say_wrapped(const char *text)
 {
     enum { WIDTH = COLUMNS - INDENT };
@@ -142,7 +144,7 @@ static void say_row(const char *flag, const char *help, const char *example)
         tr__console_say("%*s%s\n", INDENT, "", example);
 }
 
-/* Writes the present value of a flag, which is its default: " [100]". */
+/* Writes the value that a flag has now, which is its default: " [100]". */
 static void default_write(const tr_flag *flag, char *text, size_t size)
 {
     text[0] = '\0';
