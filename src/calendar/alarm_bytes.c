@@ -6,8 +6,9 @@
  *     retry_at and back_off (if failures > 0), length and text of the expression (of cron), epoch and offset (of after,
  *     in versions 2 and 3; version 2 is for after only), attempts, first and longest (of version 3)
  *
- * The first three are single bytes. Numbers are LEB128: seven bits in a byte, lowest first. The top bit is set in all
- * bytes but the last, and the last is not 0 unless it is the only one.
+ * Version, kind and flags are single bytes. All other numbers are LEB128: seven bits in each byte,
+ * the lowest bits first. The top bit is set in all bytes of a number but the last. The last byte is
+ * not 0, unless the number has only this byte.
  */
 #include "calendar/alarm_bytes.h"
 
@@ -84,7 +85,7 @@ size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[A
 struct input {
     const unsigned char *at;
     const unsigned char *end;
-    bool is_bad; /* the bytes are no plan: from now on every number that is read is 0 */
+    bool is_bad; /* the bytes are no plan; from now on each number that is read is 0 */
 };
 
 /* Reads a number, which must be from `least` to `most`. */

@@ -8,7 +8,7 @@ enum { RETRIES_DEFAULT = 20 };
 static const tr_time first_default = 2 * TR_SECOND;
 static const tr_time cap_default = 5 * TR_MINUTE;
 
-/* Limits a time to what a plan can have, so that no clock can make a sum overflow. */
+/* Limits a time to the times that a plan can have. So no clock can make a sum overflow. */
 static tr_time time_clamp(tr_time now)
 {
     return now < 0 ? 0 : now > ALARM_TIME_MAX ? ALARM_TIME_MAX : now;
@@ -44,7 +44,10 @@ tr_status tr__alarm_plan_after(struct alarm_plan *plan, uint64_t id, tr_time del
     return TR_OK;
 }
 
-/* Returns the first due + n * span after `time`, which must not be before `due`. */
+/*
+ * Returns the first of the times due + n * span that is after `time`. `time` must not be before
+ * `due`.
+ */
 static tr_time grid_after(tr_time due, tr_time span, tr_time time)
 {
     TR_ASSERT(time >= due);
@@ -72,7 +75,10 @@ tr_status tr__alarm_plan_every(struct alarm_plan *plan, uint64_t id, tr_time per
     return TR_OK;
 }
 
-/* Finds the first match after `time`, in nanoseconds. */
+/*
+ * Finds the first time after `time` at which the expression fires. `time` and *due are in
+ * nanoseconds.
+ */
 static tr_status cron_after(const struct cron *cron, const struct zone *zone, tr_time time,
                             tr_time *due)
 {
@@ -106,7 +112,7 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan)
     return plan->failures > 0 ? plan->retry_at : plan->due;
 }
 
-/* Applies rule 4 to the due time of the open occurrence. Returns the due time that it should have. */
+/* Applies rule 4 to the due time of the open occurrence. Returns the due time by this rule. */
 static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr_time now)
 {
     tr_time due = plan->due;
@@ -119,7 +125,7 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
         break;
     case ALARM_EVERY:
         /*
-         * The first occurrence may wait for an anchor in the future. That is a wait for a time and
+         * The first occurrence may wait for an anchor in the future. It waits for this time, and
          * not for a span, so its due time stays.
          */
         if (due > now && due - now > plan->span && due - plan->seen <= plan->span)
@@ -137,7 +143,7 @@ bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_t
 {
     now = time_clamp(now);
     if (plan->failures > 0) {
-        /* The occurrence is open and has begun, so it waits for its retry. */
+        /* The open occurrence has begun and has failed, so it waits for its retry. */
         if (plan->retry_at <= now || plan->retry_at - now <= plan->back_off)
             return false;
         plan->retry_at = time_clamp(now + plan->back_off);
@@ -191,7 +197,10 @@ struct alarm_mark tr__alarm_plan_begin(struct alarm_plan *plan, tr_time now)
     return plan->mark;
 }
 
-/* Opens the next occurrence by rule 2. Returns false and leaves the plan as it is if there is none. */
+/*
+ * Opens the next occurrence by rule 2. If there is none, returns false and leaves the plan as it
+ * is.
+ */
 static bool open_next(struct alarm_plan *plan, const struct zone *zone)
 {
     tr_time base = plan->seen > plan->due ? plan->seen : plan->due;

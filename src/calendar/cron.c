@@ -16,7 +16,11 @@ struct field {
     const char *name;
     int least;
     int most;
-    const char *names; /* names of three letters, the first for `least`; NULL: none */
+    /*
+     * the names of all values, three letters each, beginning with that of `least`; NULL: the values
+     * have no names
+     */
+    const char *names;
 };
 
 static const struct field fields[FIELDS] = {
@@ -40,12 +44,14 @@ static const struct {
     {"@annually", "0 0 1 1 *"},
 };
 
-/* An expression that is being read. Places are offsets into the text, for error messages. */
+/*
+ * An expression that is being read. Error messages use its places, which are offsets into the text.
+ */
 struct input {
     const char *text;
     size_t length;
     size_t at;
-    const char *field; /* name of the field that is read */
+    const char *field; /* the name of the field that is being read */
     struct cron_error *error;
 };
 
@@ -80,7 +86,10 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Returns the next character, or NUL at the end. A NUL inside the text is refused like any other wrong character. */
+/*
+ * Returns the next character, or NUL at the end. A NUL inside the text also returns NUL, and is
+ * refused like any other wrong character.
+ */
 static char cron_peek(const struct input *in)
 {
     if (in->at == in->length)
@@ -168,7 +177,7 @@ static tr_status read_value(struct input *in, const struct field *field, int *nu
     return status;
 }
 
-/* Reads what follows a '/'. */
+/* Reads the step behind a '/'. */
 static tr_status read_step(struct input *in, const struct field *field, int *step)
 {
     size_t begin = ++in->at;
@@ -181,7 +190,7 @@ static tr_status read_step(struct input *in, const struct field *field, int *ste
     return status;
 }
 
-/* Reads one item of a list: a value, a range, or a range with a step; also "*", and "*" with a step. */
+/* Reads one item of a list: a value, a range, a range with a step, "*", or "*" with a step. */
 static tr_status read_item(struct input *in, const struct field *field, uint64_t *bits)
 {
     size_t begin = in->at;
@@ -192,7 +201,7 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
     tr_status status = TR_OK;
     if (cron_peek(in) == '*') {
         in->at++;
-        /* "*" counts Sunday only once, as 0, so that a step does not also count 7 */
+        /* "*" counts Sunday only as 0 and not also as 7, so that a step does not find it twice */
         last -= field->most == 7;
     } else {
         status = read_value(in, field, &first);
@@ -202,7 +211,7 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
             in->at++;
             status = read_value(in, field, &last);
             if (status == TR_OK && last == 0 && first > 0 && field->most == 7)
-                last = 7; /* Sunday as the end of a range, as in FRI-SUN */
+                last = 7; /* Sunday at the end of a range is 7, as in FRI-SUN */
         }
         if (status == TR_OK && last < first)
             return cron_wrong(
@@ -348,7 +357,10 @@ static bool day_matches(const struct cron *cron, int64_t day, const struct civil
     return cron->is_either ? is_day || is_weekday : is_day && is_weekday;
 }
 
-/* Returns the first minute of a day that matches, from `minute` on, or -1. */
+/*
+ * Returns the first minute of a day, at or after `minute`, whose time of day matches. Returns -1 if
+ * there is none.
+ */
 static int minute_matching(const struct cron *cron, int minute)
 {
     int first = minute % 60;
@@ -363,7 +375,8 @@ static int minute_matching(const struct cron *cron, int minute)
 }
 
 /*
- * Finds the first local time that matches, from `local` on. Returns false if there is none within the years of rule 4.
+ * Finds the first local time that matches, at or after `local`. Returns false if there is none
+ * within the years of rule 4.
  */
 static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
 {
@@ -390,8 +403,9 @@ static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
 }
 
 /*
- * Applies rule 2. Each span of a zone has a clock of its own that never jumps. A match inside a gap does not count. If
- * all matches are in gaps, year after year, the search ends after twice the years of rule 4.
+ * Applies rule 2: searches one span of the zone after the other. Within a span the local clock
+ * never jumps. A match inside a gap does not count. If all matches are in gaps, year after year,
+ * the search ends after twice the years of rule 4.
  */
 static tr_status next_of_walk(const struct cron *cron, const struct zone *zone, int64_t after,
                               int64_t *next)
@@ -421,7 +435,10 @@ tr_status tr__cron_next(const struct cron *cron, const struct zone *zone, int64_
         return TR_INVALID_ARGUMENT;
     if (cron->is_walk)
         return next_of_walk(cron, zone, after, next);
-    /* Search after the latest local time that the clock has shown: by rule 3 earlier ones have fired already. */
+    /*
+     * Search after the latest local time that the clock has shown, because by rule 3 all earlier
+     * times have fired already.
+     */
     if (!find_match(cron, tr__zone_latest(zone, after) + 1, &local))
         return TR_NOT_FOUND;
     *next = tr__zone_first(zone, local);

@@ -74,7 +74,7 @@ static int32_t load_offset(const unsigned char *type)
     return (int32_t)(uint32_t)load_number(type, 4);
 }
 
-/* Reads the head of a block and finds its end. */
+/* Reads the head of a block, and finds the end of the block. */
 static tr_status block_open(struct block *block, const unsigned char *bytes, size_t size,
                             uint32_t time_size)
 {
@@ -87,7 +87,10 @@ static tr_status block_open(struct block *block, const unsigned char *bytes, siz
         return TR_BAD_DATA;
     for (size_t i = 0; i < COUNTS; i++) {
         block->counts[i] = (uint32_t)load_number(bytes + HEAD_COUNTS + 4 * i, 4);
-        /* Each counted item takes at least one byte, so the sums that follow cannot overflow. */
+        /*
+         * Each item that is counted takes at least one byte of the file, so the sums that follow
+         * cannot overflow.
+         */
         if (block->counts[i] > size)
             return TR_BAD_DATA;
     }
@@ -128,12 +131,13 @@ static bool types_are_good(const unsigned char *types, const uint32_t counts[COU
             type[5] >= counts[COUNT_CHARS])
             return false;
     }
-    /* If the last name ends with a NUL, all names do. */
+    /* If the last name ends with a NUL, every name ends in time. */
     return chars[counts[COUNT_CHARS] - 1] == '\0';
 }
 
 /*
- * Checks the marks that say whether a rule was written in standard time or UT. They are not used, but must be 0 or 1.
+ * Checks the marks that say whether a change was written in standard time or UT. This module does
+ * not use them, but each must be 0 or 1.
  */
 static bool marks_are_good(const unsigned char *marks, const uint32_t counts[COUNTS])
 {
@@ -191,7 +195,10 @@ static int32_t offset_of(const struct zone *zone, uint32_t index)
     return load_offset(zone->types + (size_t)zone->kinds[index] * TYPE_SIZE);
 }
 
-/* Reads the text between two line ends, which must be the rest of the file. */
+/*
+ * Reads the text at the end of the file, which is between two line ends. `bytes` must be the rest
+ * of the file.
+ */
 static tr_status footer_read(struct zone *zone, const unsigned char *bytes, size_t size)
 {
     if (size < 2 || bytes[0] != '\n' || bytes[size - 1] != '\n')
@@ -204,7 +211,10 @@ static tr_status footer_read(struct zone *zone, const unsigned char *bytes, size
     zone->has_rule = true;
     if (zone->change_count == 0)
         return TR_OK;
-    /* Table and rule meet at the last change and must agree there. */
+    /*
+     * The table ends and the rule begins at the last change of the table. Both must say the same
+     * there.
+     */
     struct zone_span span;
     uint32_t last = zone->change_count - 1;
     tr__zone_rule_span(&zone->rule, time_of(zone, last), &span);
@@ -221,7 +231,7 @@ tr_status tr__zone_read(const void *bytes, size_t size, struct zone *zone)
         return status;
     unsigned char version = block.version;
     if (version != 0) {
-        /* Skip the first block, which is for readers of version 1. Slim files leave it empty. */
+        /* Skip the first block, which is for readers of version 1. In slim files it is empty. */
         at += block.size;
         size -= block.size;
         status = block_open(&block, at, size, 8);
@@ -252,7 +262,7 @@ void tr__zone_fix(struct zone *zone, int32_t offset)
 
 /* ---- Questions. ---- */
 
-/* Returns how many changes have happened up to an instant. */
+/* Returns how many changes there are up to an instant, including a change at that instant. */
 static uint32_t changes_until(const struct zone *zone, int64_t utc)
 {
     uint32_t low = 0;
@@ -294,8 +304,8 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc)
 }
 
 /*
- * Limits an instant to the range that a caller may ask for. Beyond that range, the result is the
- * result for the limit.
+ * Limits a time to the range that a caller may ask for. A time beyond that range gets the result of
+ * the limit.
  */
 static int64_t time_clamp(int64_t time)
 {
@@ -304,7 +314,7 @@ static int64_t time_clamp(int64_t time)
 
 void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_instants *instants)
 {
-    /* Whatever the offset is, the instant is between `at` and `last`. */
+    /* With any possible offset, the instant is between `at` and `last`. */
     int64_t at = time_clamp(local - ZONE_OFFSET_MAX);
     int64_t last = time_clamp(local - ZONE_OFFSET_MIN);
     struct zone_instants found = {.count = 0};
@@ -345,7 +355,10 @@ int64_t tr__zone_latest(const struct zone *zone, int64_t utc)
     struct zone_span span;
     tr__zone_span(zone, utc, &span);
     int64_t latest = utc + span.offset;
-    /* A span that ended before this has shown only earlier local times, whatever the two offsets are. */
+    /*
+     * A span that ended before `since` has shown only earlier local times, whatever the two offsets
+     * are.
+     */
     int64_t since = utc - (ZONE_OFFSET_MAX - ZONE_OFFSET_MIN);
     while (span.begin > since && span.begin > -ZONE_TIME_MAX) {
         tr__zone_span(zone, span.begin - 1, &span);

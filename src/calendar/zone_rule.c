@@ -26,7 +26,7 @@ static bool is_next(const struct input *in, const char *at, char c)
     return at < in->end && *at == c;
 }
 
-/* Reads a number of at most three digits; POSIX has no longer numbers. */
+/* Reads a number of at most three digits, because POSIX has no longer numbers here. */
 static const char *read_number(const struct input *in, const char *at, int least, int most,
                                int *number)
 {
@@ -40,7 +40,10 @@ static const char *read_number(const struct input *in, const char *at, int least
     return at;
 }
 
-/* Reads a name: "EST", or "<+03>", which may contain other characters than letters. At least three characters. */
+/*
+ * Reads a name of at least three characters: "EST", or "<+03>", which may also have other
+ * characters than letters.
+ */
 static const char *read_name(const struct input *in, const char *at)
 {
     bool is_quoted = is_next(in, at, '<');
@@ -144,15 +147,16 @@ static int64_t change_day(const struct zone_change *change, int64_t year)
     return day;
 }
 
-/* The last change up to an instant, or the first one after it. */
+/* A change near an instant: the last change up to the instant, or the first change after it. */
 struct nearest {
     int64_t time;
     bool is_summer;
 };
 
 /*
- * Considers one change. If two changes happen at the same instant, summer time holds. So a zone can have summer time
- * the whole year (RFC 8536, section 3.3.1).
+ * Looks whether one change is nearer to `utc` than *before or *after, and stores it there. Of two
+ * changes at the same instant, the change to summer time counts. So a zone can have summer time the
+ * whole year (RFC 8536, section 3.3.1).
  */
 static void change_consider(int64_t utc, int64_t time, bool is_summer, struct nearest *before,
                             struct nearest *after)
@@ -177,8 +181,8 @@ void tr__zone_rule_span(const struct zone_rule *rule, int64_t utc, struct zone_s
     struct nearest after = {.time = INT64_MAX};
     int64_t year = civil_date_of(civil_floor(utc, CIVIL_DAY)).year;
     /*
-     * A change may be up to a week and a day outside of its year. Two years to each side certainly contain the nearest
-     * one.
+     * A change may be up to a week and a day outside of its year, so the nearest changes are
+     * certainly within two years to each side.
      */
     for (int64_t y = year - 2; y <= year + 2; y++) {
         int64_t begin = change_day(&rule->begin, y) * CIVIL_DAY + rule->begin.time - rule->standard;

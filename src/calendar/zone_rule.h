@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The rule of a time zone after the last change in its file: the TZ text of POSIX, with hours from -167 to 167 as RFC
- * 8536 allows, section 3.3.1.
+ * The rule of a time zone after the last change in its file: the TZ text of POSIX, with hours from
+ * -167 to 167 as RFC 8536 allows, section 3.3.1.
  *
- * "EST5EDT,M3.2.0,M11.1.0" is five hours west of Greenwich. Summer time, one hour more, lasts from the second Sunday in
- * March at 2:00 to the first Sunday in November at 2:00. "<+0330>-3:30" never changes.
+ * "EST5EDT,M3.2.0,M11.1.0" is five hours west of Greenwich. Its summer time lasts from the second
+ * Sunday in March at 2:00 to the first Sunday in November at 2:00, and clocks are one hour ahead
+ * then. "<+0330>-3:30" has no summer time.
  */
 #ifndef CALENDAR_ZONE_RULE_H
 #define CALENDAR_ZONE_RULE_H
@@ -26,31 +27,31 @@ struct zone_change {
     int day;      /* day of the year, or weekday; 0 is Sunday */
     int week;     /* 1 to 5 */
     int month;    /* 1 to 12 */
-    int32_t time; /* seconds after midnight of that day, by the clock before the change */
+    int32_t time; /* seconds after midnight of that day, by the clock as it was before the change */
 };
 
 struct zone_rule {
     int32_t standard; /* seconds east of Greenwich */
     int32_t summer;
     bool has_summer;
-    struct zone_change begin; /* begin of summer time */
+    struct zone_change begin; /* the change to summer time */
     struct zone_change end;
 };
 
-/** A time in which the offset is constant: from `begin` up to, not including, `end`. In UTC. */
+/** A span of time with a constant offset, from `begin` up to, but not including, `end`. In UTC. */
 struct zone_span {
-    int64_t begin;  /* INT64_MIN: the span has no begin */
-    int64_t end;    /* INT64_MAX: the span has no end */
+    int64_t begin;  /* INT64_MIN: the span has always been */
+    int64_t end;    /* INT64_MAX: the span never ends */
     int32_t offset; /* seconds east of Greenwich */
 };
 
 /**
- * Reads a text of `size` bytes, without a NUL. TR_BAD_DATA: the text is no rule, or has summer time without dates.
- * Errors are not repaired.
+ * Reads a text of `size` bytes without a NUL. Returns TR_BAD_DATA if the text is no rule, or if it
+ * has summer time without dates. Errors are not repaired.
  */
 TR_MUST_CHECK tr_status tr__zone_rule_read(const char *text, size_t size, struct zone_rule *rule);
 
-/** Finds the span around an instant. |utc| <= ZONE_TIME_MAX. */
+/** Finds the span that contains an instant. |utc| <= ZONE_TIME_MAX. */
 void tr__zone_rule_span(const struct zone_rule *rule, int64_t utc, struct zone_span *span);
 
 #endif

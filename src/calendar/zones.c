@@ -12,7 +12,8 @@ enum { PATH_SIZE = 512 };
 struct zone_entry {
     struct zone_entry *next;
     struct zone zone;
-    void *bytes; /* content of the file, which the zone borrows; NULL: the zone needs no file */
+    /* the content of the zone's file, which the zone borrows; NULL: the zone needs no file */
+    void *bytes;
     char name[ZONE_NAME_MAX + 1];
 };
 
@@ -35,7 +36,7 @@ void tr__zones_deinit(struct zones *zones)
     zones->count = 0;
 }
 
-/* Recognizes "GMT-14" to "GMT+12", where plus is west. */
+/* Whether a name is one of "GMT-14" to "GMT+12", where plus is west. If so, sets *offset. */
 static bool is_counted(const char *name, int32_t *offset)
 {
     if (strncmp(name, "GMT", 3) != 0 || (name[3] != '+' && name[3] != '-'))
@@ -53,7 +54,7 @@ static bool is_counted(const char *name, int32_t *offset)
     return true;
 }
 
-/* Recognizes zones that need no file. */
+/* Whether a name is that of a zone that needs no file. If so, sets *offset. */
 static bool is_built_in(const char *name, int32_t *offset)
 {
     static const char *const zero[] = {
@@ -83,7 +84,8 @@ static tr_status entry_load(const struct zones *zones, struct zone_entry *entry)
     if (length < 0 || (size_t)length >= sizeof path)
         return TR_NOT_FOUND;
     tr_status status = tr__file_read(platform, path, ZONE_FILE_MAX, &bytes, &size);
-    if (status != TR_OK) /* also if the name is the name of a directory, such as "Europe" */
+    /* this also happens if the name is the name of a directory, such as "Europe" */
+    if (status != TR_OK)
         return status == TR_NOT_SUPPORTED ? TR_NOT_FOUND : status;
     status = tr__zone_read(bytes, size, &entry->zone);
     if (status != TR_OK) {

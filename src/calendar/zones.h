@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The zones that a system uses, by name: "Europe/Berlin". Each is read once, from $TZDIR or /usr/share/zoneinfo, and
- * does not change until the system ends. New rules need a restart.
+ * The zones that a system uses, by name: "Europe/Berlin". The file of a zone is read once, from
+ * $TZDIR or /usr/share/zoneinfo. A zone does not change until the system ends, so new rules need a
+ * restart.
  *
- * UTC, GMT and all of "Etc/..." need no files. Note that "Etc/GMT+5" is five hours west of Greenwich, as in POSIX.
+ * UTC, GMT and all names that begin with "Etc/" need no files. Note that "Etc/GMT+5" is five hours
+ * west of Greenwich, as in POSIX.
  */
 #ifndef CALENDAR_ZONES_H
 #define CALENDAR_ZONES_H
@@ -13,29 +15,34 @@
 
 #include <troupe/platform.h>
 
-enum { ZONES_MAX = 1024 }; /* zones that are kept; there are 600, with 3 KiB each */
+/* the most zones that are kept; the world has about 600, with 3 KiB each */
+enum { ZONES_MAX = 1024 };
 
 struct zone_entry;
 
 struct zones {
     const tr_platform *platform;
     const char *directory; /* NULL: $TZDIR, or the directory of the operating system */
-    struct lock lock;      /* protects what follows, also while a file is read */
+    struct lock lock;      /* protects the members below; also held while a file is read */
     struct zone_entry *first;
     uint32_t count;
 };
 
-/** Makes an empty table. Zone files are in `directory`, which is borrowed; NULL: $TZDIR or /usr/share/zoneinfo. */
+/**
+ * Makes an empty table. `directory` has the zone files, and is borrowed; NULL: $TZDIR or
+ * /usr/share/zoneinfo.
+ */
 void tr__zones_init(struct zones *zones, const tr_platform *platform, const char *directory);
-/** Frees all zones. None may be in use. */
+/** Frees all zones. No zone may be in use. */
 void tr__zones_deinit(struct zones *zones);
 
 /**
- * Finds a zone, which is borrowed until deinit. Reads its file the first time.
+ * Finds a zone, which the caller borrows until deinit. The first call for a zone reads its file.
  *
- * TR_NAME_INVALID. TR_NOT_FOUND: there is no such zone here. TR_BAD_DATA, TR_NOT_SUPPORTED, TR_TOO_LARGE: its file is
- * damaged or is no zone. TR_LIMIT: there are already ZONES_MAX zones. TR_NO_MEMORY. TR_FAILED: the disk has failed. Any
- * thread; may wait for the disk.
+ * Returns TR_NAME_INVALID if the name is invalid, and TR_NOT_FOUND if there is no such zone here.
+ * Returns TR_BAD_DATA, TR_NOT_SUPPORTED or TR_TOO_LARGE if the zone's file is damaged or is no
+ * zone. Returns TR_LIMIT if the table has ZONES_MAX zones already, and TR_FAILED if the disk has
+ * failed. May also return TR_NO_MEMORY. Any thread; may wait for the disk.
  */
 TR_MUST_CHECK tr_status tr__zones_find(struct zones *zones, const char *name,
                                        const struct zone **zone);
