@@ -8,7 +8,7 @@
 
 #include <troupe/message.h>
 
-/** A file of the page. */
+/** A file of the inspector's page. */
 struct asset {
     const char *path; /* path in the request */
     const char *type;

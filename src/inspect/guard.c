@@ -8,8 +8,10 @@
 
 enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 
-/* Whether a Host header is a name with its port, which may be missing if it is the usual port of
- * the scheme. */
+/*
+ * Whether a Host header is a name followed by its port. The port may be missing if `is_usual`: it
+ * is the usual port of the scheme.
+ */
 static bool is_host(const char *host, const char *name, unsigned port, bool is_usual)
 {
     size_t length = strlen(name);
@@ -50,8 +52,10 @@ bool tr__guard_is_name(const char *name)
     return length && length <= GUARD_NAME_MAX && !name[length];
 }
 
-/* Returns the next item of a list with commas, without the spaces around the item; NULL: there is
- * none. */
+/*
+ * Returns the next item of a list with commas, without the spaces around it. Returns NULL if there
+ * is no further item.
+ */
 static const char *item_next(const char **list, size_t *size)
 {
     *list += strspn(*list, ", \t");

@@ -3,9 +3,9 @@
  * Checks that a request to the inspector has the right Host, the right Origin, and the token. Pure
  * functions on text, so that tests can try any input.
  *
- * The Host protects from DNS rebinding: if the name of another site is made to lead to this
- * machine, a page of that site sends its own name. The Origin protects from pages of other sites
- * that connect to this address. The token protects from other users of the machine.
+ * The Host protects from DNS rebinding: another site may make its own name lead to this machine,
+ * and then a page of that site sends that name as the Host. The Origin protects from pages of other
+ * sites that connect to this address. The token protects from other users of the machine.
  */
 #ifndef INSPECT_GUARD_H
 #define INSPECT_GUARD_H
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <troupe/address.h>
 
-/** Hexadecimal digits of a token, which has 128 bits. */
+/** How many hexadecimal digits a token has. It has 128 bits. */
 enum { GUARD_TOKEN_SIZE = 32 };
-/** Most bytes of the name of a machine, as in DNS. */
+/** The longest name of a machine, in bytes, as in DNS. */
 enum { GUARD_NAME_MAX = 253 };
 
 /**
@@ -25,19 +25,19 @@ enum { GUARD_NAME_MAX = 253 };
 #define GUARD_TOKEN_PREFIX "token."
 
 /**
- * Whether a Host header names this inspector: by its address, or by "localhost" or `name`, each
- * with its port. The usual port of the scheme may be missing, as in browsers. Returns false if
- * `host` is NULL. `name` may be NULL.
+ * Whether a Host header names this inspector: by its address, by "localhost" or by `name`, each
+ * followed by the port. If the port is the usual one of the scheme, it may be missing, as in
+ * browsers. Returns false if `host` is NULL. `name` may be NULL.
  */
 bool tr__guard_host(const char *host, const tr_address *here, const char *name, bool is_tls);
 /**
- * Whether an Origin header names a page of this inspector. `host` is the Host header, which was
- * checked before. Returns false if `origin` is NULL.
+ * Whether an Origin header names a page of this inspector. `host` is the Host header of the same
+ * request; tr__guard_host must have accepted it. Returns false if `origin` is NULL.
  */
 bool tr__guard_origin(const char *origin, const char *host, bool is_tls);
 /**
- * Whether the list of subprotocols of a WebSocket contains the token. The time of the comparison
- * does not depend on where two tokens differ. Returns false if `protocols` is NULL.
+ * Whether the list of subprotocols of a WebSocket contains the token. The comparison takes the same
+ * time wherever two tokens differ. Returns false if `protocols` is NULL.
  */
 bool tr__guard_token(const char *protocols, const char token[GUARD_TOKEN_SIZE + 1]);
 /**

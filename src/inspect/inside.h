@@ -13,13 +13,13 @@ struct inspector {
     struct inspector_options options;
     tr_system *system;
     tr_client *client;
-    /* address at which the inspector listens; written by the set-up of its listener */
+    /* the address at which the inspector listens; the set-up of its listener writes it */
     tr_address address;
     tr_time since_ns; /* wall clock */
     char token[GUARD_TOKEN_SIZE + 1];
     char url[TR_ADDRESS_TEXT_MAX + GUARD_NAME_MAX + GUARD_TOKEN_SIZE + 32];
     atom32 pages; /* number of open pages */
-    /* number of pages that were dropped since the start because they did not read */
+    /* how many pages were dropped since the start, because they did not read */
     atom64 dropped;
 };
 

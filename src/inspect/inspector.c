@@ -103,7 +103,7 @@ static tr_status system_start(struct inspector *inspector, char *why)
     return status;
 }
 
-/* Returns why pages must not be served at an address, or NULL if they may. */
+/* Returns why the inspector must not serve pages at an address. Returns NULL if it may. */
 static const char *address_is_wrong(const struct inspector_options *options)
 {
     tr_address parsed;
@@ -118,7 +118,7 @@ static const char *address_is_wrong(const struct inspector_options *options)
                  "and ssh -L leads there from another one";
 }
 
-/* Returns why options do not fit together, or NULL if they do. */
+/* Returns why options do not fit together. Returns NULL if they do. */
 static const char *options_are_wrong(const struct inspector_options *options)
 {
     if (options->key && !options->certificate)
@@ -128,8 +128,10 @@ static const char *options_are_wrong(const struct inspector_options *options)
     return NULL;
 }
 
-/* Writes the address for a browser. If the socket listens at all addresses of this machine, writes
- * one of them, because each one reaches it. */
+/*
+ * Writes the URL for a browser. If the socket listens at all addresses of this machine, the URL has
+ * one of them, because a browser can use any.
+ */
 static void url_write(struct inspector *inspector)
 {
     static const uint8_t all[16];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A session of the inspector. It answers a request for a file of the page, or has the WebSocket of
- * a page and its connection to the control socket.
+ * A session of the inspector. There are two kinds. A session either answers a request for a file of
+ * the page, or it has the WebSocket of a page and the connection of this page to the control
+ * socket.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,14 +17,20 @@ enum { CLOSE_NO_PROGRAM = 4001, CLOSE_NO_REQUEST = 4002, CLOSE_TOO_MANY = 4003 }
 
 #define GREETING_NS (5 * TR_SECOND)
 
-/* The first line of a control socket, and the answer to "session". Other members are ignored. */
+/*
+ * The first line that a control socket sends, and its answer to "session". Members of these lines
+ * that are not here are ignored.
+ */
 TR_MESSAGE(tr_inspect_greeting, (u32, troupe), (str, app), (i32, pid), (str, why));
 TR_MESSAGE(tr_inspect_joined, (u32, pages));
 TR_MESSAGE(tr_inspect_answer, (optional(message(tr_inspect_joined)), ok), (str, why));
 
 struct page {
     struct inspector *inspector;
-    /* channel to the program; TR_NO_CHANNEL: this session is no page, or the channel has ended */
+    /*
+     * The channel to the program. TR_NO_CHANNEL: this session has no page, or the channel has
+     * ended.
+     */
     tr_channel control;
     bool is_page; /* this session counts as an open page */
 };
@@ -51,8 +58,7 @@ static void headers_set(tr_self *self)
     tr_http_set(self, "cache-control", "no-store");
 }
 
-/* Sets the headers that every answer has. Refuses a request that names another address or comes
- * from another page. */
+/* Sets the headers that every answer has. Refuses a request whose Host or Origin is wrong. */
 static bool is_for_here(tr_self *self, const struct page *page,
                         const struct tr_http_request *request, bool needs_origin)
 {
@@ -94,7 +100,7 @@ static void page_leave(void *context)
     page->is_page = false;
 }
 
-/* Counts an open page. Returns false if there are too many. */
+/* Counts one more open page. Returns false if there are too many pages. */
 static bool page_enter(tr_self *self, struct page *page)
 {
     struct inspector *inspector = page->inspector;
@@ -108,13 +114,15 @@ static bool page_enter(tr_self *self, struct page *page)
     return true;
 }
 
-/* Closes the page, because its program cannot be reached. */
+/* Closes a page, because the program of the page cannot be reached. */
 static void page_close(tr_self *self, const char *why)
 {
     tr_ws_close(self, tr_peer(self), CLOSE_NO_PROGRAM, why);
 }
 
-/* Reads a line of the program as a message. NULL: *why gets a sentence. */
+/*
+ * Reads a line of the program as a message. If that fails, returns NULL, with a sentence in *why.
+ */
 static const void *line_read(tr_self *self, tr_channel control, const tr_type *type, tr_bytes *line,
                              const char **why)
 {
@@ -163,7 +171,10 @@ static void greet(tr_self *self, const struct page *page,
     (void)tr_ws_text(self, tr_peer(self), line);
 }
 
-/* Sends the verb "session" to the program, which from then on refuses what a page is not allowed to do. */
+/*
+ * Sends the verb "session" to the program. From then on the program refuses what a page is not
+ * allowed to do.
+ */
 static const struct tr_inspect_joined *join(tr_self *self, const struct page *page,
                                             const char **why)
 {
@@ -183,7 +194,9 @@ static const struct tr_inspect_joined *join(tr_self *self, const struct page *pa
     return NULL;
 }
 
-/* Connects to the program and greets the page. Returns NULL, or a sentence if that failed. */
+/*
+ * Connects to the program and greets the page. Returns NULL; on failure, a sentence that says why.
+ */
 static const char *connect_program(tr_self *self, struct page *page)
 {
     const struct inspector_options *options = &page->inspector->options;
@@ -236,8 +249,10 @@ static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_re
         return tr_http_reply(self, 400, .text = "the subprotocol " GUARD_PROTOCOL " is missing\n");
     tr_next next = tr_ws_accept_as(self, GUARD_PROTOCOL);
     if (!page_enter(self, page)) {
-        /* Accept and then close the WebSocket, because a page can read the reason of a close, but
-         * not that of a refusal. */
+        /*
+         * Accept the WebSocket and then close it, because a page can read the reason of a close,
+         * but not the reason of a refusal.
+         */
         tr_ws_close(self, tr_peer(self), CLOSE_TOO_MANY, "too many pages are open; close one");
         return next;
     }
@@ -249,7 +264,7 @@ static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_re
 
 /* ---- Messages of an open page. ---- */
 
-/* Returns why a message of a page is no request, or NULL if it may be one. */
+/* Returns why a message of a page is no request. Returns NULL if it may be a request. */
 static const char *request_is_wrong(const struct tr_ws_message *message)
 {
     if (!message->is_text)
@@ -266,7 +281,7 @@ static tr_next on_request(tr_self *self, struct page *page, const struct tr_ws_m
         tr_ws_close(self, message->channel, CLOSE_NO_REQUEST, why);
         return TR_SAME;
     }
-    /* If this fails because the program has gone, tr_closed will follow. */
+    /* If this fails because the program is gone, a tr_closed will follow. */
     if (message->bytes.size && tr_write(self, page->control, message->bytes) == TR_OK)
         (void)tr_write(self, page->control, TR_BYTES("\n"));
     return TR_SAME;
@@ -277,7 +292,10 @@ static tr_next on_answer(tr_self *self, const struct tr_received *message)
     tr_bytes line = message->bytes;
     if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
         return TR_SAME;
-    /* A value of the program is not UTF-8. The page gets "?" for each invalid byte. */
+    /*
+     * The line is not UTF-8, because of a value of the program. The page gets "?" for each invalid
+     * byte.
+     */
     unsigned char *copy = tr_scratch(self, line.size);
     memcpy(copy, line.data, line.size);
     for (size_t i = 0; i < line.size;) {
@@ -299,7 +317,8 @@ static tr_next on_closed(tr_self *self, struct page *page, const struct tr_close
         return TR_STOP;
     }
     page->control = TR_NO_CHANNEL;
-    if (tr_output_size(self, tr_peer(self)) > 0) /* it was too slow for the program */
+    /* the page reads more slowly than the program writes */
+    if (tr_output_size(self, tr_peer(self)) > 0)
         (void)atom64_fetch_add(&page->inspector->dropped, 1, ATOM_RELAXED);
     page_close(self, "the program has ended, or has closed the connection");
     return TR_SAME;
