@@ -5,14 +5,16 @@
  *     | struct slab | unused | page | page | page | page, cut off |
  *
  * 1. A page is aligned to its size, although sources align to 16 only, and starts with a pointer to
- *    its slab. So the slab of a block is found from the address of the block alone. The last page
- *    ends with the slab. Memory before the first page is never touched.
- * 2. Blocks that were never used are taken in order (`fresh`), so that a slab only costs the memory
- *    that was used. Blocks that came back are in a list and are taken from there.
- * 3. A slab is in the list `open` of its class when used < total, except that one with used == 0 may be in `empty`
- *    instead. A full slab is in no list, because its blocks lead back to it.
- * 4. When used falls to 0 the slab becomes empty, unless it is the only open one of its class: a
- *    single message that comes and goes must not move a slab each time.
+ *    its slab. So the address of a block is enough to find its slab. The last page ends where the
+ *    slab ends. Memory before the first page is never touched.
+ * 2. Blocks that were never used are taken in the order of their addresses (`fresh`), so that a
+ *    slab costs only the memory that was used. Blocks that came back are in a list, and are taken
+ *    from there first.
+ * 3. A slab with a free block (used < total) is in the list `open` of its class. A slab without a
+ *    used block (used == 0) may be in the list `empty` instead. A full slab is in no list, because
+ *    its blocks lead back to it.
+ * 4. When used falls to 0, the slab moves to `empty`, unless it is the only open slab of its class.
+ *    Otherwise a single message that comes and goes would move a slab each time.
  */
 #include "mem/block.h"
 
@@ -22,8 +24,8 @@
 #include <stdbool.h>
 
 /*
- * Whether free blocks are marked, for the slow assertion that finds a block that is given back
- * twice.
+ * Whether free blocks get a mark. The slow assertion that finds a block that is given back twice
+ * needs it.
  */
 #ifdef TR_DEBUG
 enum { HAS_MARKS = 1 };
@@ -49,11 +51,11 @@ struct free_block {
 
 struct slab {
     struct slab *next;
-    struct slab *previous; /* NULL for the first. Not maintained in the list `empty`. */
+    struct slab *previous; /* NULL for the first slab of `open`; not valid in the list `empty` */
     struct block_pool *pool;
     struct free_block *free;
-    uintptr_t fresh; /* The next block that was never taken. */
-    /* 32 bits, because with 16 bits take and give take 1.5 times as long with clang 14 */
+    uintptr_t fresh; /* the address of the next block that was never taken */
+    /* 32 bits are needed here: with 16 bits, take and give are 1.5 times as slow with clang 14 */
     uint32_t used;
     uint32_t total;
     uint8_t size_class;
@@ -75,7 +77,8 @@ static uint8_t size_class_of(size_t size)
 }
 
 /*
- * Returns the mark of a free block. It depends on the address, so that a used block hardly ever contains it by chance.
+ * Returns the mark of a free block. The mark depends on the address of the block, so that a used
+ * block hardly ever contains the mark by chance.
  */
 static uint64_t free_mark(const struct free_block *block)
 {
@@ -97,7 +100,7 @@ static uintptr_t slab_first_page(const struct slab *slab)
     return page_of((uintptr_t)slab + sizeof *slab + SLAB_PAGE_SIZE - 1);
 }
 
-/* Returns how many blocks of `size` the page has; the end of the slab may cut it off. */
+/* Returns how many blocks of `size` a page has. The end of the slab may cut the page off. */
 static size_t page_block_count(const struct slab *slab, uintptr_t page, size_t size)
 {
     uintptr_t end = page + SLAB_PAGE_SIZE < slab_end(slab) ? page + SLAB_PAGE_SIZE : slab_end(slab);
@@ -118,7 +121,7 @@ static void slab_format(struct slab *slab, uint8_t size_class)
     slab->fresh = slab_first_page(slab) + PAGE_HEADER_SIZE;
 }
 
-/* Returns the next block that was never taken; there must be one. */
+/* Returns the next block that was never taken. The slab must have such a block. */
 static void *slab_take_fresh(struct slab *slab)
 {
     size_t size = block_class_size(slab->size_class);
@@ -168,7 +171,10 @@ static void slab_free(struct block_pool *pool, struct slab *slab)
     (void)source_resize(&pool->source, slab, 0);
 }
 
-/* Takes a slab out of its class: into the reserve, or back to the source. */
+/*
+ * Takes a slab without used blocks out of its class. The slab goes into the reserve or, if that is
+ * full, back to the source.
+ */
 static void slab_empty(struct block_pool *pool, struct slab *slab)
 {
     list_remove(&pool->open[slab->size_class], slab);
@@ -235,7 +241,7 @@ static void slab_push_free(struct slab *slab, void *memory)
     poison_set(block, block_class_size(slab->size_class));
 }
 
-/* Ends the process if `block` was not taken from this pool with this class, or is free. */
+/* Ends the process if `block` is free, or was not taken from this pool with this class. */
 static void block_check(const struct block_pool *pool, const void *block, uint8_t size_class)
 {
     uintptr_t page = page_of((uintptr_t)block);
@@ -288,7 +294,8 @@ void *tr__block_take(struct block_pool *pool, size_t size, uint8_t *class_out)
         poison_clear(block, block_class_size(size_class));
     }
     if (HAS_MARKS)
-        block->mark = 0; /* Also for a fresh block: its memory may have been a free block before. */
+        /* needed for a fresh block too, because its memory may have been a free block before */
+        block->mark = 0;
     slab->used++;
     if (slab->used == slab->total)
         list_remove(&pool->open[size_class], slab);

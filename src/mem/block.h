@@ -2,13 +2,14 @@
 /**
  * Blocks for the payloads of messages: a pool of one worker, by size classes.
  *
- * Blocks of a class come from slabs of 64 KiB and begin on a cache line. So two threads that hold
- * neighbouring blocks do not share a line. Larger blocks come directly from the source. A slab
- * whose blocks are all back serves any class; more than BLOCK_RESERVE_SLABS such slabs go back to
- * the source. Take and give are a few loads and stores, independent of how much the pool holds.
+ * Blocks of a class come from slabs of 64 KiB and begin on a cache line. So two threads that have
+ * neighbouring blocks do not share a cache line. Larger blocks come directly from the source. When
+ * all blocks of a slab are back, the slab can serve any class. The pool keeps BLOCK_RESERVE_SLABS
+ * such slabs, and returns further ones to the source. Take and give are a few loads and stores,
+ * however much the pool holds.
  *
  * A pool has one owner at a time and no locks. A block may travel to other threads, but must be
- * given back to the pool it was taken from. A pool must not be moved.
+ * given back to the pool that it was taken from. A pool must stay at its address.
  */
 #ifndef MEM_BLOCK_H
 #define MEM_BLOCK_H
@@ -30,7 +31,10 @@ enum block_class {
 };
 
 enum {
-    /* Slabs that a pool keeps although all their blocks are back: 1 MiB per pool, enough for one burst of messages. */
+    /*
+     * How many slabs a pool keeps although all their blocks are back: 1 MiB for each pool, which is
+     * enough for one burst of messages.
+     */
     BLOCK_RESERVE_SLABS = 16,
 };
 
@@ -40,27 +44,29 @@ enum {
 struct slab;
 
 struct block_pool {
-    struct slab *open[BLOCK_CLASS_COUNT]; /* Slabs of the class with a free block. */
-    struct slab *empty;                   /* Slabs of no class: at most BLOCK_RESERVE_SLABS. */
+    struct slab *open[BLOCK_CLASS_COUNT]; /* for each class: the slabs with a free block */
+    /* slabs without a class and without used blocks; at most BLOCK_RESERVE_SLABS */
+    struct slab *empty;
     size_t empty_count;
-    size_t bytes_held;   /* Bytes taken from the source. */
-    size_t blocks_taken; /* Blocks taken from the pool and not given back, of all classes. */
+    size_t bytes_held; /* bytes taken from the source and not given back */
+    /* blocks of all classes that were taken from the pool and not given back */
+    size_t blocks_taken;
     struct memory_source source;
 };
 
 /** Makes an empty pool without memory. Copies `source`. */
 void tr__block_init(struct block_pool *pool, const struct memory_source *source);
 
-/** Gives all memory back. Every block must have been given back before. */
+/** Returns all memory to the source. Every block must have been given back before. */
 void tr__block_deinit(struct block_pool *pool);
 
 /**
- * Returns a block of at least `size` bytes with undefined contents, and its class. Returns NULL,
- * with nothing changed, if out of memory or above BLOCK_SIZE_MAX.
+ * Returns a block of at least `size` bytes with undefined contents, and writes its class. Returns
+ * NULL when out of memory, or if `size` is above BLOCK_SIZE_MAX; then nothing has changed.
  */
 void *tr__block_take(struct block_pool *pool, size_t size, uint8_t *class_out);
 
-/** Gives back a block of this pool, with the class it was taken with. */
+/** Gives back a block of this pool. `size_class` must be the class with which it was taken. */
 void tr__block_give(struct block_pool *pool, void *block, uint8_t size_class);
 
 /** Returns every slab without used blocks to the source. */
@@ -72,7 +78,7 @@ static inline size_t tr__block_bytes(const struct block_pool *pool)
     return pool->bytes_held;
 }
 
-/** Returns the usable bytes of a block of a class other than BLOCK_LARGE. */
+/** Returns how many bytes of a block can be used. For all classes except BLOCK_LARGE. */
 static inline size_t block_class_size(uint8_t size_class)
 {
     return (size_t)64 << size_class;

@@ -7,21 +7,22 @@
 #include "wire/copy.h"
 
 enum {
-    /* envelopes in the first slab; few, so that a small system stays small */
+    /* how many envelopes the first slab has; few, so that a small system stays small */
     SLAB_FIRST = 64,
-    SLAB_LARGEST = 262144, /* most envelopes of a slab, 16 MiB: most of it can be huge pages */
-    /* slabs of this many envelopes (4 MiB) or more are made resident in large pieces */
+    /* The most envelopes of a slab. It has 16 MiB then, and most of it can be huge pages. */
+    SLAB_LARGEST = 262144,
+    /* The kernel is asked to back slabs of this many envelopes (4 MiB) or more in large pieces. */
     SLAB_READY_MIN = 65536,
-    CARVE = 32,               /* envelopes that go from a new slab into the free list at once */
-    TRIM_RESERVE = 16 * 1024, /* free envelopes, 1 MiB, that a pool keeps */
+    CARVE = 32,               /* how many envelopes go from a new slab into the free list at once */
+    TRIM_RESERVE = 16 * 1024, /* how many free envelopes a pool keeps: 1 MiB */
     LINE = 64
 };
 
 struct envelope_slab {
-    void *memory; /* what the source gave; `first` is aligned inside it */
+    void *memory; /* the allocation from the source; `first` is aligned inside it */
     struct envelope *first;
     uint32_t count;
-    uint32_t free; /* number of free envelopes; only valid during a trim */
+    uint32_t free; /* how many envelopes are free; only valid during a trim */
 };
 
 static struct envelope *envelope_next(const struct envelope *envelope)
@@ -70,7 +71,7 @@ void tr__envelope_pool_deinit(struct envelope_pool *pool)
     pool->slab_count = 0;
 }
 
-/* Moves envelopes that came home into the free list. */
+/* Moves the envelopes that have come home into the free list. */
 static void take_returned(struct envelope_pool *pool)
 {
     struct stack_node *node = stack_take(&pool->returned);
@@ -88,7 +89,10 @@ static void take_returned(struct envelope_pool *pool)
     }
 }
 
-/* Reserves space for one more pointer. The table doubles whenever its count is a power of two. */
+/*
+ * Reserves space for one more pointer in the table of slabs. The table is doubled whenever its
+ * count is a power of two.
+ */
 static bool slabs_reserve(struct envelope_pool *pool)
 {
     size_t count = pool->slab_count;
@@ -133,8 +137,9 @@ static bool slab_add(struct envelope_pool *pool)
 }
 
 /*
- * Puts the next envelopes of the newest slab into the empty free list. Takes only CARVE of them, because otherwise the
- * sender of the first message would wait until 16 MiB were mapped and written.
+ * Puts the next envelopes of the newest slab into the free list, which is empty. Takes only CARVE
+ * of them: otherwise the sender of the first message would wait until 16 MiB were mapped and
+ * written.
  */
 static void slab_carve(struct envelope_pool *pool)
 {
@@ -144,7 +149,7 @@ static void slab_carve(struct envelope_pool *pool)
         pool->ready_end += tr__os_memory_ready(pool->ready_end,
                                                (size_t)((char *)pool->fresh_end - pool->ready_end));
     poison_clear(pool->fresh, (size_t)((char *)end - (char *)pool->fresh));
-    /* Go backwards, so that the list has the order of addresses. */
+    /* Go backwards, so that the free list has the envelopes in the order of their addresses. */
     for (struct envelope *envelope = end; envelope-- > pool->fresh;) {
         envelope->home = pool->home;
         envelope_link(envelope, pool->free);
@@ -190,7 +195,7 @@ void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelop
     if (!batch->count++)
         batch->oldest = envelope;
     pool->has_returns = true;
-    /* Send a large block home at once, because its sender may need the memory. */
+    /* Send an envelope with a large block home at once, because its sender may need the memory. */
     if (batch->count == ENVELOPE_RETURN_BATCH || envelope->block_class == BLOCK_LARGE)
         return_batch(pool, envelope->home);
 }
@@ -218,7 +223,7 @@ static struct envelope_slab *slab_of(struct envelope_pool *pool, const struct en
     return pool->slabs[low];
 }
 
-/* Sorts the slabs by address. Insertion sort, because they are few and mostly sorted. */
+/* Sorts the slabs by address. Uses insertion sort, because the slabs are few and mostly sorted. */
 static void slabs_sort(struct envelope_pool *pool)
 {
     for (uint32_t i = 1; i < pool->slab_count; i++) {
@@ -233,7 +238,8 @@ static void slabs_sort(struct envelope_pool *pool)
 }
 
 /*
- * Removes the envelopes of wholly free slabs, and those that were never used, from the free list.
+ * Removes two kinds of envelopes from the free list: those of slabs in which all envelopes are
+ * free, and those that were never used.
  */
 static void free_list_filter(struct envelope_pool *pool)
 {
@@ -258,7 +264,7 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
 {
     take_returned(pool);
     tr__block_trim(&pool->blocks);
-    /* A pool that is not larger than its reserve has nothing to give back. */
+    /* A pool that is no larger than its reserve keeps all it has. */
     if (pool->made <= TRIM_RESERVE)
         return true;
     slabs_sort(pool);
@@ -269,7 +275,7 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     if (pool->fresh < pool->fresh_end)
         slab_of(pool, pool->fresh)->free += (uint32_t)(pool->fresh_end - pool->fresh);
 
-    /* Some free slabs, lowest address first, stay as the reserve. */
+    /* Some free slabs stay as the reserve: those with the lowest addresses. */
     size_t kept = 0;
     for (uint32_t i = 0; i < pool->slab_count; i++) {
         struct envelope_slab *slab = pool->slabs[i];
@@ -295,8 +301,8 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
         return false;
     pool->slab_count = left;
     /*
-     * Shrink the table to the least power of two that is not below its count. slabs_reserve expects
-     * this size: it doubles the table only when the count is a power of two.
+     * Shrink the table to the smallest power of two that is at least its count. slabs_reserve
+     * expects this size, because it doubles the table only when the count is a power of two.
      */
     size_t capacity = 1;
     while (capacity < left)
@@ -313,13 +319,13 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
     void *block = envelope->payload.block.data;
     if (envelope->block_class == ENVELOPE_SHARED) {
         tr__shared_release(block, envelope->type, &pool->source);
-        /* the block does not travel home with the envelope */
+        /* the block is gone, so it does not go home with the envelope */
         envelope->block_class = ENVELOPE_NO_BLOCK;
         return;
     }
     if (!envelope->type->is_flat)
         tr__copy_drop(envelope->type, block);
-    /* A block of another home travels home with its envelope, so leave it. */
+    /* Leave a block of another home in its envelope: both go home together. */
     if (envelope->home != pool->home)
         return;
     tr__block_give(&pool->blocks, block, envelope->block_class);
@@ -337,7 +343,10 @@ tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *en
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
         return TR_TOO_LARGE;
-    /* Before taking much memory, take in the blocks that came home, because they may be enough. */
+    /*
+     * First take in the blocks that have come home. They may be enough, and then no memory is taken
+     * from the source.
+     */
     if (size > block_class_size(BLOCK_1024))
         take_returned(pool);
     uint8_t block_class;

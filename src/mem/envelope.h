@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Envelopes, one cache line each, and the pools they come from.
+ * Envelopes, one cache line each, and the pools from which they come.
  *
- * A message of up to 24 bytes without pointers travels inside its envelope. A larger one is in a
- * separate block. Requests and replies use the last 8 of those bytes for the ask's number and
- * deadline, which leaves 16.
+ * A message of up to 24 bytes without pointers travels inside its envelope. Any other message is in
+ * a separate block. Requests and replies use the last 8 of these bytes for the number and the
+ * deadline of the ask, so that 16 bytes are left for the message.
  *
- * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. An
- * envelope is filled by the owner of its home pool and may be emptied on any worker. That worker
- * collects envelopes of other homes, and sends them home in batches, with their blocks. A message
- * that it sends to an actor of their home travels in one of them (envelope_swap). So a pool's lists
- * need no atomics, and memory does not drift from the worker that sends to the worker that receives.
+ * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. The
+ * owner of a pool fills the envelopes of this pool, which is their home. Any worker may empty them.
+ * A worker collects the empty envelopes of each other home, and sends them home in batches, with
+ * their blocks. When it sends a message to an actor of that home, the message travels in one of
+ * these envelopes (envelope_swap). So the lists of a pool need no atomics, and memory does not move
+ * from workers that send to workers that receive.
  */
 #ifndef MEM_ENVELOPE_H
 #define MEM_ENVELOPE_H
@@ -28,13 +29,16 @@
 enum {
     ENVELOPE_INLINE = TR_INLINE_MAX,
     ENVELOPE_INLINE_ASK = 16,
-    ENVELOPE_NO_BLOCK = 0xff, /* block_class: the message is inside the envelope */
-    /* block_class: several envelopes share the message, see mem/shared.h */
+    ENVELOPE_NO_BLOCK = 0xff, /* for block_class: the message is inside the envelope */
+    /* for block_class: several envelopes share the message; see mem/shared.h */
     ENVELOPE_SHARED = 0xfe,
-    /* block_class: the message belongs to its sender, which empties it */
+    /* for block_class: the message belongs to its sender, and the sender frees it */
     ENVELOPE_LENT = 0xfd,
-    ENVELOPE_RETURN_BATCH = 64, /* envelopes of one home that are sent back together */
-    /* slabs of one pool; the later ones have 262,144 envelopes, so this is no limit in practice */
+    ENVELOPE_RETURN_BATCH = 64, /* how many envelopes of one home are sent back together */
+    /*
+     * The most slabs of one pool. The later slabs have 262,144 envelopes each, so this is no limit
+     * in practice.
+     */
     ENVELOPE_SLABS_MAX = 1 << 16
 };
 
@@ -47,11 +51,12 @@ struct envelope {
         struct {
             uint32_t generation; /* generation of the receiver */
             uint16_t home;       /* index of the pool that owns the envelope */
-            uint8_t kind;        /* kind of actor/mail/kind.h; pools ignore it */
+            uint8_t kind;        /* enum envelope_kind of actor/mail/kind.h; pools do not use it */
             uint8_t
                 block_class; /* class of mem/block.h, ENVELOPE_NO_BLOCK, ENVELOPE_SHARED or ENVELOPE_LENT */
         };
-        uint64_t stamp; /* the four members above as one number, for a single store */
+        /* the four members above as one number, so that one store writes them all */
+        uint64_t stamp;
     };
     union {
         unsigned char bytes[ENVELOPE_INLINE];
@@ -79,55 +84,66 @@ struct envelope_return {
 struct envelope_slab;
 
 struct envelope_pool {
-    /* The members up to `pools` are written by the pool's owner. */
+    /* Only the owner of the pool writes the members up to `pools`. */
     struct envelope *free;
-    /* stamp of mail of the usual kind, with the message inside an envelope of this pool, without the generation */
+    /*
+     * The stamp of an envelope of this pool that has mail of the usual kind and the message inside.
+     * Its generation is 0.
+     */
     uint64_t usual_stamp;
     uint16_t home;
     uint16_t home_count; /* number of pools of the system */
     uint32_t slab_count;
-    size_t made; /* envelopes in all slabs */
+    size_t made; /* how many envelopes all slabs have together */
     struct envelope_slab **slabs;
-    struct envelope *fresh; /* in the newest slab: envelopes from here on were never used */
+    struct envelope *fresh; /* the first envelope of the newest slab that was never used */
     struct envelope *fresh_end;
     /*
-     * up to here the kernel has backed the newest slab with memory, or does so at the first touch
+     * Up to this address the newest slab needs no preparation: the kernel has backed it with
+     * memory, or does so at the first touch.
      */
     char *ready_end;
     struct memory_source source;
     struct block_pool blocks;
     struct envelope_return *returns; /* one batch for each home */
-    bool has_returns;                /* a batch that is not yet full waits */
+    bool has_returns;                /* a batch that is not full waits in `returns` */
     struct envelope_pool **pools;    /* all pools of the system, by home */
-    /* Envelopes that came home. Written by other threads. */
+    /* Envelopes that have come home. Other threads write this. */
     _Alignas(64) struct stack returned;
 };
 
 /**
- * Makes a pool without envelopes. `pools` is the table of all pools of the system; it is borrowed.
- * `usual_kind` is the kind of mail whose stamps envelope_usual_stamp returns. TR_NO_MEMORY.
+ * Makes a pool without envelopes. `pools` is the table of all pools of the system, which is
+ * borrowed. `usual_kind` is the kind of mail whose stamps envelope_usual_stamp returns. Returns
+ * TR_OK or TR_NO_MEMORY.
  */
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
                                  uint16_t home, uint16_t home_count, struct envelope_pool **pools,
                                  uint8_t usual_kind);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
 /**
- * Refills the free list with envelopes that came home, or else with new ones, and returns an
- * envelope. The free list must be empty. NULL: out of memory.
+ * Refills the free list, which must be empty, and returns an envelope. Takes envelopes that have
+ * come home or, if there are none, new ones. Returns NULL when out of memory.
  */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
-/** Adds an envelope of another home to the batch for that home. Sends a full batch. */
+/**
+ * Adds an envelope of another home to the batch for that home. If the batch is full then, sends it.
+ */
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);
-/** Sends incomplete batches home. Call before the owner sleeps. */
+/** Sends home the batches that are not full. To be called before the owner sleeps. */
 void tr__envelope_flush(struct envelope_pool *pool);
 /**
- * Takes in envelopes that came home, and gives wholly free slabs back. Returns false if a search for such slabs, which
- * walks over all free envelopes, has found none. Call before the owner sleeps.
+ * Takes in envelopes that have come home. Returns slabs in which all envelopes are free to the
+ * source. To find such slabs, it walks over all free envelopes. Returns false if it did so and has
+ * found none. To be called before the owner sleeps.
  */
 bool tr__envelope_pool_trim(struct envelope_pool *pool);
-/** Drops the message of an envelope that has a block: its buffers, and the block. */
+/**
+ * Drops the message of an envelope that has a block: frees the buffers in the message, and the
+ * block.
+ */
 void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelope);
-/** Returns the bytes that the pool holds. */
+/** Returns how many bytes the pool holds. */
 size_t tr__envelope_pool_bytes(const struct envelope_pool *pool);
 
 /** Takes an envelope from a free list that is not empty. Its contents are undefined, except for `home`. Owner only. */
@@ -147,7 +163,7 @@ ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
     return envelope_take_free(pool);
 }
 
-/** Gives back an envelope whose block, if any, is gone. Owner of `pool` only. */
+/** Gives back an envelope that has no block, or whose block is gone. Owner of `pool` only. */
 ATOM_INLINE void envelope_give_empty(struct envelope_pool *pool, struct envelope *envelope)
 {
     if (__builtin_expect(envelope->home != pool->home, 0)) {
@@ -168,12 +184,13 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
 }
 
 /**
- * Copies an envelope of this pool into an envelope that belongs to the pool `to`, because it is
- * about to be sent to the owner of `to`. Returns the copy. Returns the same envelope if no envelope
- * of `to` is waiting to go home, or if the message is a block of this pool.
+ * Copies an envelope of this pool into an envelope of the pool `to`, because it is about to be sent
+ * to the owner of `to`. Returns the copy. Returns `envelope` itself if no envelope of `to` is
+ * waiting to go home, or if the message is a block of this pool.
  *
- * So a worker that answers writes to a cache line that it already has, and no envelope has to be returned. If the copy
- * was sent, the caller gives the original back; if the copy was refused, it gives the copy back. Owner only.
+ * So a worker that answers writes to a cache line that it has already, and no envelope has to go
+ * home. If the copy was sent, the caller gives the original back. If the copy was refused, the
+ * caller gives the copy back. Owner only.
  */
 ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct envelope *envelope,
                                            uint32_t to)
@@ -197,7 +214,10 @@ ATOM_INLINE void *envelope_data(struct envelope *envelope)
                                                       : envelope->payload.block.data;
 }
 
-/** Returns the stamp of mail of the usual kind to a ref, whose message is inside an envelope of this pool. */
+/**
+ * Returns the stamp of mail of the usual kind to this ref, in an envelope of this pool that
+ * contains its message.
+ */
 ATOM_INLINE uint64_t envelope_usual_stamp(const struct envelope_pool *pool, uint64_t to)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -207,13 +227,16 @@ ATOM_INLINE uint64_t envelope_usual_stamp(const struct envelope_pool *pool, uint
 #endif
 }
 
-/** Puts a copy of a message into an envelope. TR_NO_MEMORY, TR_TOO_LARGE: the envelope is unchanged. */
+/**
+ * Puts a copy of a message into an envelope. Returns TR_OK. On TR_NO_MEMORY or TR_TOO_LARGE the
+ * envelope is unchanged.
+ */
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
                                  const tr_type *type, const void *message);
 
 /**
- * Copies a message of up to ENVELOPE_INLINE bytes into an envelope, by a few moves, which may overlap, and without a
- * call.
+ * Copies a message of up to ENVELOPE_INLINE bytes into an envelope. Does so without a call, by a
+ * few moves, which may overlap.
  */
 ATOM_INLINE void envelope_copy(struct envelope *envelope, const void *message, size_t size)
 {

@@ -6,12 +6,14 @@
  *     other chunk: | struct chunk, 8 bytes | header block | ... | unused |
  *     large block: | struct large, with its header | block |
  *
- * 1. A header is the 8 bytes before its block, and a block is aligned to 16. Hence `fresh`, where
- *    the next header will be, is 8 after a multiple of 16, and strides are multiples of 16.
- * 2. The seal in a header is the seal of the heap while the block is in use, and its complement while the block is
- *    free. So a second free, and a block of another heap, are noticed at once.
- * 3. Headers, free blocks, and the bytes between the size of a block and its stride are poisoned. A free block starts
- *    with the link to the next free one of its class.
+ * 1. A header is the 8 bytes before its block, and a block is aligned to 16. So `fresh`, where the
+ *    next header will be, is 8 bytes after a multiple of 16. A stride is the size of a block with
+ *    its header, and is a multiple of 16.
+ * 2. The seal in a header is the seal of the heap while the block is in use, and its complement
+ *    while the block is free. So the heap notices at once when a block is freed twice, and when a
+ *    block belongs to another heap.
+ * 3. Headers, free blocks, and the bytes between the size of a block and its stride are poisoned. A
+ *    free block starts with the link to the next free block of its class.
  */
 #include "mem/heap.h"
 
@@ -29,9 +31,9 @@ enum {
     CHUNK_SIZE_FIRST = 512,
     CHUNK_SIZE_MAX = 16 * 1024,
     /*
-     * Size classes: four strides that are 16 apart, then two for each doubling. For each power of
-     * two there is a stride that is larger by 16, so that a block of that size and its header of 8
-     * bytes fit.
+     * Size classes: four strides that are 16 apart, then two strides for each doubling. For each
+     * power of two there is also a stride that is 16 larger, so that a block of that size fits with
+     * its header of 8 bytes.
      */
     CLASSES_LINEAR = 4,
     CLASS_COUNT = 14,
@@ -51,7 +53,7 @@ struct header {
 
 struct large {
     struct large *next;
-    struct large *previous; /* NULL for the first. */
+    struct large *previous; /* NULL for the first large block */
     size_t size;
     struct header header;
 };
@@ -75,7 +77,7 @@ struct heap {
     struct chunk first; /* first.next is the newest chunk */
     struct large *large;
     struct cleaner *cleaners;
-    char *fresh; /* Memory that no block has used yet: `fresh_size` bytes from here. */
+    char *fresh; /* the first byte that no block has used yet; there are `fresh_size` such bytes */
     size_t fresh_size;
     size_t bytes;
     uint32_t seal;
@@ -91,7 +93,7 @@ static_assert(sizeof(struct heap) + HEADER_SIZE + 4 * 80 <= CHUNK_SIZE_FIRST, "f
 /* Returns the class of a small size. */
 static unsigned size_class_of(size_t size)
 {
-    /* minus 1, so that a size that just fills a stride stays in its class */
+    /* minus 1, so that a size that just fills a stride gets the class of this stride */
     size_t units = size <= HEADER_SIZE ? 0 : size - HEADER_SIZE - 1;
     if (units < CLASSES_LINEAR * SOURCE_ALIGNMENT)
         return (unsigned)(units / SOURCE_ALIGNMENT);
@@ -111,7 +113,8 @@ static struct header *header_of(const void *memory)
 }
 
 /*
- * Returns a copy of the header of a block in use. Ends the process if it is no block of this heap.
+ * Returns a copy of the header of a block in use. If `memory` is no such block of this heap, ends
+ * the process.
  */
 static struct header header_check(const struct heap *heap, const void *memory)
 {
@@ -133,7 +136,7 @@ static void header_write(void *memory, struct header header)
     poison_set(header_of(memory), HEADER_SIZE);
 }
 
-/* Sets the size of a small block. Only that many bytes of its stride may be used. */
+/* Sets the size of a small block. The bytes of its stride after this size may not be used. */
 static void small_resize(struct heap *heap, void *memory, unsigned size_class, size_t size)
 {
     TR_ASSERT(heap != NULL);
@@ -157,7 +160,7 @@ static void small_push_free(struct heap *heap, void *memory, unsigned size_class
     poison_set(memory, class_capacity(size_class));
 }
 
-/* Takes the next bytes of the newest chunk. */
+/* Takes a block from the fresh memory of the newest chunk. */
 static void *fresh_take(struct heap *heap, unsigned size_class)
 {
     TR_ASSERT(heap->fresh_size >= strides[size_class]);
@@ -167,7 +170,10 @@ static void *fresh_take(struct heap *heap, unsigned size_class)
     return memory;
 }
 
-/* Turns the unused rest of a chunk into free blocks, the largest first, before another chunk is used. */
+/*
+ * Turns the unused rest of a chunk into free blocks, the largest first. Called before another chunk
+ * is used.
+ */
 static void fresh_retire(struct heap *heap)
 {
     for (unsigned size_class = CLASS_COUNT; size_class-- > 0;) {
@@ -176,7 +182,10 @@ static void fresh_retire(struct heap *heap)
     }
 }
 
-/* Returns the size of a chunk with space for a block of `stride` after `used` bytes. */
+/*
+ * Returns `size` or a larger size for a chunk. In a chunk of this size, a block of `stride` fits
+ * after `used` bytes.
+ */
 static size_t chunk_size_for(size_t size, size_t used, size_t stride)
 {
     while (size < used + HEADER_SIZE + stride)
@@ -184,7 +193,10 @@ static size_t chunk_size_for(size_t size, size_t used, size_t stride)
     return size;
 }
 
-/* Allocates the next chunk, poisoned after `used` bytes, with space for a block of `stride`. */
+/*
+ * Allocates the next chunk, in which a block of `stride` fits after `used` bytes. Poisons the bytes
+ * after `used`.
+ */
 static struct chunk *chunk_new(const struct memory_source *source, size_t size, size_t used,
                                size_t stride)
 {
@@ -204,7 +216,7 @@ static void chunk_free(const struct memory_source *source, struct chunk *chunk)
     (void)source_resize(source, chunk, 0);
 }
 
-/* Makes the rest of a chunk, after `used` bytes, the fresh memory. */
+/* Makes the bytes of a chunk after `used` the fresh memory of the heap. */
 static void heap_use_chunk(struct heap *heap, struct chunk *chunk, size_t used)
 {
     heap->fresh = (char *)chunk + used + HEADER_SIZE;
@@ -214,7 +226,7 @@ static void heap_use_chunk(struct heap *heap, struct chunk *chunk, size_t used)
     heap->chunk_size = next_size < CHUNK_SIZE_MAX ? (uint32_t)next_size : CHUNK_SIZE_MAX;
 }
 
-/* Makes a heap whose first chunk has space for a block of `stride`. */
+/* Makes a heap. A block of `stride` fits into its first chunk. */
 static struct heap *heap_new(const struct memory_source *source, size_t stride)
 {
     struct chunk *chunk = chunk_new(source, CHUNK_SIZE_FIRST, sizeof(struct heap), stride);
@@ -222,13 +234,19 @@ static struct heap *heap_new(const struct memory_source *source, size_t stride)
         return NULL;
     struct heap *heap = (struct heap *)chunk;
     *heap = (struct heap){.first = *chunk};
-    /* Multiply the address to get the seal, because addresses of heaps differ in few bits. */
+    /*
+     * The seal is made from the address of the heap by a multiplication, because the addresses of
+     * heaps differ in few bits only.
+     */
     heap->seal = (uint32_t)(((uintptr_t)heap * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
     heap_use_chunk(heap, chunk, sizeof *heap);
     return heap;
 }
 
-/* Makes a small block from fresh memory, when no block of its class is free. NULL: out of memory. */
+/*
+ * Makes a small block from fresh memory, because no block of its class is free. Returns NULL when
+ * out of memory.
+ */
 static void *small_new(struct heap **heap, const struct memory_source *source, unsigned size_class)
 {
     if (!*heap) {
@@ -274,8 +292,8 @@ static struct large *large_of(void *memory)
 }
 
 /*
- * Links a block that is new or was moved by the source. The block's own links name its neighbours;
- * makes these point to the block.
+ * Links a block that is new, or that the source has moved. The links of the block name its
+ * neighbours already. This makes the links of the neighbours point to the block.
  */
 static void large_link(struct heap *heap, struct large *large)
 {
@@ -316,15 +334,15 @@ static void *large_realloc(struct heap *heap, const struct memory_source *source
 {
     struct large *large = large_of(memory);
     size_t old_size = large->size;
-    poison_clear(&large->header, HEADER_SIZE); /* the source may copy the header */
+    poison_clear(&large->header, HEADER_SIZE); /* the source may copy the header, so unpoison it */
     struct large *resized = source_resize(source, large, sizeof *large + size);
     if (!resized) {
         poison_set(&large->header, HEADER_SIZE);
         if (size > old_size)
             return NULL;
         /*
-         * The memory of the block stays as large as it was. Zero the part that is cut off, because it must be zero if
-         * the block grows again.
+         * The memory of the block keeps its size. Zero the part that is cut off now, because it
+         * must be zero if the block grows again.
          */
         memset((char *)memory + size, 0, old_size - size);
         return memory;
@@ -399,7 +417,7 @@ void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, v
         block_free(*heap, source, memory, header.size_class);
         return moved;
     }
-    if (!is_small) /* without memory for a smaller copy the block stays where it is */
+    if (!is_small) /* if there is no memory for a smaller copy, the block stays where it is */
         return large_realloc(*heap, source, memory, size);
     small_resize(*heap, memory, header.size_class, size);
     if (size > old_size)
@@ -425,8 +443,8 @@ void tr__heap_mark_array(const struct heap *heap, void *memory)
 }
 
 /*
- * Returns the large block at `memory` and moves it to the front, because it will soon be looked up
- * again.
+ * Returns the large block at `memory`, and moves the block to the front of the list, because it
+ * will soon be looked up again.
  */
 static struct large *large_find(struct heap *heap, const void *memory)
 {
@@ -444,7 +462,10 @@ static struct large *large_find(struct heap *heap, const void *memory)
     return large;
 }
 
-/* Whether a small block with its header could begin at `memory`. Moves the chunk to the front. */
+/*
+ * Whether `memory` is an address in a chunk where a small block could begin. Moves that chunk to
+ * the front of the list.
+ */
 static bool is_in_chunk(struct heap *heap, const void *memory)
 {
     uintptr_t at = (uintptr_t)memory;
@@ -465,8 +486,8 @@ static bool is_in_chunk(struct heap *heap, const void *memory)
 }
 
 /*
- * Returns the bytes that would be the header of a block at `memory`. The bytes may be inside
- * another block, poisoned or not.
+ * Returns the bytes before `memory`, where the header of a block at `memory` would be. These bytes
+ * may belong to another block, and may be poisoned.
  */
 POISON_IGNORED static struct header header_peek(const void *memory)
 {
@@ -487,8 +508,8 @@ size_t tr__heap_array(struct heap *heap, const void *memory)
     if (!is_in_chunk(heap, memory))
         return 0;
     /*
-     * Bytes inside a block pass for a header only if they equal the heap's seal, which no other
-     * code knows.
+     * The bytes before `memory` count as a header only if they have the heap's seal. Bytes inside
+     * another block cannot have it by intent, because no other code knows the seal.
      */
     struct header header = header_peek(memory);
     bool is_array = header.seal == heap->seal && header.is_array == 1 &&
@@ -539,7 +560,7 @@ void tr__heap_drop(struct heap **heap, const struct memory_source *source)
     *heap = NULL;
 }
 
-/* Returns how many bytes a separate block would take from the source. */
+/* Returns how many bytes a large block of this size would take from the source. */
 static size_t block_need(const struct heap *heap, size_t size)
 {
     if (size > TR_ALLOC_MAX)

@@ -2,10 +2,12 @@
 /**
  * The chunks of a scratch.
  *
- * 1. Positions grow along the chunks, oldest to newest: a chunk's `begin` is the position at which it became the
- *    newest. The unused rest of the chunk before it has no position.
+ * 1. Positions grow from the oldest chunk to the newest. A chunk's `begin` is the position at which
+ *    the chunk became the newest one. The bytes of the previous chunk that are still unused then
+ *    have no position.
  * 2. Every byte of a chunk that is not allocated is poisoned, and a spare chunk is poisoned whole.
- * 3. At position 0 there is at most one chunk, it is at most CHUNK_SIZE_MAX, and there is no spare.
+ * 3. At position 0 there is at most one chunk, which has at most CHUNK_SIZE_MAX bytes, and no spare
+ *    chunk.
  */
 #include "mem/scratch.h"
 
@@ -20,11 +22,14 @@
 enum {
     /* A page: the turns of most actors need less. */
     CHUNK_SIZE_FIRST = 4 * 1024,
-    /* The largest chunk that is kept between turns, and the largest chunk that small pieces of most turns get. */
+    /*
+     * The largest chunk that is kept between turns. In most turns no chunk for small pieces is
+     * larger.
+     */
     CHUNK_SIZE_MAX = 64 * 1024,
     /*
-     * The largest chunk for the small pieces of a turn that takes much. The C library gives chunks
-     * of this size back to the system when they are freed.
+     * The largest chunk for the small pieces of a turn that needs much memory. When a chunk of this
+     * size is freed, the C library gives it back to the system.
      */
     CHUNK_SIZE_LARGE = 1024 * 1024,
     TEXT_ALIGNMENT = 8,
@@ -32,7 +37,7 @@ enum {
 
 struct scratch_chunk {
     struct scratch_chunk *older;
-    size_t size; /* Including this header. */
+    size_t size; /* in bytes, including this header */
     size_t begin;
     size_t unused;
 };
@@ -52,7 +57,7 @@ static void chunk_free(struct scratch *scratch, struct scratch_chunk *chunk)
     (void)source_resize(&scratch->source, chunk, 0);
 }
 
-/* Makes `chunk` the current chunk. Its position and links must be set. */
+/* Makes `chunk` the current chunk. The caller must have set its position and links. */
 static void scratch_use(struct scratch *scratch, struct scratch_chunk *chunk)
 {
     scratch->newest = chunk;
@@ -62,13 +67,16 @@ static void scratch_use(struct scratch *scratch, struct scratch_chunk *chunk)
 
 static void scratch_push(struct scratch *scratch, struct scratch_chunk *chunk)
 {
-    scratch->used = source_round(scratch->used); /* the position may be after a text */
+    scratch->used = source_round(scratch->used); /* round, because the last piece may be a text */
     chunk->older = scratch->newest;
     chunk->begin = scratch->used;
     scratch_use(scratch, chunk);
 }
 
-/* Keeps the larger of `chunk` and the spare chunk as the spare, and frees the other. */
+/*
+ * Compares `chunk` with the spare chunk. Keeps the larger one as the spare chunk, and frees the
+ * other one.
+ */
 static void scratch_retire(struct scratch *scratch, struct scratch_chunk *chunk)
 {
     poison_set(chunk + 1, chunk_capacity(chunk));
@@ -83,8 +91,8 @@ static void scratch_retire(struct scratch *scratch, struct scratch_chunk *chunk)
 }
 
 /*
- * Gets a chunk with space for `size` bytes: the spare one, or a new one. Returns false if out of
- * memory.
+ * Gets a chunk with space for `size` bytes: the spare chunk or, if that is too small, a new one.
+ * Returns false when out of memory.
  */
 static bool scratch_grow(struct scratch *scratch, size_t size)
 {
@@ -133,7 +141,7 @@ void tr__scratch_deinit(struct scratch *scratch)
     tr__scratch_init(scratch, &source);
 }
 
-/* Returns `size` zeroed bytes at the current position; `rounded` bytes are used. */
+/* Returns `size` zeroed bytes at the current position. The position moves by `rounded` bytes. */
 static inline void *scratch_take(struct scratch *scratch, size_t size, size_t rounded)
 {
     TR_ASSERT(scratch->used <= scratch->limit);
@@ -153,7 +161,7 @@ void *tr__scratch_alloc(struct scratch *scratch, size_t size)
     /* Rounding cannot exceed the limit, which is a multiple of SOURCE_ALIGNMENT. */
     if (scratch->used % SOURCE_ALIGNMENT)
         scratch->used = source_round(scratch->used);
-    /* Take memory also for size 0, so that each piece has its own address. */
+    /* A piece of size 0 takes memory too, so that each piece has an address of its own. */
     return scratch_take(scratch, size, size > 0 ? source_round(size) : SOURCE_ALIGNMENT);
 }
 

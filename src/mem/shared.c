@@ -39,7 +39,7 @@ void *tr__shared_new(const struct memory_source *source, const tr_type *type, co
 void tr__shared_release(void *data, const tr_type *type, const struct memory_source *source)
 {
     struct shared *shared = (struct shared *)(void *)((char *)data - sizeof *shared);
-    /* Acquire and release pair with each other here: the last release follows all others. */
+    /* Acquire and release pair with each other here: the last release comes after all others. */
     uint32_t before = atom32_fetch_sub(&shared->holders, 1, ATOM_ACQ_REL);
     TR_ASSERT(before > 0);
     if (before > 1)

@@ -2,8 +2,8 @@
 /**
  * Where memory comes from: the platform of a system.
  *
- * Every module that allocates is given a source, so that a test can refuse the n-th request and
- * count what is held. A source may be copied; the platform must outlive it.
+ * Every module that allocates gets a source from its caller. So a test can refuse the n-th request,
+ * and count the memory in use. A source may be copied. The platform must outlive all copies.
  */
 #ifndef MEM_SOURCE_H
 #define MEM_SOURCE_H
@@ -20,18 +20,21 @@
 
 struct memory_source {
     const tr_platform *platform;
-    /* The application's allocator, used instead of the platform's; NULL for none. */
+    /* the allocator of the application, used in place of the platform's; NULL: none */
     void *(*resize)(void *context, void *memory, size_t size);
     void *context;
 };
 
 /**
- * As realloc; size 0 frees, NULL allocates. Returns NULL, with nothing changed, if out of memory.
- * Any thread.
+ * As realloc: size 0 frees, and a `memory` of NULL allocates. Returns NULL when out of memory; then
+ * nothing has changed. Any thread.
  */
 static inline void *source_resize(const struct memory_source *source, void *memory, size_t size)
 {
-    /* Ask for at least SOURCE_ALIGNMENT bytes, because some allocators align smaller blocks only to their size. */
+    /*
+     * Ask for at least SOURCE_ALIGNMENT bytes, because some allocators align a smaller block only
+     * to its size.
+     */
     if (size && size < SOURCE_ALIGNMENT)
         size = SOURCE_ALIGNMENT;
     void *resized = source->resize ? source->resize(source->context, memory, size)
@@ -41,8 +44,8 @@ static inline void *source_resize(const struct memory_source *source, void *memo
 }
 
 /**
- * Returns `size` rounded up to a multiple of SOURCE_ALIGNMENT. Must not be called for sizes near SIZE_MAX, which would
- * overflow.
+ * Returns `size` rounded up to a multiple of SOURCE_ALIGNMENT. `size` must not be near SIZE_MAX,
+ * because the sum would overflow.
  */
 static inline size_t source_round(size_t size)
 {

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* Writes the digits of a number and returns how many. The text must have space for 4. */
+/*
+ * Writes the digits of a number, and returns how many there are. The text must have space for 4
+ * digits.
+ */
 static size_t put_number(char *text, uint32_t number)
 {
     char digits[10];
@@ -37,8 +40,8 @@ static uint64_t point_at(uint32_t start, uint32_t member, uint32_t point)
 }
 
 /*
- * Sorts the points: first by their highest bits into the slots of `starts`, then within each slot. Few points share a
- * slot, so moving them one by one is fast.
+ * Sorts the points. First distributes the points by their highest bits to the slots of `starts`,
+ * then sorts each slot. A slot has few points, so moving them one by one is fast.
  */
 static void ring_fill(struct hash_ring *ring, char prefix, uint32_t count)
 {

@@ -9,7 +9,7 @@
 #include "actor/cell/system.h"
 #include "pool/place_ring.h"
 
-/* Checks a path: names of actors, each after a '/'. */
+/* Checks the form of a path: names of actors, with a '/' before each. */
 static tr_status path_check(const char *path)
 {
     char name[TR_NAME_SIZE];
@@ -32,8 +32,8 @@ static tr_status path_check(const char *path)
 }
 
 /*
- * Returns the worker of an actor. An actor that is still on its way to its worker counts as being where its name
- * belongs.
+ * Returns the worker of an actor. If the actor is still on its way to its worker, returns the
+ * worker to which its name belongs.
  */
 static tr_place place_of(const struct local_directory *directory, const struct cell *cell,
                          const char *path)
@@ -53,7 +53,7 @@ static tr_status directory_find(tr_directory *table, const char *path, tr_locati
     if (!path)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
-    /* The place of a group is the place of its members' parent. */
+    /* The place of a group is the place of its group supervisor. */
     const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
     if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;
@@ -79,7 +79,10 @@ static void name_claim_drop(struct local_directory *directory, struct name_claim
     source_resize(&directory->system->source, claim, 0);
 }
 
-/* Adds a claim. It appears in the names of the system only when it is complete. Under the lock. */
+/*
+ * Adds a claim. The claim must be complete before it appears in the names of the system. Under the
+ * lock.
+ */
 static tr_status name_claim_add(struct local_directory *directory, const char *path, uint64_t ref)
 {
     struct tr_system *system = directory->system;

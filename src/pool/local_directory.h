@@ -12,8 +12,9 @@
 struct name_claim {
     struct name_claim *next;
     struct name_claim **link; /* the pointer that points to this claim */
-    struct name *own;         /* entry of `claims`; its ref is the address of this claim */
-    struct name *shown;       /* entry in the names of the system */
+    /* the entry of `claims`, whose ref is the memory address of this claim */
+    struct name *own;
+    struct name *shown; /* the entry in the names of the system */
     uint64_t ref;
 };
 
@@ -22,8 +23,8 @@ struct local_directory {
     struct tr_system *system;
     const struct place_ring *ring;
     struct lock lock;
-    /* The rest is protected by the lock. */
-    struct names claims; /* claims by their paths, for tr_directory.release */
+    /* The lock protects the members from here on. */
+    struct names claims; /* claims by their paths; tr_directory.release needs them */
     struct name_claim *first;
     uint32_t count;
 };

@@ -12,7 +12,7 @@
 
 struct local_places {
     tr_places table;
-    void *memory; /* the allocation that contains this struct, aligned */
+    void *memory; /* the allocation that contains this struct; the struct is aligned inside it */
     struct memory_source source;
     struct local_directory directory;
     struct local_transport transport;

@@ -12,14 +12,18 @@
 #include "actor/mail/kind.h"
 #include "pool/local_transport.h"
 
-/* A parcel is an envelope. A sender fills it and a receiver empties it; nothing in between looks inside. */
+/*
+ * A parcel is an envelope. A sender fills the envelope, and a receiver empties it. No code in
+ * between looks inside.
+ */
 static struct envelope *envelope_of(const tr_parcel *parcel)
 {
     return (struct envelope *)(uintptr_t)parcel;
 }
 
 /*
- * Drops a parcel because of the receiver's overflow policy, which drops the newest message. The parcel counts as taken.
+ * Drops a parcel, because the overflow policy of its receiver drops the newest message. The parcel
+ * counts as taken.
  */
 static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
 {
@@ -43,13 +47,16 @@ static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, 
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    /* Accept closed workers too: actors that cannot move stay there, and still get messages. */
+    /*
+     * Accept closed workers too. Actors that cannot move stay on a closed worker, and still get
+     * messages.
+     */
     if (place >= system->worker_count)
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
     if (!cell)
         return TR_STOPPED;
-    /* `place` may be outdated, so the message goes to the owner that the door of the cell names. */
+    /* `place` may be outdated. So the message goes to the owner that is in the door of the cell. */
     mail_redirect(envelope, to.bits);
     tr_status status = cell_is_group_address(cell)
                            ? tr__group_send_outside(system, envelope, &cell, &to.bits)
@@ -89,7 +96,7 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
 {
     if (!parcel)
         return;
-    TR_ASSERT(system); /* the memory of the system is needed */
+    TR_ASSERT(system); /* this needs the memory source of the system */
     lock_take(&system->foreign.lock);
     envelope_give(&system->foreign.pool, envelope_of(parcel));
     lock_give(&system->foreign.lock);

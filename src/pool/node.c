@@ -31,8 +31,8 @@ static bool is_allowed(char c)
 }
 
 /*
- * Returns how many characters at the start of `text` can be a part of an address. Stops one
- * character after the limit.
+ * Returns how many characters at the start of `text` can belong to a part of an address. Counts at
+ * most one character more than the limit allows.
  */
 static size_t part_length(const char *text)
 {
@@ -60,7 +60,7 @@ static tr_status node_wrong(tr_node_error *error, tr_status status, int part, si
     return status;
 }
 
-/* Returns a character in the form in which an error message shows it. */
+/* Returns a character as a text, in the form in which error messages show it. */
 static const char *shown_char(char c, char buffer[8])
 {
     if (c == '\0')
@@ -73,8 +73,8 @@ static const char *shown_char(char c, char buffer[8])
 }
 
 /*
- * Checks the character at `offset`, behind a part of `length` characters. It must be '/', or the end of the text behind
- * the last part.
+ * Checks the character at `offset`, which is behind a part of `length` characters. Behind the last
+ * part the text must end. Behind any other part there must be a '/'.
  */
 static tr_status part_end_check(int part, const char *text, size_t offset, size_t length,
                                 tr_node_error *error)

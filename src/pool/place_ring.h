@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hash ring that implements the table of troupe/places.h, for workers and for nodes. The number of places may change
- * while other threads read.
+ * A hash ring that does the work of a table of troupe/places.h, for workers and for nodes. The
+ * number of places may change while other threads read the ring.
  */
 #ifndef POOL_PLACE_RING_H
 #define POOL_PLACE_RING_H
@@ -13,7 +13,7 @@
 #include "os/lock.h"
 #include "pool/hash_ring.h"
 
-/** Maximum number of places of a ring. */
+/** The most places of a ring. */
 #define PLACES_MAX 256
 static_assert(PLACES_MAX >= TR_WORKERS_MAX, "all workers fit into a ring");
 static_assert(PLACES_MAX >= TR_NODES_MAX, "and for all nodes");
@@ -22,16 +22,20 @@ struct place_ring {
     tr_ring table;
     struct memory_source source;
     char prefix;
-    struct lock lock; /* held by a thread that changes the number of places */
+    struct lock lock; /* held by a thread that is changing the number of places */
     atom32 count;
     /*
-     * One ring for each number of places, made when it is first needed and kept. A pool that grows and shrinks comes
-     * back to the same numbers, and readers need no lock and no reference count.
+     * One ring for each number of places. A ring is made when its number of places is first needed,
+     * and is kept from then on. So readers need no lock and no reference count, and a pool that
+     * grows and shrinks uses the same rings again.
      */
     atomptr rings[PLACES_MAX + 1];
 };
 
-/** Makes a ring; `prefix` as in pool/hash_ring.h. TR_NO_MEMORY. */
+/**
+ * Makes a ring. `prefix` has the same meaning as in pool/hash_ring.h. Returns TR_OK or
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__place_ring_init(struct place_ring *ring,
                                             const struct memory_source *source, char prefix,
                                             uint32_t places);
@@ -42,7 +46,7 @@ static inline tr_place place_ring_find(const struct place_ring *ring, const char
     uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* pairs with resize */
     return tr__hash_ring_find(atomptr_load(&ring->rings[places], ATOM_RELAXED), name);
 }
-/** Changes the number of places. TR_NO_MEMORY. Any thread. */
+/** Changes the number of places. Returns TR_OK or TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__place_ring_resize(struct place_ring *ring, uint32_t places);
 
 #endif

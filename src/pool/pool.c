@@ -29,7 +29,10 @@ static uint64_t name_hash(const struct tr_system *system, const char *name)
     return hash_bytes(system->names.key, name, strlen(name));
 }
 
-/* Returns whether a line of the table keeps this name. Tables are short, so all lines are searched. */
+/*
+ * Returns whether an actor of the table holds this name. Tables are short, so this looks at each
+ * line.
+ */
 static bool pool_holds(struct tr_system *system, const char *name)
 {
     const struct pool *pool =
@@ -71,8 +74,8 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
 }
 
 /*
- * Gives the ring as many places as workers are open. Reads the number of open workers under the lock, so that no thread
- * sets an outdated number.
+ * Gives the ring as many places as there are open workers. Reads the number of open workers under
+ * the lock, so that no thread sets an outdated number.
  */
 static tr_status specs_follow(struct tr_system *system, struct pool *pool)
 {
@@ -83,8 +86,8 @@ static tr_status specs_follow(struct tr_system *system, struct pool *pool)
 }
 
 /*
- * Fits the ring to the number of open workers, which has changed. Without memory the ring stays as it is, and the next
- * spawn tries again.
+ * Called when the number of open workers has changed: gives the ring that number of places. Without
+ * memory the ring stays as it is, and the next spawn tries again.
  */
 static void pool_follow(struct tr_system *system)
 {
@@ -121,8 +124,8 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
 }
 
 /*
- * Returns whether an actor with this name exists. Without this check, the second line of a name
- * that is twice in the table would be ignored without an error.
+ * Returns whether an actor with this name exists. Without this check, a table could have the same
+ * name twice, and the second line would be ignored without an error.
  */
 static bool is_there(struct tr_system *system, const char *name)
 {

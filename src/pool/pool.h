@@ -2,7 +2,8 @@
 /**
  * The worker pool of a system: the hash ring that places actors, and the actors of its table.
  *
- * A pool is made by the first caller that spawns an actor in it. A system without such a caller has no pool.
+ * The first caller that spawns an actor in the pool makes the pool. A system without such a caller
+ * has no pool.
  */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
@@ -12,20 +13,26 @@
 
 struct pool {
     struct place_ring ring;
-    /* the spec of actors that are in no table, for a pool with a supervision strategy of its own */
+    /*
+     * if the pool has a supervision strategy of its own: the spec of its actors that are in no
+     * table
+     */
     struct pooled_spec any;
     size_t count;
-    /* lines of the table in the system's options, with the strategy of the pool */
+    /* the lines of the table in the system's options, with the strategy of the pool */
     struct pooled_spec table[];
 };
 
 /**
- * Returns the pool of a system, which is made at the first call. NULL: no memory. `table` is the table of the system's
- * options, or NULL.
+ * Returns the pool of a system. The first call makes the pool. Returns NULL when out of memory.
+ * `table` is the table in the system's options, or NULL.
  */
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table);
 
-/** Returns the worker on which an actor of this name starts now. Negative: a tr_status, TR_NO_MEMORY. */
+/**
+ * Returns the worker on which an actor with this name would start now. Returns a negative number,
+ * the status TR_NO_MEMORY, when out of memory.
+ */
 int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name);
 
 /** Starts the actors of a table. Returns a status of tr_try_pool_spawn. */

@@ -19,7 +19,7 @@ static tr_status pool_spawn(struct tr_system *system, const struct pooled_spawne
         return status;
     tr_spawn_args placed = *args;
     placed.worker = 0;
-    status = tr__spawn_check(system, &placed); /* check before the name is hashed */
+    status = tr__spawn_check(system, &placed); /* check the name before it is hashed */
     if (status != TR_OK)
         return status;
     if (!args->name) {
@@ -61,7 +61,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* tr_crash can only end a turn */
     tr_spawn_args with_error;
     if (!spawn_args_copy(args, &with_error))
         tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: " SPAWN_ARGS_FAULT);
