@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Counts pieces of work. Any thread may bring in work until one thread closes the admission. The
- * count shows when all of that work has been received.
+ * Counts pieces of work on their way. Any thread may bring in work until one thread closes the
+ * admission. The count shows when all of that work has been received.
  *
- * A thread that brings work in enters. The thread that has received the work leaves; it may be
- * another one. One thread closes. Rules, with a model in tests/explore:
+ * A thread that brings in work enters. A thread that has received the work leaves; it need not be
+ * the thread that has entered. One thread closes. Rules, with a model in tests/explore:
  *
  * 1. After admission_close no thread enters, because the bit and the count are one word.
- * 2. Of admission_close and all admission_leave exactly one returns true: the call at the first
- *    moment when the admission is closed and nothing is inside. All work was brought in before that
- *    moment.
- * 3. A thread that leaves has made sure that the end finds the work. To post the work is not
- *    enough, because the end may be reached on another path before the post arrives.
+ * 2. Exactly one of all calls of admission_leave and admission_close returns true: the call after
+ *    which the admission is closed and no thread is inside, for the first time. All work was
+ *    brought in before that moment.
+ * 3. Before a thread leaves, it makes sure that the end finds the work. It is not enough to post
+ *    the work, because the end may be reached on another path before the post arrives.
  */
 #ifndef QUEUE_ADMISSION_H
 #define QUEUE_ADMISSION_H
@@ -23,7 +23,10 @@
 enum { ADMISSION_CLOSED = 1, ADMISSION_ONE = 2 };
 
 struct admission {
-    /* ADMISSION_CLOSED if closed, plus ADMISSION_ONE for each thread that has entered and not left */
+    /*
+     * ADMISSION_CLOSED if closed, plus ADMISSION_ONE for each thread that has entered and has not
+     * left
+     */
     atom32 word;
 };
 
@@ -32,7 +35,10 @@ ATOM_INLINE void admission_init(struct admission *admission)
     atom32_init(&admission->word, 0);
 }
 
-/** Enters. Returns false if the admission is closed; then the caller must not call admission_leave. Any thread. */
+/**
+ * Enters. If the admission is closed, returns false, and the caller must not call admission_leave.
+ * Any thread.
+ */
 ATOM_INLINE bool admission_enter(struct admission *admission)
 {
     uint32_t word = atom32_load(&admission->word, ATOM_RELAXED);
@@ -45,10 +51,10 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 }
 
 /**
- * Leaves. Returns true if the admission is closed and this was the last thread inside. Any thread.
+ * Leaves. Returns true if the admission is closed and no thread is inside any more. Any thread.
  *
- * This is sequentially consistent. So of two threads, the last that leaves and one that finds the
- * admission in use, at least one sees what the other wrote before.
+ * This is sequentially consistent. Suppose that one thread is the last to leave, and another thread
+ * finds the admission in use. Then at least one of the two sees what the other has written before.
  */
 ATOM_INLINE bool admission_leave(struct admission *admission)
 {
@@ -57,8 +63,8 @@ ATOM_INLINE bool admission_leave(struct admission *admission)
 }
 
 /**
- * Closes: no thread enters any more. Returns true if nothing is inside. Call it once, on any
- * thread.
+ * Closes: from now on no thread enters. Returns true if no thread is inside. To be called once, by
+ * any thread.
  */
 ATOM_INLINE bool admission_close(struct admission *admission)
 {
@@ -66,7 +72,7 @@ ATOM_INLINE bool admission_close(struct admission *admission)
         &admission->word, ADMISSION_CLOSED, ATOM_SEQ_CST); /* pairs with admission_leave */
 }
 
-/** Whether anything is inside. Sequentially consistent: see admission_leave. Any thread. */
+/** Whether any thread is inside. Sequentially consistent: see admission_leave. Any thread. */
 ATOM_INLINE bool admission_is_used(const struct admission *admission)
 {
     return atom32_load(&admission->word, ATOM_SEQ_CST) >= ADMISSION_ONE;

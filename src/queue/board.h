@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A board: what senders on all threads read about a group of actors, while one thread writes it.
+ * A board: what senders on all threads read about a group of actors. Only one thread writes it.
  *
- * A board has the ref of its tenant and words that belong to the tenant: the refs of the members.
- * Boards are not freed while their system lives. One tenant after another uses a board, so a late
- * reader may see the board of a later tenant. The manager of a board is the thread that writes it.
+ * A board has the ref of its tenant, which is a group, and words that belong to the tenant: the
+ * refs of the members. Boards are not freed while their system lives. One tenant after another uses
+ * a board, so a late reader may see the board of a later tenant. The manager of a board is the
+ * thread that writes it.
  *
  * Rules, checked by the model `board` in tests/explore:
- * 1. Words are written by board_write and read by board_read, which checks the ref again after
- *    reading the word. So a reader that got a word of the next tenant sees that the previous tenant
- *    is gone.
- * 2. A new tenant's board is not open at first. Until it is open, a sender announces its message and gives it to the
- *    manager, which forwards the message and then cancels the announcement. The board opens when nothing is announced.
- *    So a message that went through the manager is delivered before its sender can send directly, and the order of
- *    messages is kept.
- * 3. Announcements belong to one stay of a tenant, whose number is part of the state. A tenant may be removed while
- *    announced messages are on their way that will never be forwarded. The next stay begins with no announcements, and
- *    cancelling an announcement of an earlier stay changes nothing.
- * 4. board_clear compares the ref of the tenant that it removes. Refs are used once, so it never
- *    removes the next tenant.
+ * 1. board_write writes a word, and board_read reads a word and then checks the ref again. So a
+ *    reader that has read a word of the next tenant sees that the previous tenant is gone.
+ * 2. The board of a new tenant is not open at first. Until the board is open, a sender announces
+ *    its message and gives it to the manager. The manager forwards the message and then cancels the
+ *    announcement. The board opens when no message is announced. So a message that went through the
+ *    manager is delivered before its sender can send directly, and messages keep their order.
+ * 3. An announcement belongs to one stay of a tenant, and the number of the stay is part of the
+ *    state. A tenant may be removed while announced messages are on their way, and these will never
+ *    be forwarded. So the next stay begins without announcements, and cancelling an announcement of
+ *    an earlier stay changes nothing.
+ * 4. board_clear compares the ref of the tenant that it removes. A ref is used only once, so
+ *    board_clear never removes the next tenant.
  */
 #ifndef QUEUE_BOARD_H
 #define QUEUE_BOARD_H
@@ -26,8 +27,10 @@
 #include "os/atomic.h"
 
 struct board {
-    atom64 ref; /* ref of the tenant; 0 for none */
-    /* BOARD_IS_OPEN, the number of announcements, the number of the stay; written by any thread */
+    atom64 ref; /* the ref of the tenant; 0 for none */
+    /*
+     * BOARD_IS_OPEN, the number of announcements and the number of the stay; any thread writes this
+     */
     atom64 state;
 };
 
@@ -37,8 +40,9 @@ struct board {
 
 enum board_way {
     BOARD_STRANGE, /* the board has another tenant, or none */
-    BOARD_OPEN,    /* the words may be read */
-    BOARD_HOLDS    /* the board is not open: send to the manager; the message is announced */
+    BOARD_OPEN,    /* the sender may read the words */
+    /* the board is not open: the message is announced now, and must go to the manager */
+    BOARD_HOLDS
 };
 
 ATOM_INLINE void board_init(struct board *board)
@@ -48,7 +52,7 @@ ATOM_INLINE void board_init(struct board *board)
 }
 
 /**
- * Returns which stay of a tenant a state belongs to: the high bits of the state, a multiple of
+ * Returns the number of the stay that is part of a state: its high bits, which are a multiple of
  * BOARD_STAY.
  */
 ATOM_INLINE uint64_t board_stay_of(uint64_t state)
@@ -62,10 +66,16 @@ ATOM_INLINE uint64_t board_stay(const struct board *board)
     return board_stay_of(atom64_load(&board->state, ATOM_RELAXED));
 }
 
-/** Gives an empty board to a tenant. The board is not open yet. No other thread may write it meanwhile. */
+/**
+ * Gives an empty board to a tenant. The board is not open yet. No other thread may write the board
+ * meanwhile.
+ */
 ATOM_INLINE void board_let(struct board *board, uint64_t ref)
 {
-    /* Messages to the previous tenant may still be announced. The new stay begins with a count of 0. */
+    /*
+     * Messages to the previous tenant may still be announced. The new stay begins without
+     * announcements.
+     */
     atom64_store(
         &board->state, board_stay(board) + BOARD_STAY, ATOM_RELEASE); /* pairs with board_enter */
     atom64_store(&board->ref, ref, ATOM_RELEASE);                     /* pairs with board_is_of */
@@ -84,8 +94,8 @@ ATOM_INLINE bool board_is_of(const struct board *board, uint64_t ref)
 }
 
 /**
- * Writes a word. The release makes sure that a reader which gets this word also sees that an earlier tenant is gone.
- * Partner: board_read.
+ * Writes a word. Because of the release, a reader that gets this word also sees that an earlier
+ * tenant is gone. Partner: board_read.
  */
 ATOM_INLINE void board_write(atom64 *word, uint64_t value)
 {
@@ -100,15 +110,15 @@ ATOM_INLINE bool board_read(const struct board *board, uint64_t ref, const atom6
     return atom64_load(&board->ref, ATOM_RELAXED) == ref;
 }
 
-/** Cancels an announcement of this stay. Does nothing if the stay has ended. Any thread. */
+/** Cancels an announcement of this stay. If the stay has ended, does nothing. Any thread. */
 ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
 {
     uint64_t state = atom64_load(&board->state, ATOM_RELAXED);
     do {
         if (board_stay_of(state) != stay)
-            return; /* the stay has ended, and its announcements with it */
+            return; /* the stay has ended, and its announcements have ended with it */
         if (state - stay < BOARD_ANNOUNCED)
-            return; /* the message that was forwarded was never announced */
+            return; /* the manager has forwarded a message that was never announced */
     } while (!atom64_compare_exchange(&board->state,
                                       &state,
                                       state - BOARD_ANNOUNCED,
@@ -116,15 +126,18 @@ ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
                                       ATOM_RELAXED));
 }
 
-/** Begins a send. If the result is BOARD_HOLDS, *stay is for board_leave. Any thread. */
+/**
+ * Begins a send. If this returns BOARD_HOLDS, it sets *stay, which the manager passes to
+ * board_leave later. Any thread.
+ */
 ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64_t *stay)
 {
     uint64_t state =
         atom64_load(&board->state, ATOM_ACQUIRE); /* pairs with board_open, board_let */
     do {
         /*
-         * Check the tenant after each load of the state. If the board still has this tenant after
-         * the load, the state that was loaded is a state of this tenant.
+         * Check the tenant after each load of the state. If the board has this tenant even after
+         * the load, the loaded state belongs to this tenant.
          */
         if (!board_is_of(board, ref))
             return BOARD_STRANGE;
@@ -136,7 +149,7 @@ ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64
     return BOARD_HOLDS;
 }
 
-/** Opens the board if nothing is announced. Returns true if it is open. Manager only. */
+/** Opens the board if no message is announced. Returns whether the board is open. Manager only. */
 ATOM_INLINE bool board_open(struct board *board)
 {
     uint64_t stay = board_stay(board);

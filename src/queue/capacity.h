@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The capacity of a mailbox: how many messages it may still take, and how much memory these messages may take.
+ * The capacity of a mailbox: how many messages the mailbox can still take, and how much memory
+ * these messages may need.
  *
- * Capacity is taken before a message is published, so the bounds hold for every sender. A sender on
- * another thread takes it from one atomic word. The owner keeps a small stock of capacity. Senders
- * on the owner's thread take from the stock without an atomic operation, and messages that leave
- * refill it (actor/mail/mail.h). The word, the stock, and the capacity of the waiting messages add
- * up to the bound.
+ * A sender takes capacity before it publishes a message, so the bounds hold for every sender. A
+ * sender on another thread takes the capacity from one atomic word. The owner of the mailbox keeps
+ * a small stock of capacity. Senders on the owner's thread take from the stock without an atomic
+ * operation, and messages that leave the mailbox refill the stock (actor/mail/mail.h). The word,
+ * the stock, and the capacity of the waiting messages add up to the bound.
  *
- * The word also contains the tenant's generation, so that a late sender takes nothing from the next tenant of the slot;
- * what a late sender took from the previous tenant is gone with that tenant. The word also contains the policy for
- * messages that find no capacity, because the sender's thread applies it.
+ * The word also contains the tenant's generation. So a late sender takes nothing from the next
+ * tenant of the slot. Capacity that it took from the previous tenant is gone with that tenant. The
+ * word also contains the policy for messages that find no capacity, because the sender's thread
+ * applies this policy.
  *
  *     generation 13 | policy 3 | lines 24 | messages 24
  *
- * Both numbers may be negative for a while: by an overdraft (capacity_take), by messages that
- * return from a stash, and when a bound becomes smaller.
+ * The numbers of lines and of messages may be negative for a while: after an overdraft
+ * (capacity_take), after messages have returned from a stash, and after a bound has become smaller.
  */
 #ifndef QUEUE_CAPACITY_H
 #define QUEUE_CAPACITY_H
 
 #include "os/atomic.h"
 
-/** The largest bound that fits, for messages and for lines. */
+/** The largest bound that fits into the word, for messages and for lines. */
 #define CAPACITY_LARGEST (4 * 1024 * 1024)
 
 struct capacity {
@@ -39,7 +41,7 @@ enum {
     CAPACITY_POLICY_SHIFT = 48,
     CAPACITY_GENERATION_SHIFT = 51,
     CAPACITY_LINES_SHIFT = 24,
-    CAPACITY_POLICIES = 8, /* how many policies fit */
+    CAPACITY_POLICIES = 8, /* how many policies fit into the word */
     CAPACITY_GENERATION = (1 << 13) - 1
 };
 
@@ -66,7 +68,10 @@ ATOM_INLINE bool capacity_is_of(uint64_t word, uint32_t generation)
     return word >> CAPACITY_GENERATION_SHIFT == (generation & CAPACITY_GENERATION);
 }
 
-/* Returns what to add to the word. The two fields never overflow, so neither carries into the other. */
+/*
+ * Returns the number to add to the word for this amount of capacity. Neither field of the word
+ * overflows, so neither carries into the other.
+ */
 ATOM_INLINE uint64_t capacity_amount(int32_t messages, int32_t lines)
 {
     return ((uint64_t)(int64_t)lines << CAPACITY_LINES_SHIFT) + (uint64_t)(int64_t)messages;
@@ -85,12 +90,13 @@ ATOM_INLINE void capacity_open(struct capacity *capacity, uint32_t generation, u
                     (uint64_t)policy << CAPACITY_POLICY_SHIFT;
     atom64_store(&capacity->word,
                  word + capacity_amount(CAPACITY_BIAS + messages, CAPACITY_BIAS + lines),
-                 ATOM_RELAXED); /* published by door_open */
+                 ATOM_RELAXED); /* door_open publishes this */
 }
 
 /**
- * Takes capacity for one message to the tenant of this generation. Either number may become negative, down to its
- * overdraft. Any thread.
+ * Takes capacity for one message to the tenant with this generation. The number of messages may
+ * become negative, down to -overdraft, and the number of lines down to -overdraft_lines. Any
+ * thread.
  */
 ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32_t generation,
                                                int32_t lines, int32_t overdraft,
@@ -108,7 +114,10 @@ ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32
     return CAPACITY_TAKEN;
 }
 
-/** Takes at most this much capacity, limited by what is left, and writes how much was taken. Owner only. */
+/**
+ * Takes up to this much capacity: not more than is left. Writes to *messages and *lines how much it
+ * has taken. Owner only.
+ */
 ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages, int32_t *lines)
 {
     int32_t some_messages;
@@ -128,7 +137,7 @@ ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages
     *lines = some_lines;
 }
 
-/** Gives capacity back. A negative amount takes capacity, without a check. Owner only. */
+/** Gives capacity back. A negative amount takes capacity, and is not checked. Owner only. */
 ATOM_INLINE void capacity_give(struct capacity *capacity, int32_t messages, int32_t lines)
 {
     atom64_fetch_add(&capacity->word, capacity_amount(messages, lines), ATOM_RELAXED);

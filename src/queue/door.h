@@ -3,8 +3,8 @@
  * The door of an actor: the part of the actor that other threads may touch.
  *
  * A door has an inbox for mail from other workers, the ref of its current tenant, and the worker
- * that owns it. Its memory outlives its tenants, so a late sender may push to a door that has
- * another tenant by now; the rules below make that harmless.
+ * that owns it. The memory of a door outlives its tenants. So a late sender may push to a door that
+ * has another tenant by now. The rules below make that harmless.
  *
  * The head of the inbox has four forms:
  *     IDLE     empty, and the door is not posted
@@ -14,15 +14,17 @@
  *
  * Rules, each of which has a model in tests/explore:
  * 1. The thread that changes IDLE into another form must post the door to its owner, exactly once.
- *    No other thread posts it. So a door is in at most one ready inbox, at most once.
+ *    No other thread posts the door. So a door is in at most one ready inbox, and is there only
+ *    once.
  * 2. Taking mail out early (a local send, a run) leaves POSTED, because the post is still on its
  *    way.
- * 3. Only the owner sets IDLE, and only after popping the door from its ready inbox. It does so by
- *    one exchange, which also takes the mail. Mail that comes later finds IDLE and posts the door.
+ * 3. Only the owner sets IDLE, and only after it has popped the door from its ready inbox. It does
+ *    so by one exchange, which also takes the mail. A thread that pushes mail later finds IDLE and
+ *    posts the door.
  * 4. Closing returns whether a post is on its way. If so, the door may be given to the next tenant
  *    only after that post has arrived.
- * 5. A sender compares the ref before it pushes, and the owner compares the generation of each message when it takes
- *    the message, because a push may fall between one tenant and the next.
+ * 5. A sender compares the ref before it pushes. But the tenant may change between this comparison
+ *    and the push, so the owner compares the generation of each message when it takes the message.
  */
 #ifndef QUEUE_DOOR_H
 #define QUEUE_DOOR_H
@@ -38,10 +40,11 @@ struct door_mail {
 struct door {
     struct stack_node ready;  /* written by the thread that posts; must be first */
     atomptr inbox;            /* written by any thread */
-    atom64 ref;               /* ref of the tenant; 0 for none; written by the owner */
+    atom64 ref;               /* ref of the tenant, 0 for none; the owner writes it */
     struct capacity capacity; /* capacity of the tenant's mailbox; see queue/capacity.h */
-    atom32 owner;             /* index of the worker; written by the owner */
-    uint32_t tenant;          /* for use by the tenant, in space that would be padding */
+    atom32 owner;             /* index of the worker that owns the tenant; the owner writes it */
+    /* for use by the tenant; without this member there would be padding here */
+    uint32_t tenant;
 };
 
 #define DOOR_IDLE NULL
@@ -71,12 +74,13 @@ ATOM_INLINE void door_init(struct door *door)
 }
 
 /**
- * Gives the door to a tenant. With `is_posted` the caller posts the door next. The door must be closed, and no other
- * thread may open it meanwhile.
+ * Gives the door to a tenant. `is_posted`: the caller will post the door right after this. The door
+ * must be closed, and no other thread may open it meanwhile.
  */
 ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool is_posted)
 {
-    atom32_store(&door->owner, owner, ATOM_RELAXED); /* the store of the inbox releases it */
+    /* the store of the inbox below publishes the owner */
+    atom32_store(&door->owner, owner, ATOM_RELAXED);
     atom64_store(&door->ref, ref, ATOM_RELAXED);
     atomptr_store(
         &door->inbox, is_posted ? DOOR_POSTED : DOOR_IDLE, ATOM_RELEASE); /* pairs with door_push */
@@ -107,11 +111,12 @@ ATOM_INLINE enum door_result door_push(struct door *door, struct door_mail *mail
 }
 
 /**
- * Makes the owner look at this door although no mail is pushed. Any thread.
+ * Makes the owner look at this door, although no mail is pushed. Any thread.
  *
- * The caller has written a word that the owner reads after door_take_posted (its control bits).
- * Each side writes one word and reads the other's, so all four operations are sequentially
- * consistent. If this finds the door posted, the owner has not looked yet and will see the word.
+ * The caller has written a word (the control bits) that the owner reads after door_take_posted.
+ * Each side writes one word and then reads the word of the other side, and all four operations are
+ * sequentially consistent. So if this function finds the door posted, the owner has not looked yet
+ * and will see the caller's word.
  */
 ATOM_INLINE enum door_result door_nudge(struct door *door)
 {
@@ -122,14 +127,17 @@ ATOM_INLINE enum door_result door_nudge(struct door *door)
 }
 
 /**
- * Whether the door is not posted. Owner only: on other threads the answer may be outdated at once.
+ * Whether the door is not posted. Owner only: on any other thread the result may be outdated at
+ * once.
  */
 ATOM_INLINE bool door_is_idle(const struct door *door)
 {
     return atomptr_load(&door->inbox, ATOM_RELAXED) == DOOR_IDLE;
 }
 
-/** Whether the inbox has mail. Owner only: on other threads the answer may be outdated at once. */
+/**
+ * Whether the inbox has mail. Owner only: on any other thread the result may be outdated at once.
+ */
 ATOM_INLINE bool door_has_mail(const struct door *door)
 {
     return door_holds_mail(atomptr_load(&door->inbox, ATOM_ACQUIRE));
@@ -140,11 +148,14 @@ ATOM_INLINE struct door_mail *door_take_early(struct door *door)
 {
     if (!door_has_mail(door))
         return NULL;
-    /* The door has mail, so it is posted, and only the owner can change that. */
+    /* The door has mail, so it is posted. Only the owner could change that. */
     return atomptr_exchange(&door->inbox, DOOR_POSTED, ATOM_ACQUIRE);
 }
 
-/** Rule 3: takes the mail, newest first, after the door came out of the ready inbox. Owner only. */
+/**
+ * Rule 3: takes the mail, newest first. Called after the door came out of the ready inbox. Owner
+ * only.
+ */
 ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
 {
     void *head =
@@ -153,10 +164,11 @@ ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
 }
 
 /**
- * Rule 4: closes the door. Returns the mail, and whether a post is on its way. Owner only.
+ * Rule 4: closes the door. Returns the mail, and sets *is_posted to whether a post is on its way.
+ * Owner only.
  *
- * A nudge may have relied on that post. So the thread that receives the post must read the control word, even if the
- * door is closed.
+ * A thread that has called door_nudge may rely on that post. So the thread that receives the post
+ * must read the control word, even though the door is closed.
  */
 ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 {
@@ -167,9 +179,9 @@ ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 }
 
 /**
- * Closes a door that was opened as posted but is not posted yet, if it has no mail. Otherwise
- * changes nothing, and rule 5 applies to the mail. Only the thread that opened the door may call
- * this.
+ * If a door was opened as posted, is not posted yet, and has no mail, closes it and returns true.
+ * Otherwise changes nothing and returns false; then rule 5 applies to the mail. Only the thread
+ * that opened the door may call this.
  */
 ATOM_INLINE bool door_close_empty(struct door *door)
 {

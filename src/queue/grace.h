@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Grace periods: read a structure without a lock, and free what was removed from it when no reader
- * can still see it.
+ * Grace periods: a reader reads a structure without a lock, and what was removed from the structure
+ * is freed only when no reader can see it any more.
  *
- * A reader notes in its mark that it reads, and since when. A thread that removes something delays freeing it until no
- * reader is left that could have found it. Time is a number that grows with each stamp. A reader pays two stores and no
- * contended read-modify-write; the removing thread pays more, but only once for many removed things.
+ * A reader notes in its mark that it reads, and since when. A thread that has removed something
+ * frees it only when no reader is left that could have found it. Time is a number that grows with
+ * each stamp. A reader pays two stores, and no read-modify-write that threads contend for. The
+ * thread that removes pays more, but only once for many removed things.
  *
  * Rules, with a model in tests/explore:
  * 1. A reader follows links only between grace_enter and grace_leave, by sequentially consistent
  *    loads, and keeps no pointer afterwards.
- * 2. Links are written by sequentially consistent stores. All links by which a thing can be found
- *    are removed before grace_stamp. A removed thing may still link to others, including removed
- *    ones.
- * 3. A thing may be freed when grace_oldest, called later, is not below its stamp. Without a stamp
- *    it may be freed when grace_is_idle, called after the links are removed, returns true.
+ * 2. Links are written by sequentially consistent stores. All links that lead to a thing are
+ *    removed before grace_stamp. A removed thing may still have links to other things, which may be
+ *    removed too.
+ * 3. A thing may be freed when a later call of grace_oldest returns its stamp or a higher one. A
+ *    thing without a stamp may be freed when grace_is_idle, called after the links were removed,
+ *    returns true.
  *
- * Why rule 3 is safe: the remover's load sees the mark of the reader, or the reader's load sees the
- * changed link, or both. A reader whose mark is not below the stamp began after all links were
- * removed. A reader that is not seen at all enters later, and also finds the links removed. A
- * reader that has found a removed thing entered before that thing was removed. So every thread that
- * frees what was removed later sees that reader.
+ * Why rule 3 is safe: the load of the removing thread sees the mark of the reader, or the load of
+ * the reader sees the changed link, or both. A reader whose mark is not below the stamp began after
+ * all links were removed. A reader whose mark is not seen at all enters later, and so finds the
+ * links removed. A reader that has found a removed thing has entered before that thing was removed.
+ * So each thread that frees things that were removed later sees the mark of that reader.
  *
  * Readers are never removed: they live as long as the structure is used.
  */
@@ -32,7 +34,8 @@
 #include "os/atomic.h"
 
 struct grace_reader {
-    atom64 since; /* time at which the reader entered; 0: it does not read; written by the reader */
+    /* the time at which the reader entered; 0: it does not read. Only the reader writes it. */
+    atom64 since;
     struct grace_reader *next;
 };
 
@@ -67,26 +70,26 @@ ATOM_INLINE uint32_t grace_readers(const struct grace *grace)
     return atom32_load(&grace->reader_count, ATOM_RELAXED);
 }
 
-/** Begins to read. Call on the reader's thread. Calls do not nest. */
+/** Begins to read. To be called on the reader's thread, and not again before grace_leave. */
 ATOM_INLINE void grace_enter(struct grace *grace, struct grace_reader *reader)
 {
     uint64_t now = atom64_load(&grace->now, ATOM_ACQUIRE); /* pairs with grace_stamp */
     atom64_store(&reader->since, now, ATOM_SEQ_CST);       /* pairs with grace_oldest */
 }
 
-/** Ends reading. Call on the reader's thread. */
+/** Ends reading. To be called on the reader's thread. */
 ATOM_INLINE void grace_leave(struct grace_reader *reader)
 {
     atom64_store(&reader->since, 0, ATOM_RELEASE); /* pairs with grace_oldest */
 }
 
-/** Returns the stamp of everything removed before this call. Any thread. */
+/** Returns a stamp for all things that were removed before this call. Any thread. */
 ATOM_INLINE uint64_t grace_stamp(struct grace *grace)
 {
     return atom64_fetch_add(&grace->now, 1, ATOM_SEQ_CST) + 1; /* pairs with grace_enter */
 }
 
-/** Returns the highest stamp whose things may be freed: things with this stamp or a lower one. Any thread. */
+/** Returns a stamp. Things with this stamp or a lower one may be freed. Any thread. */
 ATOM_INLINE uint64_t grace_oldest(const struct grace *grace)
 {
     uint64_t oldest = UINT64_MAX;

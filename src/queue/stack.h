@@ -2,10 +2,10 @@
 /**
  * A stack with many producers and one consumer that takes everything at once.
  *
- * A push is one compare-exchange; it never fails, waits or allocates. There is no pop of one node,
- * and therefore no ABA problem: a node leaves only together with all others. Nodes belong to the
- * caller and are lent to the stack until taken. Used for ready actors, returned envelopes and ended
- * children.
+ * A push is one compare-exchange. It never fails, waits or allocates. A node leaves the stack only
+ * together with all others. Because there is no pop of a single node, there is no ABA problem.
+ * Nodes belong to the caller, and are lent to the stack until they are taken. The stack is used for
+ * ready actors, returned envelopes and ended children.
  */
 #ifndef QUEUE_STACK_H
 #define QUEUE_STACK_H
@@ -28,8 +28,7 @@ ATOM_INLINE void stack_init(struct stack *stack)
 }
 
 /**
- * Pushes a chain, newest first: `newest` links down to `oldest`. Returns whether the stack was
- * empty.
+ * Pushes a chain: from `newest`, the links lead to `oldest`. Returns whether the stack was empty.
  *
  * Sequentially consistent, because the caller then reads whether the consumer sleeps: see
  * sched/ready.h. Any thread.
@@ -57,7 +56,10 @@ ATOM_INLINE bool stack_is_empty(const struct stack *stack)
     return !atomptr_load(&stack->head, ATOM_SEQ_CST);
 }
 
-/** Takes everything, newest first; NULL if empty. Any thread; each node is taken by one thread. */
+/**
+ * Takes all nodes, newest first. Returns NULL if the stack is empty. Any thread may call this, and
+ * each node goes to one thread only.
+ */
 ATOM_INLINE struct stack_node *stack_take(struct stack *stack)
 {
     if (!atomptr_load(&stack->head, ATOM_RELAXED))

@@ -2,11 +2,11 @@
 /**
  * A sum to which several threads add, each through its own part.
  *
- * What a thread adds stays in its part, without a read-modify-write, until the part has grown to a
- * step; then the part is added to the shared sum. So threads that add and subtract small amounts do
- * not contend. The shared sum alone is off by less than a step for each part. Together with the
- * parts it is exact while no thread adds, and otherwise off by at most a step for each part that is
- * being flushed.
+ * What a thread adds goes to its part, without a read-modify-write. When the part has grown to a
+ * limit, the step, it is added to the shared sum. So threads that add and subtract small amounts do
+ * not contend. The error of the shared sum alone is less than a step for each part. The shared sum
+ * and all parts together are exact while no thread adds. While threads add, the error is at most a
+ * step for each part that is being flushed.
  *
  * A part has one writer at a time. Other functions: any thread.
  */
@@ -18,11 +18,11 @@
 #include "os/atomic.h"
 
 struct tally {
-    atom64 handed_in; /* an int64_t; written by any thread */
+    atom64 handed_in; /* an int64_t; any thread writes it */
 };
 
 struct tally_part {
-    atom64 held; /* an int64_t; written by the part's thread, read by any thread */
+    atom64 held; /* an int64_t; the part's thread writes it, and any thread reads it */
 };
 
 ATOM_INLINE void tally_init(struct tally *tally)
@@ -41,23 +41,23 @@ ATOM_INLINE int64_t tally_held(const struct tally_part *part)
     return (int64_t)atom64_load(&part->held, ATOM_RELAXED);
 }
 
-/** Adds what a part holds to the shared sum. The part's writer only. */
+/** Moves what a part holds to the shared sum. The part's writer only. */
 ATOM_INLINE void tally_flush(struct tally *tally, struct tally_part *part)
 {
     uint64_t held = atom64_load(&part->held, ATOM_RELAXED);
     if (!held)
         return;
     /*
-     * Clear the part first: a concurrent reader then misses the amount rather than counting it
-     * twice.
+     * Clear the part first. Then a reader at the same time may miss the amount, but does not count
+     * it twice.
      */
     atom64_store(&part->held, 0, ATOM_RELAXED);
     atom64_fetch_add(&tally->handed_in, held, ATOM_RELEASE); /* pairs with tally_read */
 }
 
 /**
- * Adds an amount to a part, and flushes the part when it has grown to `step` in either direction. The part's writer
- * only.
+ * Adds an amount to a part. If the part has grown to `step` in either direction, flushes it. The
+ * part's writer only.
  */
 ATOM_INLINE void tally_add(struct tally *tally, struct tally_part *part, int64_t amount,
                            int64_t step)
@@ -75,7 +75,8 @@ ATOM_INLINE int64_t tally_near(const struct tally *tally, const struct tally_par
 }
 
 /**
- * Returns the sum with all its parts: `count` of them, each `stride` bytes after the previous one.
+ * Returns the sum with all its parts. There are `count` parts, each `stride` bytes after the
+ * previous one.
  */
 ATOM_INLINE int64_t tally_read(const struct tally *tally, const struct tally_part *first,
                                size_t count, size_t stride)
