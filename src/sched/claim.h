@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a worker is taken from a thread that is stuck in user code, and how the thread gets it back.
+ * How a worker is taken from a thread that is stuck in user code, and how this thread gets the
+ * worker back.
  *
- * A claim belongs to a thread. Before the thread calls user code, it goes out. It comes in when the user code returns
- * or calls the runtime. While the thread is out, it touches nothing of its worker, and another thread, the taker, may
- * take the worker. Going out and coming in happen for each turn, so they are plain stores, and coming in is also a
+ * A claim belongs to a thread. Before the thread calls user code, it goes out. It comes in when the
+ * user code returns or calls the runtime. While the thread is out, it touches nothing of its
+ * worker, and another thread, the taker, may take the worker. Going out and coming in happen for
+ * each turn, so they must be cheap. Going out is a plain store. Coming in is a plain store and a
  * load:
  *     thread:  user = NULL;  half barrier;  load state
  *     taker:   state = WANTED;  barrier in all threads;  load user
  *
- * At least one of the two threads sees the store of the other. A thread that is in user code when the taker looks
- * cannot come in without seeing WANTED. Then both try to change the state by compare-exchange, and one wins:
+ * At least one of the two threads sees the store of the other. A thread that is in user code when
+ * the taker looks cannot come in without seeing WANTED. Then both try to change the state by
+ * compare-exchange, and one wins:
  *     HELD    -> WANTED  a taker asks; one at a time
  *     WANTED  -> HELD    the thread has come in, or the taker has seen that it is not out
  *     WANTED  -> TAKEN   the taker has the worker
@@ -18,9 +21,9 @@
  *     TAKEN   -> BACK    the thread has come in, and waits
  *     BACK    -> HELD    the holder of the worker hands it to the thread that waits
  *
- * The state contains a number, which each WANTED increments. A taker that was overtaken has loaded
- * `user` before the later taker stored it. So it must not mistake the later taker's WANTED for its
- * own.
+ * The state contains a number, which each WANTED increments. With this number, a taker that another
+ * taker has overtaken does not mistake the WANTED of the later taker for its own. It must not,
+ * because the `user` that it has loaded is older than the later WANTED.
  */
 #ifndef SCHED_CLAIM_H
 #define SCHED_CLAIM_H
@@ -40,7 +43,7 @@ ATOM_INLINE enum claim_state claim_state_of(uint32_t word)
     return (enum claim_state)(word % CLAIM_STATES);
 }
 
-/** Returns the word with the same number and another state. */
+/** Returns the word with the number of `word` and another state. */
 ATOM_INLINE uint32_t claim_word(uint32_t word, enum claim_state state)
 {
     return word - word % CLAIM_STATES + (uint32_t)state;
@@ -52,16 +55,19 @@ ATOM_INLINE void claim_init(struct claim *claim)
     atom32_init(&claim->state, CLAIM_HELD);
 }
 
-/** Marks that the thread goes out. From here on it must touch nothing of its worker. Only the claim's thread. */
+/**
+ * Marks that the thread goes out. From now on the thread must touch nothing of its worker. Only the
+ * claim's thread.
+ */
 ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
 {
     atomptr_store(&claim->user, user, ATOM_RELEASE); /* pairs with claim_take */
 }
 
 /**
- * Settles a claim that its thread has found WANTED. Returns true if the thread still has its worker. False: the worker
- * was taken. The thread must then make the holder of the worker look at this claim, and wait until claim_is_held. Only
- * the claim's thread.
+ * Called when the claim's thread has found its claim WANTED. Returns true if the thread still has
+ * its worker. Returns false if the worker was taken. Then the thread must make the holder of the
+ * worker look at this claim, and wait until claim_is_held. Only the claim's thread.
  */
 ATOM_INLINE bool claim_settle(struct claim *claim)
 {
@@ -82,7 +88,7 @@ ATOM_INLINE bool claim_come_in(struct claim *claim)
 {
     atomptr_store(&claim->user, NULL, ATOM_RELEASE);
     atom_half_barrier();
-    /* Acquire: a taker may have held the worker and given up. Partner: claim_give_up. */
+    /* Acquire, because a taker may have had the worker and given up. Partner: claim_give_up. */
     uint32_t word = atom32_load(&claim->state, ATOM_ACQUIRE);
     if (__builtin_expect(claim_state_of(word) == CLAIM_HELD, 1))
         return true;
@@ -90,8 +96,8 @@ ATOM_INLINE bool claim_come_in(struct claim *claim)
 }
 
 /**
- * Takes the worker of a thread that is out. Returns what runs in its user code. NULL: the thread is
- * in the runtime, or its worker is taken already. Any thread.
+ * Takes the worker of a thread that is out. Returns what the thread runs in user code. Returns NULL
+ * if the thread is in the runtime, or if its worker is taken already. Any thread.
  */
 ATOM_INLINE void *claim_take(struct claim *claim)
 {
@@ -110,8 +116,8 @@ ATOM_INLINE void *claim_take(struct claim *claim)
 }
 
 /**
- * Undoes claim_take. Returns false if the thread already waits for its worker, which must then be handed to it. Taker
- * only.
+ * Undoes claim_take. Returns false if the claim's thread waits for its worker already; then the
+ * caller must hand the worker to this thread. Taker only.
  */
 ATOM_INLINE bool claim_give_up(struct claim *claim)
 {
@@ -138,7 +144,10 @@ ATOM_INLINE void claim_hand(struct claim *claim)
         &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* pairs with claim_is_held */
 }
 
-/** Whether a waiting thread has its worker again. The claim may be WANTED again by then. Only the claim's thread. */
+/**
+ * Whether a thread that waits has its worker again. The claim may be WANTED again by then. Only the
+ * claim's thread.
+ */
 ATOM_INLINE bool claim_is_held(const struct claim *claim)
 {
     /* pairs with claim_hand */

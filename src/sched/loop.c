@@ -25,7 +25,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .round_min_ns = ROUND_MIN_NS,
         .io_round_ns = IO_ROUND_NS,
         .slice_left = LOOP_NO_LIMIT,
-        .share = 1, /* the shortest, until the length of turns is known */
+        .share = 1, /* the shortest time, until the loop knows how long turns are */
         .share_left = 1,
     };
     atom32_init(&loop->tick, 0);
@@ -41,7 +41,7 @@ void tr__loop_look_at_clock(struct loop *loop)
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
-/* Returns how many turns a share gets, from the time that the last `turns` turns have taken. */
+/* Returns how many turns a share gets. The last `turns` turns have taken `spent_ns`. */
 static int32_t share_of(tr_time spent_ns, int32_t turns)
 {
     if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_SHARE_NS * turns)
@@ -80,8 +80,8 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
     /*
-     * This task may run other normal tasks before it returns (loop_next), if no high task waits and the slice does not
-     * end soon.
+     * This task may run other normal tasks before it returns (loop_next), unless a high task waits
+     * or the slice ends soon.
      */
     bool is_alone =
         class == TASK_NORMAL && loop->queue.credit <= 0 && !loop->queue.classes[TASK_HIGH].first;
@@ -109,7 +109,10 @@ static void take_posts(struct loop *loop)
     }
 }
 
-/* Asks for IO events. Returns whether there are any, including those that were left from before. */
+/*
+ * Asks for IO events. Returns whether there are any, including events that are left from an earlier
+ * call.
+ */
 static bool look_at_io(struct loop *loop)
 {
     if (loop->io_from == loop->io_count) {
@@ -131,7 +134,7 @@ static void take_io(struct loop *loop)
     }
 }
 
-/* Handles what is due, and IO events. */
+/* Begins a round: handles what is due, and IO events. */
 static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
@@ -179,7 +182,7 @@ bool tr__loop_has_work(const struct loop *loop)
            !runqueue_is_empty(&loop->queue);
 }
 
-/* Whether to spin for something that a thread which is no worker does, such as a commit. */
+/* Whether to spin for work of a thread that is no worker, such as a commit. */
 static bool awaits(struct loop *loop)
 {
     if (!loop->answer_ns || loop->await_ns <= loop->spin_ns)
@@ -190,7 +193,7 @@ static bool awaits(struct loop *loop)
     return false;
 }
 
-/* What a spin waits for. Only SPIN_USUAL has the usual length; the others are longer. */
+/* What a spin waits for. SPIN_USUAL has the usual length, and the other spins are longer. */
 enum spin_kind { SPIN_USUAL, SPIN_IO, SPIN_ANSWER, SPIN_AWAIT };
 
 struct spin {
@@ -199,9 +202,10 @@ struct spin {
 };
 
 /*
- * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer
- * than a spin. If this loop slept meanwhile, the answer would have to wake this loop again, and so
- * on. So after waking another loop this loop spins longer, as long as such spins are successful.
+ * Returns how long to spin. When this loop has woken another loop, that loop needs a while to wake
+ * up, often longer than a usual spin. If this loop slept meanwhile, the answer of the other loop
+ * would have to wake this loop again, and so on. So after it has woken another loop, this loop
+ * spins longer, as long as such spins are successful.
  */
 static struct spin spin_time(struct loop *loop, bool is_await)
 {
@@ -230,10 +234,11 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
             atom_pause();
         }
         if (loop->io_watched && look_at_io(loop)) {
-            loop->round_end_ns = 0; /* begin a round, so that the next slice hands the events out */
+            /* begin a round, in which the next slice hands out the events */
+            loop->round_end_ns = 0;
             return true;
         }
-        if (yields) /* The thread that does the work is no worker, and may need this CPU. */
+        if (yields) /* the thread that does the work is no worker, and may need this CPU */
             loop->platform->yield(loop->platform);
         loop_step(loop);
         tr__loop_look_at_clock(loop);
@@ -247,7 +252,7 @@ static uint32_t more_vain(uint32_t vain)
 }
 
 /*
- * Counts a spin for IO. If nothing has come during such spins, the next ones are rarer. Each spin
+ * Counts a spin for IO. As long as nothing comes during such spins, they become rarer. Each of them
  * looks at IO by a system call, so a server with little load would spend its time on spins.
  */
 static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
@@ -258,11 +263,14 @@ static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
     loop->io_skip = loop->io_vain;
 }
 
-/* Counts whether a spin that was longer than usual was in vain, and sets how many rests skip the next one. */
+/*
+ * Counts whether a longer spin has found anything, and sets how many rests skip the next longer
+ * spin.
+ */
 static void longer_count(struct loop *loop, bool is_await, bool has_come)
 {
     if (is_await) {
-        /* The other thread takes long now and then: one spin in vain is no reason to stop. */
+        /* The other thread takes longer now and then, so one spin in vain is no reason to stop. */
         loop->await_vain = has_come ? 0 : more_vain(loop->await_vain);
         loop->await_skip = loop->await_vain / 2;
     } else {
@@ -271,7 +279,7 @@ static void longer_count(struct loop *loop, bool is_await, bool has_come)
     }
 }
 
-/* Returns true if a post or an IO event came while spinning. */
+/* Spins. Returns true if a post or an IO event has come meanwhile. */
 static bool loop_spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
@@ -283,7 +291,8 @@ static bool loop_spin(struct loop *loop)
     bool has_come = spin_until(loop, end_ns, is_await);
     loop->has_woken = false;
     if (!has_come)
-        loop->await_ns = 0; /* the other thread needs longer: do not spin for the same work again */
+        /* the other thread needs longer for this work, so do not spin for it again */
+        loop->await_ns = 0;
     bool is_longer = spin.kind == SPIN_ANSWER || spin.kind == SPIN_AWAIT;
     if (is_longer && loop->now_ns >= begin_ns + loop->spin_ns)
         longer_count(loop, spin.kind == SPIN_AWAIT, has_come);
@@ -308,11 +317,14 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
         ready_rise(&loop->ready);
         if (loop->io_watched && loop->io_ns) {
             tr__loop_look_at_clock(loop);
-            /* A wake-up takes a while, so a spin of io_ns would have seen the event earlier. */
+            /*
+             * Waking up takes a while, so a spin of io_ns would have seen the event earlier than
+             * this.
+             */
             loop->io_is_near = loop->now_ns - begin_ns < 2 * loop->io_ns;
         }
     }
-    /* The next slice begins a round, no matter what ended the sleep. */
+    /* The next slice begins a round, whatever has ended the sleep. */
     loop->round_end_ns = 0;
 }
 
@@ -320,7 +332,7 @@ static tr_status watched(struct loop *loop, tr_status status)
 {
     if (status != TR_OK)
         return status;
-    if (!loop->io_watched++) /* rounds are shorter from now on */
+    if (!loop->io_watched++) /* from now on rounds are shorter */
         loop->round_end_ns = 0;
     return TR_OK;
 }

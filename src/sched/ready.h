@@ -2,10 +2,11 @@
 /**
  * The ready inbox of a worker, and how the worker sleeps without missing a post.
  *
- * Any thread posts nodes; the worker takes them all. A worker that finds nothing to do announces
- * sleep, looks once more, and only then parks. A poster first pushes, then checks whether the
- * worker sleeps. Each side writes one word and reads the other's, and all four operations are
- * sequentially consistent. So at least one side sees the other, and the wake-up cannot be lost.
+ * Any thread posts nodes, and the worker takes them all. A worker that finds nothing to do
+ * announces sleep, looks for nodes once more, and only then parks. A thread that posts first pushes
+ * its node, and then checks whether the worker sleeps. Each side writes one word and then reads the
+ * word of the other side, and all four operations are sequentially consistent. So at least one side
+ * sees what the other has written, and no wake-up is lost.
  */
 #ifndef SCHED_READY_H
 #define SCHED_READY_H
@@ -36,13 +37,17 @@ ATOM_INLINE bool ready_post(struct ready *ready, struct stack_node *node)
     uint32_t asleep = READY_ASLEEP;
     if (atom32_load(&ready->sleep, ATOM_SEQ_CST) != asleep)
         return false;
-    /* Only one of several posters wakes the worker. A plain exchange could overwrite a nudge. */
+    /*
+     * Of several threads that post, only one wakes the worker. A plain exchange could overwrite a
+     * nudge.
+     */
     return atom32_compare_exchange(&ready->sleep, &asleep, READY_AWAKE, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
 /**
- * Makes the worker see what the caller has written before. Returns true if the caller must wake the worker. A worker
- * that is awake may have looked already, so the nudge stays until the worker wants to sleep. Any thread.
+ * Makes the worker see what the caller has written before. Returns true if the caller must wake the
+ * worker. A worker that is awake may have looked already. So the nudge stays until the worker wants
+ * to sleep. Any thread.
  */
 ATOM_INLINE bool ready_nudge(struct ready *ready)
 {
@@ -50,10 +55,10 @@ ATOM_INLINE bool ready_nudge(struct ready *ready)
 }
 
 /**
- * Ends sleep, after the park returned for any reason. Worker only.
+ * Ends sleep, after the park has returned for any reason. Worker only.
  *
- * Ordered before a later load of the watch's state. This is an exchange, because the worker must see what the sender of
- * an overwritten nudge has written before.
+ * Comes before any later load of the watch's state. This is an exchange, because it may overwrite a
+ * nudge, and then the worker must see what the sender of the nudge has written before.
  */
 ATOM_INLINE void ready_rise(struct ready *ready)
 {
@@ -61,8 +66,8 @@ ATOM_INLINE void ready_rise(struct ready *ready)
 }
 
 /**
- * Announces sleep. Returns false if there is something to take, or if the worker was nudged and
- * must look for work. Worker only.
+ * Announces sleep. Returns false if there are nodes to take, or if the worker was nudged and must
+ * look for work. Worker only.
  */
 ATOM_INLINE bool ready_doze(struct ready *ready)
 {
@@ -73,7 +78,10 @@ ATOM_INLINE bool ready_doze(struct ready *ready)
     return false;
 }
 
-/** Whether sleep is announced and no thread has posted or nudged since. Worker only. */
+/**
+ * Whether the worker has announced sleep, and no thread has posted or nudged since then. Worker
+ * only.
+ */
 ATOM_INLINE bool ready_is_asleep(const struct ready *ready)
 {
     return atom32_load(&ready->sleep, ATOM_SEQ_CST) == READY_ASLEEP;

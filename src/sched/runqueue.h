@@ -2,16 +2,17 @@
 /**
  * The run queues of one worker: tasks that are ready.
  *
- * High tasks run before normal ones, with a limit: while both wait, normal tasks get at least one
- * turn in eight. Turns are counted and not runs, because a run may take one turn or many.
- * Owned by one worker; no atomics.
+ * High tasks run before normal tasks, with a limit: while tasks of both classes wait, normal tasks
+ * get at least one turn in eight. This counts turns and not runs, because a run may take one turn
+ * or many. One worker owns the queues, so there are no atomics.
  *
- * High tasks are first come, first served. So are normal tasks, with one exception: tasks that a
- * task makes ready run next, in the order in which they were made ready, and before those that
- * earlier tasks have made ready (docs/design/run-queue.md). So a message is handled while it is in
- * the cache, and a tree of actors is walked depth first. The owner of the queue ends this after a
- * number of turns (runqueue_even): the tasks that are left there move behind all other tasks. So no
- * task waits longer for them than for a single task that uses all of its turns.
+ * High tasks are first come, first served. So are normal tasks, with one exception. Tasks that a
+ * task makes ready run next, in the order in which they were made ready. They also run before tasks
+ * that earlier tasks have made ready (docs/design/run-queue.md). So a message is handled while it
+ * is in the cache, and a tree of actors is walked depth first. After a number of turns the owner of
+ * the queue ends this (runqueue_even): the tasks that were made ready in this way, and have not run
+ * yet, move behind all other tasks. So all these tasks together delay another task no longer than a
+ * single task that uses all of its turns.
  */
 #ifndef SCHED_RUNQUEUE_H
 #define SCHED_RUNQUEUE_H
@@ -20,26 +21,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What the scheduler runs; embedded in the thing that runs. */
+/** What the scheduler runs. It is embedded in the struct of the thing that runs. */
 struct task {
     struct task *next;
 };
 
-/** Classes of tasks, and the lists of waiting tasks, in the order in which they run. */
+/**
+ * Classes of tasks, and lists of waiting tasks. The lists are here in the order in which their
+ * tasks run.
+ */
 enum task_class {
     TASK_HIGH,
-    /* a list and no class: normal tasks that were made ready since the last task was taken out */
+    /* A list, and no class: normal tasks that were made ready since the last task was taken out. */
     TASK_NEXT,
     /*
-     * a list and no class: normal tasks that earlier tasks have made ready; the tasks that the
-     * latest task has made ready come first
+     * A list, and no class: normal tasks that earlier tasks have made ready. The tasks of the
+     * latest one come first.
      */
     TASK_SOON,
     TASK_NORMAL,
     TASK_CLASSES
 };
 
-enum { RUNQUEUE_HIGH_SHARE = 7 }; /* high turns for each normal turn while both wait */
+/* while tasks of both classes wait: how many turns high tasks get for each turn of normal tasks */
+enum { RUNQUEUE_HIGH_SHARE = 7 };
 
 struct runqueue {
     struct {
@@ -49,7 +54,7 @@ struct runqueue {
     int64_t credit; /* turns that high tasks have had beyond their share */
 };
 
-/** Adds a task that is in no list at the end of its class: TASK_HIGH or TASK_NORMAL. */
+/** Adds a task that is in no list to the end of its class. `class` is TASK_HIGH or TASK_NORMAL. */
 static inline void runqueue_push(struct runqueue *queue, struct task *task, enum task_class class)
 {
     enum task_class list = class == TASK_NORMAL ? TASK_NEXT : class;
@@ -69,7 +74,10 @@ static inline struct task *runqueue_pop_class(struct runqueue *queue, enum task_
     return task;
 }
 
-/** Takes out the task after `previous` (NULL: the first). `next` is the task after it. */
+/**
+ * Takes the task between `previous` and `next` out of the list of a class. `previous` NULL: the
+ * task is the first.
+ */
 static inline void runqueue_take_out(struct runqueue *queue, enum task_class class,
                                      struct task *previous, struct task *next)
 {
@@ -95,7 +103,7 @@ static inline void runqueue_append(struct runqueue *queue, enum task_class to, e
     queue->classes[from].first = NULL;
 }
 
-/** Moves the tasks of TASK_NEXT from `first` on to the front of TASK_SOON. */
+/** Moves the tasks of TASK_NEXT, beginning with `first`, to the front of TASK_SOON. */
 static inline void runqueue_bring(struct runqueue *queue, struct task *first)
 {
     queue->classes[TASK_NEXT].last->next = queue->classes[TASK_SOON].first;
@@ -105,7 +113,8 @@ static inline void runqueue_bring(struct runqueue *queue, struct task *first)
 }
 
 /**
- * Moves all tasks that other tasks have made ready behind the rest. Afterwards each task is in the list of its class.
+ * Moves all tasks that other tasks have made ready behind the other normal tasks. Afterwards each
+ * task is in the list of its class.
  */
 static inline void runqueue_even(struct runqueue *queue)
 {
@@ -119,7 +128,10 @@ static inline bool runqueue_has_normal(const struct runqueue *queue)
            queue->classes[TASK_NORMAL].first;
 }
 
-/** Takes the next normal task out, to run in place of the task that runs now; NULL if there is none. */
+/**
+ * Takes the next normal task out of its list, to run it in place of the task that runs now. Returns
+ * NULL if there is none.
+ */
 static inline struct task *runqueue_pop_next(struct runqueue *queue)
 {
     struct task *task = queue->classes[TASK_NEXT].first;
@@ -133,10 +145,13 @@ static inline struct task *runqueue_pop_next(struct runqueue *queue)
     return task;
 }
 
-/** Returns the next task and its class; NULL if there is none. Must not be called while a task runs. */
+/**
+ * Returns the next task, and sets *class to its class. Returns NULL if there is none. Must not be
+ * called while a task runs.
+ */
 static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class *class)
 {
-    /* Tasks in TASK_NEXT were not made ready by a task, because none runs. */
+    /* No task runs now, so no task has made the tasks in TASK_NEXT ready. */
     runqueue_append(queue, TASK_NORMAL, TASK_NEXT);
     bool has_normal = runqueue_has_normal(queue);
     if (queue->classes[TASK_HIGH].first && (!has_normal || queue->credit <= 0)) {
@@ -149,7 +164,7 @@ static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class 
     return has_normal ? runqueue_pop_next(queue) : NULL;
 }
 
-/** Accounts for a task of this class that ran for `turns` turns. */
+/** Counts the turns of a task of this class, which has run for `turns` turns. */
 static inline void runqueue_charge(struct runqueue *queue, enum task_class class, uint32_t turns)
 {
     if (queue->classes[TASK_NEXT].first) {

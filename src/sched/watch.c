@@ -37,7 +37,10 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
     return report->on_look && report->on_look(report->context, now_ns);
 }
 
-/* Gives a tick to every loop that is awake, `passed_ns` after the last one. Returns true if there was one. */
+/*
+ * Gives a tick to every loop that is awake, `passed_ns` after the last tick. Returns true if any
+ * loop is awake.
+ */
 static bool watch_tick(struct watch *watch, tr_time passed_ns)
 {
     bool is_busy = false;
@@ -45,7 +48,10 @@ static bool watch_tick(struct watch *watch, tr_time passed_ns)
         struct loop *loop = watch->loops[i];
         if (atom32_load(&loop->ready.sleep, ATOM_SEQ_CST) == READY_ASLEEP)
             continue;
-        /* Only the watch writes `tick`, and the store publishes nothing. */
+        /*
+         * A plain store is enough, because only the watch writes `tick`, and the store publishes
+         * nothing else.
+         */
         atom32_store(&loop->tick, atom32_load(&loop->tick, ATOM_RELAXED) + 1, ATOM_RELAXED);
         atom64_count(&loop->awake_ns, (uint64_t)passed_ns);
         is_busy = true;
@@ -53,7 +59,10 @@ static bool watch_tick(struct watch *watch, tr_time passed_ns)
     return is_busy;
 }
 
-/* Sleeps until a loop wakes the watch. The announcement and the last look pair with watch_rouse. */
+/*
+ * Sleeps until a loop wakes the watch. First announces sleep, and then looks at the loops once
+ * more: this pairs with watch_rouse.
+ */
 static void watch_doze(struct watch *watch)
 {
     struct doorbell *doorbell = watch->report.doorbell;
@@ -80,8 +89,8 @@ static void watch_main(void *context)
         now_ns = platform->mono_now(platform);
         watch->ticks++;
         /*
-         * Look at the loops before the next tick. So a loop that shows no progress has made none
-         * during the last tick.
+         * Look at the loops before the next tick. A loop that shows no progress then has made none
+         * since the last tick.
          */
         bool is_needed = tr__watch_look(watch, now_ns);
         bool is_busy = watch_tick(watch, now_ns - watch->ticked_ns);

@@ -2,13 +2,13 @@
 /**
  * The watch: a thread that gives every awake loop a tick each millisecond.
  *
- * A loop reads no clock between two turns. By the tick a worker knows that time has passed. So a
- * run of slow turns ends after about a millisecond, and not after 64 turns. When all loops have
- * slept for a while the watch sleeps too, without a timeout, so an idle system causes no wake-ups.
+ * A loop reads no clock between two turns. The tick shows a worker that time has passed. So a run
+ * of slow turns ends after about a millisecond, and not only after 64 turns. When all loops have
+ * slept for a while, the watch sleeps too, without a timeout. So an idle system causes no wake-ups.
  *
- * The watch also notices a loop that makes no progress. A run ends with the first turn that ends
- * after a tick, and is counted then. So a loop that is awake and has counted nothing over several
- * ticks has been in one turn all the time. This finds long turns at no cost per turn.
+ * The watch also notices a loop that makes no progress. After a tick, a run ends with the turn that
+ * runs, and is counted then. So if a loop is awake and has counted nothing over several ticks, it
+ * has been in the same turn all the time. This finds long turns, and costs nothing in each turn.
  */
 #ifndef SCHED_WATCH_H
 #define SCHED_WATCH_H
@@ -18,28 +18,38 @@
 
 #define WATCH_TICK_NS TR_MILLISECOND
 enum {
-    WATCH_PATIENCE = 100, /* ticks without an awake loop before the watch sleeps */
-    /* looks in a row that must find a loop at the same step; fewer prove nothing if the watch itself was late */
+    WATCH_PATIENCE = 100, /* after this many ticks without an awake loop the watch sleeps */
+    /*
+     * How many looks in a row must find a loop at the same step. Fewer looks prove nothing if the
+     * watch itself was late.
+     */
     WATCH_LOOKS_MIN = 3,
-    WATCH_GROWTH = 10 /* factor between the times of two reports of the same turn */
+    /* the time of each report of a turn is this many times that of the report before */
+    WATCH_GROWTH = 10
 };
 
 /** What the watch reports, and the functions that it calls. */
 struct watch_report {
     tr_time stall_ns; /* how long a turn may take; 0: nothing is reported */
     /**
-     * Called when a loop has been in one turn for this long so far, or, with is_over, when a reported turn has ended.
-     * Returns false if the loop is in no turn. On the watch's thread.
+     * Called when a loop has been in one turn for `duration_ns` so far. With `is_over`, called when
+     * a turn that was reported has ended. Returns false if the loop is in no turn. On the watch's
+     * thread.
      */
     bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
     void *context;
-    /* how long a turn may take before on_stuck is called; 0: it is never called */
+    /* on_stuck is called for a turn that takes longer than this; 0: on_stuck is never called */
     tr_time handoff_ns;
-    /** Called when a loop has been at the same step (loop_steps) for handoff_ns, and again at each tick. */
+    /**
+     * Called when a loop has been at the same step (loop_steps) for handoff_ns. Called again at
+     * each tick while the loop stays at this step.
+     */
     void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
-    /** Called after each look at all loops; may be NULL. True: the watch must not sleep. */
+    /**
+     * Called after each look at all loops. Returns true if the watch must not sleep. May be NULL.
+     */
     bool (*on_look)(void *context, tr_time now_ns);
-    struct doorbell *doorbell; /* rung when the watch has slept; may be NULL */
+    struct doorbell *doorbell; /* rung when the watch wakes up after it has slept; may be NULL */
 };
 
 struct watch {
@@ -55,19 +65,25 @@ struct watch {
     atom32 is_over;
 };
 
-/** Starts the thread. `loops` is lent until tr__watch_stop. TR_NO_MEMORY, TR_LIMIT. */
+/**
+ * Starts the thread of the watch. `loops` is lent until tr__watch_stop. Returns TR_OK, TR_NO_MEMORY
+ * or TR_LIMIT.
+ */
 TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *platform,
                                         struct loop **loops, size_t loop_count,
                                         const struct watch_report *report);
 /**
- * Checks which loops make progress, and reports those that do not. The watch's thread calls this at each tick. Returns
- * what on_look returns.
+ * Checks which loops make progress, and reports the loops that do not. The watch's thread calls
+ * this at each tick. Returns what on_look returns.
  */
 bool tr__watch_look(struct watch *watch, tr_time now_ns);
-/** Stops and joins the thread. A watch of all zero was never started; then this does nothing. */
+/**
+ * Stops and joins the thread. Does nothing if the watch is all zero, because then it was never
+ * started.
+ */
 void tr__watch_stop(struct watch *watch);
 
-/** Wakes the watch, because a loop continues after sleep. Any thread. */
+/** Wakes the watch, because a loop continues after it has slept. Any thread. */
 static inline void watch_rouse(struct watch *watch)
 {
     if (atom32_load(&watch->is_asleep, ATOM_SEQ_CST) &&
