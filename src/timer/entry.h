@@ -2,11 +2,11 @@
 /**
  * A timer of an actor: forty bytes, so that many of them touch little memory.
  *
- * A timer that fires once, and whose message is small and without pointers, is light: it contains the message, and
- * needs no envelope until it fires. All other timers have an envelope from the start. The context of a timer has its
- * owner and everything else that timers which are armed together can share. Timers without a key come from
- * timer/loose.h, where neighbours share a context. Timers with a key come from timer/keys.h, and each has its own
- * context.
+ * A timer that fires once, and whose message is small and without pointers, is light: it contains
+ * the message, and needs no envelope until it fires. All other timers have an envelope from the
+ * start. The context of a timer has the owner of the timer, and everything else that timers which
+ * are armed together can share. A timer without a key comes from timer/loose.h, where neighbours
+ * share a context. A timer with a key comes from timer/keys.h, and has a context of its own.
  */
 #ifndef TIMER_ENTRY_H
 #define TIMER_ENTRY_H
@@ -19,8 +19,8 @@
 
 enum timer_kind {
     TIMER_ONCE,
-    TIMER_FIXED_RATE, /* The next deadline is the last one plus the period. */
-    /* The next deadline is the end of the turn that handles its message, plus the period. */
+    TIMER_FIXED_RATE, /* the next deadline is the last deadline plus the period */
+    /* the next deadline is the end of the turn that handles the timer's message, plus the period */
     TIMER_FIXED_DELAY,
 };
 
@@ -30,20 +30,20 @@ enum timer_kind {
  */
 enum timer_state {
     TIMER_KIND = 3,        /* enum timer_kind */
-    TIMER_QUEUED = 1 << 2, /* The envelope of the timer is in a mailbox, or a turn handles it. */
-    TIMER_PARKED = 1 << 3, /* The turn that handles its envelope waits. */
+    TIMER_QUEUED = 1 << 2, /* the envelope of the timer is in a mailbox, or a turn handles it */
+    TIMER_PARKED = 1 << 3, /* the turn that handles the timer's envelope waits */
     TIMER_LIGHT = 1 << 4,
     TIMER_KEYED = 1 << 5, /* the timer belongs to timer/keys.c */
     TIMER_LOOSE = 1 << 6, /* the timer belongs to timer/loose.c */
-    /* A timer with a fixed rate was due again while the turn with its envelope waited. */
+    /* A timer with a fixed rate was due again while the turn that handles its envelope waited. */
     TIMER_MISSED = 1 << 7,
     TIMER_OWN = TIMER_KIND | TIMER_QUEUED | TIMER_PARKED | TIMER_LIGHT |
-                TIMER_MISSED, /* The bits that the caller may set. */
+                TIMER_MISSED, /* the bits that the caller of timer_set_own may set */
     TIMER_GENERATION_SHIFT = 8,
 };
 
 enum {
-    TIMER_LIGHT_MAX = 8, /* Most bytes of the message of a light timer. */
+    TIMER_LIGHT_MAX = 8, /* the most bytes of the message of a light timer */
     TIMER_GENERATION_BITS = 32 - TIMER_GENERATION_SHIFT,
 };
 
@@ -51,32 +51,35 @@ struct envelope;
 
 /** The part of a timer that several timers can share. */
 struct timer_context {
-    const tr_type *type; /* For light timers; NULL for timers that have an envelope. */
+    /* for a light timer: the type of its message; NULL for a timer that has an envelope */
+    const tr_type *type;
     uint64_t value; /* of a light timer: the causal id; of a repeating timer: the period in ns */
     uint32_t owner;
-    uint32_t mark; /* Used by timer/loose.c or timer/keys.c. */
+    uint32_t mark; /* for timer/loose.c or timer/keys.c */
 };
 
 struct timer_entry {
     struct timer_node node;
-    /* Bits of enum timer_state; above them the generation, used by timer/loose.c. */
+    /*
+     * Bits of enum timer_state. The bits above them are the generation, which timer/loose.c uses.
+     */
     uint32_t state;
     union {
-        uint32_t run; /* Used by timer/loose.c: the number of its run. */
-        struct {      /* Used by timer/keys.c. */
+        uint32_t run; /* for timer/loose.c: the number of the timer's run */
+        struct {      /* for timer/keys.c */
             uint8_t block_class;
             uint8_t key_length;
         } keyed;
     };
     union {                                   /* for the caller; zero in a new entry */
-        unsigned char bytes[TIMER_LIGHT_MAX]; /* For a light timer: the message. */
+        unsigned char bytes[TIMER_LIGHT_MAX]; /* the message of a light timer */
         struct envelope *envelope;
     };
 };
 
 static_assert(sizeof(struct timer_entry) == 40, "a timer is small");
 
-/** Returns the entry of a node that is part of one. */
+/** Returns the entry that contains a node. */
 static inline struct timer_entry *timer_entry_of(struct timer_node *node)
 {
     return LIST_OWNER(node, struct timer_entry, node);
@@ -92,7 +95,7 @@ static inline enum timer_kind timer_kind(const struct timer_entry *entry)
     return (enum timer_kind)(entry->state & TIMER_KIND);
 }
 
-/** Replaces the bits that belong to the caller. */
+/** Replaces the bits TIMER_OWN of the state, which belong to the caller. */
 static inline void timer_set_own(struct timer_entry *entry, uint32_t bits)
 {
     entry->state = (entry->state & ~(uint32_t)TIMER_OWN) | bits;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The table uses open addressing with linear probing. The home of an entry is the slot whose index is the high bits of
- * its hash.
+ * The hash table of keyed timers. It uses open addressing with linear probing. The home of an entry
+ * is the slot whose index is the high bits of the entry's hash.
  *
- * 1. Between the home of an entry and its slot no slot is empty. Removal keeps this by moving later
- *    entries back into the hole. Nothing is marked as deleted, so churn causes no rehash.
- * 2. An entry moves only to a lower slot (in the ring), and never across an empty one. A walk goes
- *    down from an empty slot, so an entry that a removal moves to the current slot was visited
- *    already.
+ * 1. No slot between the home of an entry and its slot is empty. To keep this rule, a removal moves
+ *    later entries back into the hole. Nothing is marked as deleted, so adding and removing all the
+ *    time causes no rehash.
+ * 2. An entry moves only to a lower slot (the slots are a ring), and never across an empty slot. A
+ *    walk begins at an empty slot and goes down. So when a removal moves an entry to the current
+ *    slot, the walk has visited this entry already.
  * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less
  *    than an eighth full. After a table has grown or shrunk, entries must be added or removed for
  *    at least a quarter of its slots before its size changes again.
  *
- * Because homes are the high bits, a table grows by reading and writing memory in order. The entries themselves are not
- * read, because slots have the hashes.
+ * Because homes are the high bits, a table that grows reads and writes memory in order. It does not
+ * read the entries themselves, because the slots have the hashes.
  */
 #include "timer/keys.h"
 
@@ -23,8 +24,8 @@
 #include <string.h>
 
 enum {
-    TABLE_BITS_MIN = 2,  /* Four slots are a block of one cache line. */
-    TABLE_BITS_MAX = 31, /* Memory runs out before this limit. */
+    TABLE_BITS_MIN = 2,  /* four slots fill one block, which is a cache line */
+    TABLE_BITS_MAX = 31, /* memory runs out before a table gets this large */
 };
 
 static_assert(sizeof(struct keys_slot) == 16, "a slot is a quarter of a cache line");
@@ -53,7 +54,10 @@ static inline uint64_t key_word(const char *bytes)
     return word;
 }
 
-/* Compares two keys. Keys are short: a call of memcmp would cost as much as the comparison itself. */
+/*
+ * Compares two keys. Keys are so short that a call of memcmp would cost as much as the comparison
+ * itself.
+ */
 static inline bool key_equals(const char *a, const char *b, size_t length)
 {
     if (length < sizeof(uint64_t)) {
@@ -63,7 +67,7 @@ static inline bool key_equals(const char *a, const char *b, size_t length)
         }
         return true;
     }
-    size_t last = length - sizeof(uint64_t); /* The last word overlaps the one before it. */
+    size_t last = length - sizeof(uint64_t); /* the last word may overlap the word before it */
     for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
         if (key_word(a + i) != key_word(b + i))
             return false;
@@ -122,7 +126,7 @@ static void table_insert(struct timer_keys *keys, struct timer_entry *entry, uin
     keys->slots[at] = (struct keys_slot){entry, hash};
 }
 
-/* Returns the entry of a key in a table, or NULL. */
+/* Returns the entry of a key in a table; NULL if there is none. */
 static struct timer_entry *table_find(const struct timer_keys *keys, uint32_t hash, const char *key,
                                       size_t length)
 {
@@ -135,7 +139,7 @@ static struct timer_entry *table_find(const struct timer_keys *keys, uint32_t ha
     return NULL;
 }
 
-/* Empties a slot, and moves later entries back towards their homes. */
+/* Empties a slot, and moves later entries back towards their homes, as rule 1 demands. */
 static void table_remove_at(struct timer_keys *keys, uint32_t hole)
 {
     uint32_t mask = table_mask(keys);
@@ -184,7 +188,7 @@ static bool table_resize(struct timer_keys *keys, struct timer_pool *pool, unsig
     return true;
 }
 
-/* Makes sure that the table has space for one more entry. Returns false if out of memory. */
+/* Makes sure that the table has space for one more entry. Returns false when out of memory. */
 static bool table_reserve(struct timer_keys *keys, struct timer_pool *pool)
 {
     if (keys->bits == 0)
@@ -202,8 +206,8 @@ static inline bool table_is_sparse(uint32_t count, unsigned bits)
 }
 
 /*
- * Gives back memory that the entries do not need. If there is no memory to shrink, the table stays
- * large.
+ * Shrinks the table if its entries need less memory. Without memory for the smaller table, the
+ * table stays large.
  */
 static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
 {
@@ -220,7 +224,10 @@ static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
         (void)table_resize(keys, pool, bits);
 }
 
-/* Makes an entry for a key that does not exist yet. `hash` is only used if the table already has an entry. */
+/*
+ * Makes an entry for a key that has none yet. `hash` is used only if the table has an entry
+ * already.
+ */
 static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool *pool,
                                      const char *key, size_t length, uint32_t hash)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keyed timers of one actor: a hash table from a key to an entry, which embeds a node of the
- * wheel.
+ * The keyed timers of one actor: a hash table that leads from a key to an entry. An entry contains
+ * a node of the wheel.
  *
- * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no table and computes no
- * hash; finding the timer that was obtained last computes no hash either. Entries and tables come from the pool of the
- * worker, so an actor that arms and cancels all the time takes no more memory from the source. The pool gives memory
- * back.
+ * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no
+ * table and computes no hash. Finding the timer that was obtained last computes no hash either.
+ * Entries and tables come from the pool of the worker. So an actor that arms and cancels timers all
+ * the time takes no more memory from the source. The pool returns unused memory to the source.
  *
- * There are no locks: only the worker of the actor may use the table. All calls for one table pass the same pool. The
- * table does not arm or cancel: a caller that removes an entry has cancelled its node before.
+ * There are no locks: only the worker of the actor may use the table. All calls for one table pass
+ * the same pool. The table does not arm or cancel nodes: a caller must cancel the node of an entry
+ * before it removes the entry.
  */
 #ifndef TIMER_KEYS_H
 #define TIMER_KEYS_H
@@ -19,22 +20,22 @@
 #include "timer/loose.h"
 
 enum {
-    TIMER_KEY_SHORT = 63, /* Longest key of an entry that fits into two cache lines. */
+    TIMER_KEY_SHORT = 63, /* the longest key with which an entry fits into two cache lines */
 };
 
 /** A timer with a key. The key follows the struct in memory. */
 struct keyed_timer {
     struct timer_entry entry;
-    /* Filled in by the caller, except `mark`, which is the hash while the timer is in a table. */
+    /* The caller fills this in, except `mark`, which is the hash while the timer is in a table. */
     struct timer_context context;
-    char key[]; /* Ends with a NUL that is not counted. */
+    char key[]; /* the key, with a NUL at its end that its length does not count */
 };
 
 /** The memory of the timers of one worker. */
 struct timer_pool {
-    struct block_pool blocks; /* For timers with a key, and for tables. */
+    struct block_pool blocks; /* for timers with a key, and for tables */
     struct hash_key key;      /* secret key of the hash; the same in all pools of a system */
-    struct loose_pool loose;  /* For timers without a key. */
+    struct loose_pool loose;  /* for timers without a key */
 };
 
 struct keys_slot {
@@ -48,10 +49,10 @@ struct keys_slot {
  */
 struct timer_keys {
     union {
-        struct timer_entry *one; /* The only entry, or NULL. Used while bits is 0. */
-        struct keys_slot *slots; /* Open addressing, at most three quarters full. */
+        struct timer_entry *one; /* while `bits` is 0: the only entry, or NULL */
+        struct keys_slot *slots; /* the table, which is at most three quarters full */
     };
-    struct timer_entry *last; /* The entry obtained last, while it exists; or NULL. */
+    struct timer_entry *last; /* the entry that was obtained last; NULL if it was removed */
     uint32_t count;
     uint8_t bits; /* There are 2^bits slots. */
     uint8_t block_class;
@@ -67,9 +68,9 @@ struct keys_walk {
 /** Makes a pool without memory. Copies `source`. */
 void tr__timer_pool_init(struct timer_pool *pool, const struct memory_source *source,
                          struct hash_key key);
-/** Gives all memory back. Every table and list must be empty. */
+/** Returns all memory to the source. Every table and list must be empty. */
 void tr__timer_pool_deinit(struct timer_pool *pool);
-/** Gives unused memory back to the source. Called before the worker sleeps. */
+/** Returns unused memory to the source. Called before the worker sleeps. */
 void tr__timer_pool_trim(struct timer_pool *pool);
 
 /** Returns the bytes taken from the source and not given back. */
@@ -92,16 +93,20 @@ static inline const struct timer_context *timer_context(const struct timer_pool 
                                          : loose_context(&pool->loose, entry);
 }
 
-/** Returns the entry of a key, or NULL. The key is `length` bytes, at most TR_TIMER_KEY_MAX. */
+/**
+ * Returns the entry of a key; NULL if there is none. The key has `length` bytes, at most
+ * TR_TIMER_KEY_MAX.
+ */
 struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct timer_pool *pool,
                                   const char *key, size_t length);
 
 /**
- * Returns the entry of a key, which is made if there is none; borrowed until it is removed.
+ * Returns the entry of a key, and makes it if there is none. The entry is borrowed until it is
+ * removed.
  *
- * The key is copied. An existing entry is unchanged, and its node may be armed. The context of a
- * new entry is zero. Returns NULL if out of memory; then nothing has changed and `is_new` is not
- * written.
+ * The key is copied. An entry that exists already is unchanged, and its node may be armed. The
+ * context of a new entry is zero. Returns NULL when out of memory; then nothing has changed and
+ * `is_new` is not written.
  */
 struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *pool,
                                     const char *key, size_t length, bool *is_new);
@@ -121,8 +126,8 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
 struct keys_walk tr__keys_walk(const struct timer_keys *keys);
 
 /**
- * Returns the next entry. NULL: the walk is over, and the table has shrunk to what its entries
- * need.
+ * Returns the next entry. Returns NULL when the walk is over; then the table has shrunk to the size
+ * that its entries need.
  */
 struct timer_entry *tr__keys_walk_next(struct timer_keys *keys, struct timer_pool *pool,
                                        struct keys_walk *walk);

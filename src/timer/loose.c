@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
+ * Slabs, their records, and the runs of timers.
+ *
  * Rules:
- * 1. A slab is in the list `open` if it has a record to take: a fresh one, or one that came back.
+ * 1. A slab is in the list `open` if a record can be taken from it: a fresh record, or one that
+ *    came back.
  * 2. The generation of a record is above the generation of every number that was given before for
- *    its place in the pool. The generation is incremented when the timer is removed. A slab that is
- *    freed passes its highest generation to the next slab at its place. A run has no number and
- *    leaves the generation unchanged.
- * 3. A record or a place whose generations are used up is not used again. That wastes 40 bytes
- *    after 16 million timers.
- * 4. TIMER_LOOSE is set in records that are timers, not in runs and not in free records.
- * 5. A group is LOOSE_GROUP aligned records. The timers of a run are in one group, regardless of the
- *    order in which they were taken. The run itself may be elsewhere. A run has at least one timer.
+ *    the record's place in the pool. It is incremented when the timer is removed. A slab that is
+ *    freed passes its highest generation to the next slab at its place. A run has no number, and
+ *    leaves the generation of its record unchanged.
+ * 3. When the generations of a record or of a place are used up, it is not used again. That wastes
+ *    40 bytes after 16 million timers.
+ * 4. TIMER_LOOSE is set in records that are timers. It is not set in runs and in free records.
+ * 5. A group is LOOSE_GROUP records in a row, and is aligned. All timers of a run are in one group,
+ *    in whatever order they were taken. The run itself may be elsewhere. A run has at least one
+ *    timer.
  */
 #include "timer/loose.h"
 
@@ -23,7 +27,10 @@
 enum {
     SLAB_LARGEST = 1 << LOOSE_SLAB_BITS,
     PLACES_FIRST = 4,
-    /* Slabs of this many records or more are made resident piece by piece. Smaller slabs are cheap to touch. */
+    /*
+     * Slabs of this many records or more are made resident in pieces. Smaller slabs are cheap to
+     * touch for the first time.
+     */
     READY_MIN = 1 << 15,
 };
 
@@ -53,7 +60,7 @@ static inline bool slab_is_open(const struct loose_slab *slab)
 
 /* ---- Slabs. ---- */
 
-/* Returns a place for a slab; 0 if out of memory or of places. */
+/* Returns a free place for a slab; 0 if there is no memory or no place left. */
 static uint32_t place_take(struct loose_pool *pool)
 {
     for (uint32_t place = 1; place < pool->places; place++) {
@@ -76,7 +83,7 @@ static uint32_t place_take(struct loose_pool *pool)
     return place;
 }
 
-/* Opens a slab as large as all others together. Returns false if out of memory. */
+/* Opens a slab that is as large as all other slabs together. Returns false when out of memory. */
 static bool slab_add(struct loose_pool *pool)
 {
     size_t size = pool->made < LOOSE_SLAB_FIRST ? LOOSE_SLAB_FIRST : pool->made;
@@ -118,7 +125,9 @@ static void slab_free(struct loose_pool *pool, uint32_t place)
                                 .generation_up = slab->generation_up};
 }
 
-/* Makes the memory of the next fresh record resident before it is touched for the first time. */
+/*
+ * Makes the memory of the next fresh record resident, before the record is used for the first time.
+ */
 static void slab_ready(struct loose_slab *slab)
 {
     size_t size = sizeof(union loose_record);
@@ -129,8 +138,8 @@ static void slab_ready(struct loose_slab *slab)
 }
 
 /*
- * Handles a slab whose last timer was removed: keeps it if there is no other empty slab, otherwise
- * frees it. With an empty slab, a single timer that comes and goes is cheap.
+ * Handles a slab whose last timer was removed. Keeps the slab if there is no other empty slab,
+ * otherwise frees it. With one empty slab, a single timer that comes and goes is cheap.
  */
 static void slab_empty(struct loose_pool *pool, uint32_t place)
 {
@@ -158,13 +167,13 @@ size_t tr__loose_bytes(const struct loose_pool *pool)
 
 /* ---- Records. ---- */
 
-/* A record and its number; number 0: no record. */
+/* A record and its number. The number 0 means that there is no record. */
 struct taken {
     union loose_record *record;
     uint32_t at;
 };
 
-/* Takes a record for a timer or a run; none if out of memory. */
+/* Takes a record for a timer or for a run. Returns no record when out of memory. */
 static inline struct taken record_take(struct loose_pool *pool)
 {
     if (!pool->open && !slab_add(pool))
@@ -225,7 +234,7 @@ static void spare_give(struct loose_pool *pool)
         record_give(pool, &loose_record_at(pool, spare)->entry, spare);
 }
 
-/* Whether a record can be a timer of this run. */
+/* Whether a record can become a timer of this run. */
 static inline bool run_takes(const struct timer_run *run, const tr_type *type, uint64_t value,
                              uint32_t at)
 {
@@ -234,10 +243,9 @@ static inline bool run_takes(const struct timer_run *run, const tr_type *type, u
 }
 
 /*
- * Begins a run, one of whose records will be a timer. If there is a spare run, the record `taken`
- * becomes the timer. Otherwise `taken` becomes the first record of the run, because the records
- * that follow it in memory belong to the run. The timer gets another record. Returns NULL if out of
- * memory.
+ * Begins a run for a timer. If there is a spare run, the record `taken` becomes the timer.
+ * Otherwise `taken` becomes the run itself, and the timer gets another record: in this order, the
+ * records that follow in memory are for the timers of the run. Returns NULL when out of memory.
  */
 static inline struct timer_run *run_begin(struct loose_list *list, struct loose_pool *pool,
                                           struct timer_context context, struct taken *taken)
@@ -269,7 +277,8 @@ static inline struct timer_run *run_begin(struct loose_list *list, struct loose_
 }
 
 /*
- * Ends a run whose last timer was removed. The run becomes the spare one, because a single timer often comes and goes.
+ * Ends a run whose last timer was removed. Keeps the run as the spare run, because often a single
+ * timer comes and goes.
  */
 static void run_end(struct loose_list *list, struct loose_pool *pool, const struct timer_run *run,
                     uint32_t number)
@@ -355,7 +364,7 @@ uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entr
     return number_of(pool, generation_of(entry), run->context.mark + run_index(pool, run, entry));
 }
 
-/* Returns the first timer of a run among those whose bits are in `used`. */
+/* Returns the first timer of a run whose bit is in `used`. */
 static struct timer_entry *run_pick(const struct loose_pool *pool, const struct timer_run *run,
                                     uint32_t used)
 {

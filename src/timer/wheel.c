@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A deadline is a number of eleven digits of six bits. These rules hold between any two calls;
- * rules 1 to 4 are about nodes that have a slot:
+ * A deadline is a number of eleven digits of six bits each. These rules hold between any two calls.
+ * Rules 1 to 4 are about nodes that have a slot:
  *
- * 1. The deadline of a node, raised to the wheel's time if it is earlier, is not before the wheel's
- *    time.
- * 2. A node is in the level of the highest digit in which that deadline differs from the wheel's
- *    time, in the slot of that digit; in level 0 if they are equal. So nodes with equal deadlines
- *    are in the same slot, and the slot of a node need not be stored.
- * 3. A slot is in the order of arming. Rule 2 preserves this: when a slot is spread over lower
- *    levels, these are empty.
- * 4. All nodes of a level are before all nodes of the next level. Within a level slots are in the
- *    order of time, and in level 0 a slot is one nanosecond. So the first slot of the lowest level
- *    in use has the nodes that expire next.
- * 5. A node that was armed since the last expire or next is young: it is in a separate ring, in the
- *    order of arming, and gets its slot at the next of these calls. Most timers are cancelled
- *    before that, and cost no more than two links. The ring has a head that is no timer. So a young
- *    node is never alone in its ring, and a node can be cancelled without knowing its ring.
+ * 1. If the deadline of a node is before the wheel's time, the wheel's time counts as its deadline.
+ * 2. A node is in the level of the highest digit in which its deadline differs from the wheel's
+ *    time, and in the slot of that digit. If the deadline and the wheel's time are equal, the node
+ *    is in level 0. So nodes with equal deadlines are in the same slot, and the slot of a node need
+ *    not be stored.
+ * 3. The nodes of a slot are in the order in which they were armed. Spreading a slot over lower
+ *    levels preserves this order, because by rule 2 the lower levels are empty then.
+ * 4. All nodes of a level expire before all nodes of the next level. Within a level the slots are
+ *    in the order of time, and in level 0 a slot is one nanosecond. So the first slot of the lowest
+ *    level in use has the nodes that expire next.
+ * 5. A node is young if it was armed since the last call of tr__wheel_expire or tr__wheel_next.
+ *    Young nodes have no slot: they are in a separate ring, in the order of arming, and get their
+ *    slots at the next of these calls. Most timers are cancelled before that, and cost no more than
+ *    two links. The ring has a head that is no timer. So a young node is never alone in its ring,
+ *    and a node can be cancelled without knowing its ring.
  *
- * The wheel's time can move to any time before the start of the first slot without changing a node.
- * To move further, that slot is taken out and its nodes are placed again at the new time.
+ * The wheel's time can move to any time before the start of the first slot, and all nodes stay
+ * where they are. To move the time further, the wheel takes out that slot and places its nodes
+ * again at the new time.
  */
 #include "timer/wheel.h"
 
@@ -36,7 +38,7 @@ struct place {
     unsigned slot;
 };
 
-/* Returns where a node with this deadline belongs. */
+/* Returns the level and the slot to which a node with this deadline belongs. */
 static inline struct place place_of(const struct wheel *wheel, tr_time deadline_ns)
 {
     uint64_t time = (uint64_t)wheel->time_ns;
@@ -46,14 +48,14 @@ static inline struct place place_of(const struct wheel *wheel, tr_time deadline_
     return (struct place){level, (due >> level * WHEEL_DIGIT_BITS) % WHEEL_SLOTS};
 }
 
-/* Returns the first slot in use; there must be one. */
+/* Returns the first slot in use. There must be one. */
 static inline struct place place_first(const struct wheel *wheel)
 {
     unsigned level = (unsigned)__builtin_ctz(wheel->levels);
     return (struct place){level, (unsigned)__builtin_ctzll(wheel->used[level])};
 }
 
-/* Returns the earliest deadline that a slot can have. */
+/* Returns the start of a slot: the earliest deadline that a node in it can have. */
 static inline tr_time place_start(const struct wheel *wheel, struct place place)
 {
     unsigned shift = place.level * WHEEL_DIGIT_BITS;
@@ -108,7 +110,7 @@ static inline bool young_is_empty(const struct wheel *wheel)
     return wheel->young.next == &wheel->young;
 }
 
-/* Takes a node out of its slot, or out of the young nodes. */
+/* Takes a node out of its slot. If the node is young, takes it out of the ring of young nodes. */
 static inline void node_remove(struct wheel *wheel, struct timer_node *node, struct place place)
 {
     struct timer_node **slot = &wheel->slots[place.level][place.slot];
@@ -129,8 +131,8 @@ static inline void node_remove(struct wheel *wheel, struct timer_node *node, str
 }
 
 /*
- * Returns the earliest deadline in a slot in use; the start of the slot if it has too many nodes to
- * check.
+ * Returns the earliest deadline in a slot that has nodes. If the slot has too many nodes to check,
+ * returns the start of the slot.
  */
 static tr_time place_bound(const struct wheel *wheel, struct place place)
 {
@@ -151,8 +153,8 @@ static tr_time place_bound(const struct wheel *wheel, struct place place)
 }
 
 /*
- * Moves the wheel's time into its first slot, but not beyond the first deadline there, and moves the nodes of the slot
- * to lower levels.
+ * Moves the wheel's time into its first slot, but not beyond the first deadline in this slot. Then
+ * moves the nodes of the slot to lower levels.
  */
 static void place_spread(struct wheel *wheel, struct place place, tr_time now_ns)
 {

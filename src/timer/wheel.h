@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hierarchical timing wheel of one worker: says which timer is due, and when the next one will be.
+ * A hierarchical timing wheel of one worker. It says which timer is due, and when the next timer
+ * will be due.
  *
- * Its tick is a nanosecond, so nodes expire in the order of exact deadlines and never early, and
- * nothing has to be sorted. It has no clock, no lock and no memory: the owner passes the time, and
- * nodes are embedded in other structs. Arm and cancel take constant time. A node moves at most once
- * for each of the eleven levels before it expires, and a wheel with few nodes moves them at most
- * once. docs/design/timer-wheel.md explains the design.
+ * The tick of the wheel is a nanosecond. So nodes expire in the order of their exact deadlines and
+ * never early, and nothing has to be sorted. The wheel has no clock, no lock and no memory of its
+ * own: its owner passes the time, and nodes are members of other structs. Arm and cancel take
+ * constant time. A node moves at most once for each of the eleven levels before it expires. In a
+ * wheel with few nodes, each node moves at most once. docs/design/timer-wheel.md explains the
+ * design.
  *
- * The time of a wheel only advances. If the last tr__wheel_expire returned a node, it is the deadline
- * of that node; if it returned NULL, it is the time that was passed. A node that is armed for an
- * earlier time is due at once.
+ * The time of a wheel only advances. If the last tr__wheel_expire returned a node, the time of the
+ * wheel is the deadline of that node. If it returned NULL, the time of the wheel is the time that
+ * was passed to it. A node that is armed for an earlier time is due at once.
  */
 #ifndef TIMER_WHEEL_H
 #define TIMER_WHEEL_H
@@ -22,64 +24,74 @@
 #include <stdint.h>
 
 enum {
-    WHEEL_DIGIT_BITS = 6, /* The used slots of a level are the bits of one word. */
+    WHEEL_DIGIT_BITS = 6, /* a level has 2^6 slots, and the slots in use are the bits of one word */
     WHEEL_SLOTS = 1 << WHEEL_DIGIT_BITS,
-    WHEEL_LEVELS = 11, /* Digits of a tr_time, which has 63 bits. */
-    /* Most nodes of a slot that tr__wheel_next checks for the exact deadline. */
+    WHEEL_LEVELS = 11, /* a tr_time has 63 bits, so it has 11 digits of 6 bits */
+    /* The most nodes of a slot of which tr__wheel_next looks for the exact first deadline. */
     WHEEL_LOOK_MAX = 16,
 };
 
-/** A timer. All zero is one that is not armed. */
+/** A timer. If all members are zero, the timer is not armed. */
 struct timer_node {
-    struct timer_node *next; /* next node in the ring of its slot; NULL if this node is not armed */
+    /* the next node in the ring of its slot; NULL: the node is not armed */
+    struct timer_node *next;
     struct timer_node *previous;
-    tr_time deadline_ns; /* deadline for which the node was armed; kept when it expires */
+    /* the deadline for which the node was armed; stays when the node expires */
+    tr_time deadline_ns;
 };
 
 struct wheel {
     tr_time time_ns;
-    size_t count;            /* Number of armed nodes. */
-    uint32_t levels;         /* one bit for each level that has nodes */
-    struct timer_node young; /* Head of the ring of nodes that have no slot yet; not a timer. */
+    size_t count;    /* Number of armed nodes. */
+    uint32_t levels; /* one bit for each level that has nodes */
+    /* head of the ring of young nodes, which have no slot yet; not a timer itself */
+    struct timer_node young;
     uint64_t used[WHEEL_LEVELS];
-    struct timer_node *slots[WHEEL_LEVELS][WHEEL_SLOTS]; /* The node armed first, or NULL. */
+    /* the node that was armed first; NULL: the slot has no nodes */
+    struct timer_node *slots[WHEEL_LEVELS][WHEEL_SLOTS];
 };
 
-/** Makes an empty wheel. It has no memory to free, so there is no deinit. It must not be moved. */
+/**
+ * Makes an empty wheel. The wheel must stay at its address. It has no memory to free, so there is
+ * no deinit.
+ */
 void tr__wheel_init(struct wheel *wheel, tr_time now_ns);
 
 /**
- * Arms a node that is not armed; the node is lent until it expires or is cancelled. Any deadline is
- * allowed.
+ * Arms a node, which must not be armed. The node is lent to the wheel until it expires or is
+ * cancelled. Any deadline is allowed.
  */
 void tr__wheel_arm(struct wheel *wheel, struct timer_node *node, tr_time deadline_ns);
 
-/** Disarms a node, even if it is due. Returns false, with nothing changed, if the node is not armed. */
+/**
+ * Disarms a node, even if it is due. If the node is not armed, changes nothing and returns false.
+ */
 bool tr__wheel_cancel(struct wheel *wheel, struct timer_node *node);
 
 /**
- * Disarms and returns the next node whose deadline is not after `now_ns`; NULL if there is none.
+ * Disarms and returns the next node whose deadline is not after `now_ns`. Returns NULL if there is
+ * none.
  *
- * Earlier deadlines come first, equal ones in the order of arming. Any node may be armed and
- * cancelled between two calls. A node that is armed meanwhile, for a time that has already come, is
- * returned too. So a caller that arms nodes in its loop must bound the loop. If the clock goes
- * back, this returns NULL until the clock has caught up.
+ * Nodes with earlier deadlines come first, and nodes with equal deadlines in the order of arming.
+ * Any node may be armed and cancelled between two calls. A node that is armed in between, for a
+ * time that has come already, is returned too. So a caller that arms nodes in its loop must bound
+ * the loop. If the clock goes back, this returns NULL until the clock has caught up.
  */
 struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
 
 /**
- * Returns the time at which to call tr__wheel_expire next: never after the first deadline; TR_NEVER
- * for an empty wheel.
+ * Returns the time at which the caller must call tr__wheel_expire next. It is never after the first
+ * deadline. Returns TR_NEVER if the wheel is empty.
  *
- * If at most WHEEL_LOOK_MAX nodes share the first slot, this is exactly the first deadline (raised
- * to the wheel's time). Otherwise it may be earlier. tr__wheel_expire at that time then returns
- * NULL, but spreads the slot over lower levels. This happens at most once per level before the next
- * node expires. Such a wake-up needs more than WHEEL_LOOK_MAX nodes in one slot, so there are fewer
- * such wake-ups than nodes.
+ * If the first slot has at most WHEEL_LOOK_MAX nodes, this is exactly the first deadline (raised to
+ * the wheel's time). Otherwise the time may be earlier than the first deadline. Then
+ * tr__wheel_expire at that time returns NULL, but spreads the slot over lower levels. This happens
+ * at most once for each level before the next node expires. Such a wake-up needs more than
+ * WHEEL_LOOK_MAX nodes in one slot, so there are fewer such wake-ups than nodes.
  */
 tr_time tr__wheel_next(struct wheel *wheel);
 
-/** As tr__wheel_next, but inline for a wheel that has no armed nodes. */
+/** As tr__wheel_next, but inline, and without a call if the wheel has no armed nodes. */
 static inline tr_time wheel_next(struct wheel *wheel)
 {
     return wheel->count ? tr__wheel_next(wheel) : TR_NEVER;
@@ -91,8 +103,8 @@ static inline bool timer_is_armed(const struct timer_node *node)
 }
 
 /**
- * Returns the deadline after a delay. A negative delay counts as 0, and a sum that is too large
- * gives TR_NEVER.
+ * Returns the deadline after a delay. A negative delay counts as 0. If the sum is too large,
+ * returns TR_NEVER.
  */
 static inline tr_time timer_deadline(tr_time now_ns, tr_time delay_ns)
 {
