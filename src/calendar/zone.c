@@ -131,7 +131,7 @@ static bool types_are_good(const unsigned char *types, const uint32_t counts[COU
             type[5] >= counts[COUNT_CHARS])
             return false;
     }
-    /* If the last name ends with a NUL, every name ends in time. */
+    /* If the last name ends with a NUL, every name has an end. */
     return chars[counts[COUNT_CHARS] - 1] == '\0';
 }
 

@@ -40,8 +40,8 @@ struct zone_rule {
 
 /** A span of time with a constant offset, from `begin` up to, but not including, `end`. In UTC. */
 struct zone_span {
-    int64_t begin;  /* INT64_MIN: the span has always been */
-    int64_t end;    /* INT64_MAX: the span never ends */
+    int64_t begin;  /* INT64_MIN: the span has no beginning */
+    int64_t end;    /* INT64_MAX: the span has no end */
     int32_t offset; /* seconds east of Greenwich */
 };
 

@@ -509,7 +509,7 @@ size_t tr__heap_array(struct heap *heap, const void *memory)
         return 0;
     /*
      * The bytes before `memory` count as a header only if they have the heap's seal. Bytes inside
-     * another block cannot have it by intent, because no other code knows the seal.
+     * another block cannot imitate it, because no other code knows the seal.
      */
     struct header header = header_peek(memory);
     bool is_array = header.seal == heap->seal && header.is_array == 1 &&

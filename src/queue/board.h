@@ -127,8 +127,8 @@ ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
 }
 
 /**
- * Begins a send. If this returns BOARD_HOLDS, it sets *stay, which the manager passes to
- * board_leave later. Any thread.
+ * Begins a send. If this returns BOARD_HOLDS, it sets *stay. A sender that gives up its send then
+ * passes *stay to board_leave. Any thread.
  */
 ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64_t *stay)
 {

@@ -25,7 +25,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .round_min_ns = ROUND_MIN_NS,
         .io_round_ns = IO_ROUND_NS,
         .slice_left = LOOP_NO_LIMIT,
-        .share = 1, /* the shortest time, until the loop knows how long turns are */
+        .share = 1, /* the shortest share, until the loop knows how long turns are */
         .share_left = 1,
     };
     atom32_init(&loop->tick, 0);

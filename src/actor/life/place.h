@@ -34,8 +34,8 @@ uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct
  */
 void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);
 /**
- * Removes a child that does not come back from all noted places. The child must still be in the
- * list.
+ * Removes a child from all noted places, because the child does not come back. The child must still
+ * be in the list.
  */
 void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child);
 

@@ -24,7 +24,7 @@ struct worker;
 void tr__balance_round(struct worker *worker);
 
 /**
- * Takes the sample for balance_post, in one of SAMPLE_POSTS calls. Returns what balance_post
+ * Takes a sample. balance_post calls this only when a sample is due. Returns what balance_post
  * returns. Worker only.
  */
 bool tr__balance_sample(struct worker *worker, struct cell *cell);

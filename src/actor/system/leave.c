@@ -6,7 +6,10 @@
 
 /* The shortest time between two walks of a leaving worker over its actors. */
 #define LEAVE_EVERY_NS TR_MILLISECOND
-/* After a walk, the worker pauses for this many times the duration of the walk. */
+/*
+ * After a walk, the worker pauses for this many times the duration of the walk, and at least for
+ * LEAVE_EVERY_NS.
+ */
 enum { LEAVE_PAUSE = 20 };
 
 /* Returns the worker to which an actor moves. All open workers get equal shares of the actors. */

@@ -21,9 +21,9 @@ void tr__worker_deinit(struct worker *worker);
  */
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
 /**
- * Whether the system is over and this worker may end. Until the deadline of the shutdown, the
- * worker must not end while channels still send. Then this sets *until_ns to the latest time at
- * which the caller must ask again. Owner only.
+ * Whether the system is over and this worker may end. While channels still send, the worker must
+ * not end before the deadline of the shutdown. In that case this returns false, and sets *until_ns
+ * to the latest time at which the caller must ask again. Owner only.
  */
 bool tr__worker_is_over(struct worker *worker, tr_time *until_ns);
 /**

@@ -5,8 +5,9 @@
  *
  * While the function runs, all turns that ask with the same key share this one call. A function
  * that hangs does not hold up a turn, because a turn leaves when its time is over. It does not hold
- * up all helpers either: at most TR_LOOKUPS_MAX shared jobs run at once, and fewer than the most
- * helpers. The other shared jobs wait in a line of their own.
+ * up all helpers either: at most TR_LOOKUPS_MAX shared jobs run at once, and if there may be
+ * several helpers, one of them is left for other functions. The other shared jobs wait in a line of
+ * their own.
  *
  * Rules:
  *   1. A shared job is in blocking.shared until its function has returned. Its own blocking_job has

@@ -433,10 +433,7 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             drop(client, envelope);
             continue;
         }
-        /*
-         * A message of the program may have the same name as a signal, but the client does not want
-         * it.
-         */
+        /* A message of the program may have the same name as a signal, but it is not the signal. */
         bool is_forged = signal && envelope->kind != ENVELOPE_SIGNAL;
         if (!picked && !is_forged && is_wanted(envelope, type)) {
             picked = envelope;

@@ -103,9 +103,9 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
 }
 
 /*
- * Whether to refuse a message because the deadline of a shutdown has passed. This does not wait
- * until the order to stop has reached the receiver, because a flood of messages could delay that.
- * Messages between clients are not refused.
+ * Whether to refuse a message because the deadline of a shutdown has passed. The message is refused
+ * even before the order to stop has reached its receiver. Otherwise a flood of messages could
+ * continue. Messages between clients are not refused.
  */
 static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
 {
