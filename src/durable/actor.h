@@ -167,7 +167,7 @@ struct durable_actor {
     size_t stored_size;
     size_t stored_capacity;
     /* While is_dirty: the actor as its finished commits have left it. If the open commit fails, the
-     * actor gets back to this. */
+     * actor is reset to this. */
     struct finished {
         unsigned char *state;
         size_t size;

@@ -445,8 +445,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct alarm *alarm = due->name && !is_queue ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /* In a grace no alarm fires. The clock of the host learns when the next alarm is due, and wakes
-     * the next generation then. While the system stops no alarm fires either. It fires after the
-     * next start of the system. */
+     * the next generation then. While the system stops no alarm fires either. Such an alarm fires
+     * after the next start of the system. */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (may_fire && actor->broken == TR_OK && due->name && strcmp(due->name, TTL_ALARM) == 0)
@@ -499,7 +499,7 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
             return TR_INVALID_ARGUMENT;
         status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
         if (status == TR_BAD_DATA)
-            /* These bytes are an argument. TR_BAD_DATA would be the status for stored bytes. */
+            /* The bytes come from an argument, and TR_BAD_DATA is only for stored bytes. */
             status = TR_INVALID_ARGUMENT;
         if (status == TR_OK)
             status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);

@@ -54,8 +54,8 @@ TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *a
                                           const char *name, struct alarm_mark mark,
                                           uint32_t failures);
 /**
- * Notes in `frame` whether the commit that is being submitted replaces or removes the alarm that
- * this turn handles. It is a commit of this turn.
+ * Notes in `frame` whether a commit of this turn replaces or removes the alarm that the turn
+ * handles. The commit is being submitted now.
  */
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
 /** Frees an alarm. If the alarm is in a list, removes it from the list first. */

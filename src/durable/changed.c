@@ -17,7 +17,7 @@
 #include "durable/turn.h"
 
 /*
- * Packs the state into the worker's context. Returns 0 if packing fails. This error is reported later, because the
+ * Packs the state into the worker's context. Returns 0 if packing fails. The error is reported later, because the
  * commit packs the state too and fails in the same way.
  */
 static size_t shown_pack(struct worker *worker, struct durable_actor *actor)

@@ -221,8 +221,8 @@ static tr_status commit_submit_open(struct worker *worker, struct durable_actor 
         return status;
     actor->is_destroy_wanted = false;
     actor->is_doomed = true;
-    /* If the actor is already falling asleep, the sleep machine refuses this. The mark in the store
-     * still counts. */
+    /* If the actor is already falling asleep, the sleep machine refuses the destroy. The mark in
+     * the store still counts. */
     (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
     return TR_OK;
 }
@@ -330,7 +330,8 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     const struct finished *finished = &actor->finished;
-    /* If the key's first start fails, nothing of it is kept. */
+    /* After a first start that has failed nothing may be left of the key, so the finished commits
+     * are dropped too. */
     if (!actor->is_dirty || actor->broken != TR_OK || actor->is_creating) {
         tr__commit_drop(worker, actor, reason);
         return;

@@ -65,7 +65,7 @@ struct store_batch *tr__commit_batch(struct durable_actor *actor);
  */
 TR_MUST_CHECK tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor,
                                        bool must);
-/** Submits the batch of the open commit. The messages in the outbox go with it. */
+/** Submits the batch of the open commit, together with the messages in the outbox. */
 TR_MUST_CHECK tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor);
 /**
  * Drops the open commit, because it has failed. Submits the finished commits. The actor will

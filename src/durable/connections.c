@@ -479,7 +479,7 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
 {
     tr_next next = TR_SAME;
     struct connection *connection = tr__connection_find(actor, number);
-    if (!connection->is_lost) { /* so that nothing is sent to the connection from now on */
+    if (!connection->is_lost) { /* to a lost connection nothing is sent */
         connection->is_lost = true;
         actor->connections->lost_count++;
     }

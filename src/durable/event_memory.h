@@ -28,7 +28,7 @@ struct loose_memory {
         size_t bytes;
     } arrays[LOOSE_ARRAYS];
     uint32_t next_array;
-    /* This is called when there is no memory. It must not return. */
+    /* A function that is called when there is no memory. It must not return. */
     void (*on_no_memory)(void *context);
     void *context;
 };

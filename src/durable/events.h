@@ -32,7 +32,8 @@ struct event_item {
     struct list link;
     uint64_t commit; /* number of the commit that stores the event */
     uint64_t sequence;
-    const tr_event_row *hook; /* row of the kind with the hook, a TR_ON_STORED; NULL: no hook */
+    /* the TR_ON_STORED row for this event, which has the hook; NULL: there is none */
+    const tr_event_row *hook;
     size_t size;
     unsigned char bytes[]; /* the event in its stored form */
 };

@@ -88,7 +88,7 @@ TR_MUST_CHECK tr_status tr__hints_add(struct hints *hints, struct worker *worker
  * the actor's kind, or -1 if the hint is not known.
  */
 int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket);
-/** Frees the places of actors that are gone or did not answer in time. */
+/** Frees the places of hints whose actors are gone or did not answer in time (rule 2). */
 void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns);
 /**
  * Forgets hints whose alarms are not due any more. Call it after a walk of all due alarms that

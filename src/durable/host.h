@@ -62,8 +62,8 @@ struct durable_kind {
     /* The behavior of the kind's cells. It must be the first member. Its handlers call
      * durable/turn.c. */
     tr_behavior behavior;
-    /* What the program has declared: copies of *origin and of its events. These have all members that this library
-     * knows. */
+    /* What the program has declared: copies of *origin and of its events. The copies have all members that this version
+     * of the library knows. */
     const tr_durable_kind *declared;
     tr_durable_kind copy;
     tr_events events;
@@ -129,7 +129,7 @@ struct durable_host {
     uint64_t clock; /* ref of the clock */
     /* how many graces were ended by their deadline; read by any thread */
     atom64 timeouts;
-    /* while set, actors are only loaded, and not started; NULL: not so */
+    /* the rehearsal that runs, which only loads actors; NULL: none runs */
     struct rehearsal *rehearsal;
     tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
 };
@@ -161,7 +161,7 @@ TR_REQUEST(tr_durable_remove, tr_done);
 
 struct durable_actor;
 
-/** Returns the index of the list for a key. It is the same for `leaving` and for `backoffs`. */
+/** Returns the index of the list for a key, in `leaving` and in `backoffs`. */
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
                      tr_bytes key);
 /**

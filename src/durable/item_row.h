@@ -27,7 +27,7 @@
 struct store_batch;
 
 /**
- * The name of a queue that no application can use. It has one item. The id of this item says up to
+ * The name of a queue that no application can use. The queue has one item, whose id says up to
  * which number ids are reserved.
  */
 #define QUEUE_IDS "\001"

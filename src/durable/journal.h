@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The arithmetic of event sourcing: which events and snapshots exist, how a state is recovered from
- * them, when a snapshot is made, and what may be deleted. This module has no side effects of its
- * own: it uses the store through a table of functions.
+ * The arithmetic of event sourcing. It says which events and snapshots exist, how a state is
+ * recovered from them, when a snapshot is made, and what may be deleted. This module has no side
+ * effects of its own, because it uses the store through a table of functions.
  *
  * Events have sequence numbers from 1, without gaps. A snapshot with sequence n is the state after
  * event n. It replaces all events up to n.
@@ -158,8 +158,8 @@ struct journal_trim tr__journal_trim(const struct journal *journal,
                                      const struct journal_policy *policy);
 
 /**
- * Notes that events and snapshots were deleted. `trim` says which. It must not go beyond what
- * tr__journal_trim has returned.
+ * Notes that events and snapshots were deleted. `trim` says which. These must not be more than
+ * tr__journal_trim has allowed.
  */
 void tr__journal_trimmed(struct journal *journal, const struct journal_trim *trim);
 

@@ -137,8 +137,8 @@ static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
     return now_ns + delay_ns >= ask->deadline_ns ? -1 : delay_ns;
 }
 
-/* Whether a wake was refused because the earlier generation has not removed its name yet. It soon
- * does. If the wake was refused, nothing was sent. */
+/* Whether a wake was refused because the earlier generation has not removed its name yet. The
+ * earlier generation soon removes its name. If the wake was refused, nothing was sent. */
 static bool is_leaving(const struct tr_system *system, tr_status status)
 {
     return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);

@@ -21,9 +21,9 @@ struct store_batch;
 
 /**
  * Sets *hash to the hash with which messages of a type are stored, or to 0 if the type has no
- * shape. If the shape is not known to be stored, adds it to the batch of the message. It does so at
- * once, because the actor may move to another worker before the batch is submitted. Fails with
- * TR_NO_MEMORY, even if only `batch` is NULL.
+ * shape. If the shape is not known to be stored, adds it to the batch of the message. The shape is
+ * added now and not when the batch is submitted, because the actor may move to another worker
+ * before that. Fails with TR_NO_MEMORY, also if `batch` is NULL.
  */
 TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
                                           struct store_batch *batch, const tr_type *type,

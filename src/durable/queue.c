@@ -199,7 +199,8 @@ static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time 
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
-    /* Drive the sleep machine before the wait. It may perform FIRE_ABORT, which ends all waits. */
+    /* Drive the sleep machine before the wait. The machine may perform FIRE_ABORT, which ends all
+     * waits. */
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {

@@ -383,9 +383,9 @@ const tr_type *tr__record_handled(const struct tr_self *self, const void **messa
 }
 
 /*
- * Writes the record of a turn that has ended with this status. `after` is the state at the end of the turn. It has no
- * bytes if the turn has failed. If `is_ordered`, somebody has asked for the record, and it may replace another record
- * at once.
+ * Writes the record of a turn that has ended with this status. `after` is the state at the end of the turn. If the turn
+ * has failed, `after` has no bytes. If `is_ordered` is true, somebody has asked for this record, and it may replace
+ * another record at once.
  */
 static bool turn_write(struct tr_self *self, tr_status status, tr_bytes after, bool is_ordered,
                        char *path, size_t size)

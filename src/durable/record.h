@@ -53,8 +53,8 @@ struct replay {
 };
 
 /**
- * Says where the turns of a program are recorded, and which turns are. It is a part of the program.
- * Any thread reads it.
+ * Says where the turns of a program are recorded, and which turns are recorded. Any thread reads
+ * it.
  */
 struct recorder {
     struct turn_recorder base; /* must be the first member; base.actor is changed under `lock` */
@@ -123,10 +123,11 @@ void tr__record_ended(struct tr_self *self);
  */
 bool tr__record_wants(const struct tr_self *self);
 /**
- * Orders the records of the next `count` turns of a durable actor. Replaces the order of an earlier call. Any thread.
+ * Asks for records of the next `count` turns of a durable actor. Replaces what an earlier call has asked for. Any
+ * thread.
  */
 void tr__record_order(struct recorder *recorder, uint64_t actor, uint32_t count);
-/** Notes that a turn which tr__record_order wants was recorded. */
+/** Notes that one of the turns for which tr__record_order has asked was recorded. */
 void tr__record_order_taken(struct tr_self *self);
 void tr__record_free(struct worker *worker, struct record_reads *reads);
 /**

@@ -456,8 +456,8 @@ static tr_next repeat_wait(struct tr_self *self, struct durable_actor *actor,
     return same;
 }
 
-/* Answers a repeat with the stored record. This runs in a frame, so that the answer leaves after
- * the commits that are on their way. */
+/* Answers a repeat with the stored record. Does so in a frame, so that the answer leaves after the
+ * commits that are on their way. */
 static tr_next repeat_answer(struct tr_self *self, struct durable_actor *actor,
                              const tr_handler *handler, const struct request_record *record)
 {

@@ -149,8 +149,8 @@ void tr_save(tr_self *self)
 
 /* Returns the list in a block of the heap that can grow, with capacity for `more` items. Lists of
  * tr_append are already in such a block; it is marked as an array, and its size says how many items
- * fit. Any other list is copied. It may have been read from the store, or come from tr_alloc; the
- * memory after its items may be in use then. Or it is a constant, which cannot be written. */
+ * fit. Any other list is copied. If a list was read from the store or comes from tr_alloc, the
+ * memory after its items may be in use. If a list is a constant, it cannot be written. */
 static char *list_own(tr_self *self, const char *verb, const void *items, size_t count, size_t size,
                       size_t more)
 {

@@ -348,7 +348,7 @@ static bool is_durable(const char *path)
            strchr(path + sizeof prefix - 1, '/') != NULL;
 }
 
-/* Orders records of the next turns of an actor. On failure *why gets a sentence. */
+/* Asks for records of the next turns of an actor. On failure *why gets a sentence. */
 static tr_status record_order(struct visitor *visitor, const struct control_request *request,
                               tr_ref actor, const char **why)
 {

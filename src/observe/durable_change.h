@@ -16,7 +16,7 @@ struct store_sql;
 
 void tr__verb_durable_set(struct visitor *visitor, const struct control_request *request);
 void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *request);
-/** The verb record. It orders that the next turns of a durable actor are recorded in files. */
+/** The verb record. It asks for files with records of the next turns of a durable actor. */
 void tr__verb_record(struct visitor *visitor, const struct control_request *request);
 void tr__verb_sleep(struct visitor *visitor, const struct control_request *request);
 void tr__verb_wake(struct visitor *visitor, const struct control_request *request);

@@ -227,8 +227,8 @@ static void histogram_write(struct json_line *text, const struct handler_figures
                     seen);
 }
 
-/* Whether an earlier handler has the same names. It is from another file. Both would be one series,
- * so this handler is left out. */
+/* Whether an earlier handler, from another file, has the same names. Both would be one series, so
+ * this handler is left out. */
 static bool is_repeated(const struct handler_figures *figures, size_t at)
 {
     const tr_type *type = figures[at].handler->type;

@@ -70,7 +70,7 @@ struct observer {
     /* how many of these looks found a handler running, over all workers */
     uint64_t busy;
     uint64_t samples_left_out; /* how many samples were left out because the table was full */
-    struct observer_flame {    /* like the members above, but never reset; see observe/flame.h */
+    struct observer_flame {    /* counts as those above, but never reset; see observe/flame.h */
         struct observer_sample samples[OBSERVER_SAMPLES];
         uint64_t looks;
         uint64_t busy;
@@ -109,8 +109,8 @@ void tr__observer_watch(struct observer *observer);
 void tr__observer_watch_on(struct observer *observer);
 
 /**
- * Returns for how long a message has been the oldest of its actor, as far as was seen. Returns 0 if
- * the message is seen for the first time.
+ * Returns how long ago a message was first seen as the oldest of its actor. Returns 0 if this is
+ * the first time.
  */
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark);
 

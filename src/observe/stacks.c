@@ -68,7 +68,7 @@ static void text_fill(struct stack_texts *texts, struct stack_text *text,
     text->text[at] = '\0';
 }
 
-/* Returns the text of a stack. If it was not made yet, makes it. It then replaces the text of the oldest turn. Returns
+/* Returns the text of a stack. If the text was not made yet, makes it, in place of the text of the oldest turn. Returns
  * NULL if there is no memory. */
 static const char *text_of(struct observer *observer, const struct stall_entry *entry)
 {

@@ -384,7 +384,7 @@ static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
     return TR_OK;
 }
 
-/* Puts the data from the backup into the batch. They replace the stored data of the actor. */
+/* Puts the data from the backup into the batch, in place of the stored data of the actor. */
 static tr_status restored_put(const struct stored *stored, const char *kind, tr_bytes key,
                               bool replaces, struct restored *restored, struct store_batch *batch)
 {

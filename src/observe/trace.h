@@ -15,7 +15,7 @@
 #include "observe/visitor.h"
 
 void tr__verb_trace(struct visitor *visitor, const struct control_request *request);
-/** Ends what a visitor follows, because its client is gone. */
+/** Stops recording messages for a visitor, because its client is gone. */
 void tr__trace_leave(struct visitor *visitor);
 
 /**

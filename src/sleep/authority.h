@@ -82,7 +82,7 @@ enum {
 
 /**
  * One end of the exchange about one generation. It has the notes that this end has sent, and the index of the last note
- * that it has taken.
+ * that this end has taken.
  */
 struct note_end {
     uint64_t actor;

@@ -46,7 +46,7 @@ struct store_io_hook {
 /** What happens to writes that were not synced. */
 enum disk_crash {
     DISK_CRASH_KEEP, /* all writes arrive: the process has died, but the machine has not */
-    DISK_CRASH_DROP, /* None arrives. */
+    DISK_CRASH_DROP, /* no write arrives */
     /* Writes arrive in their order, up to one that is torn. All later writes are lost. */
     DISK_CRASH_ORDER,
     DISK_CRASH_MIX,   /* each sector arrives or is lost, independently of the others */

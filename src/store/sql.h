@@ -35,8 +35,8 @@ struct store_reader;
 struct sql_engine;
 
 struct store_sql_options {
-    /* The statements that make the tables, each a step; NULL ends them. Borrowed. NULL: there are
-     * none. */
+    /* The statements that make the tables; each of them is a step. The array is borrowed and ends
+     * with NULL. If `schema` is NULL, there are no steps. */
     const char *const *schema;
     uint64_t steps_max; /* steps of SQLite's virtual machine that one statement may take */
     /* How long one statement may take. The time is checked every few steps. 0: no limit. */

@@ -82,8 +82,8 @@ struct store_options {
      */
     const char *path;
     /**
-     * The name of the program that owns the store; copied. It has at most TR_NAME_MAX characters. A
-     * store of another program is refused.
+     * The name of the program that owns the store. It is copied, and has at most TR_NAME_MAX
+     * characters. A store of another program is refused.
      */
     const char *program;
     /** Bytes of cache for each connection; 0: STORE_CACHE_BYTES. */
@@ -92,13 +92,13 @@ struct store_options {
     bool is_threadless;
     /**
      * The store is only read. Not even its epoch is written, and no name can be entered. The store
-     * must exist. If `program` is NULL, it may belong to any program. This is for inspecting the
-     * store of a program that does not run. Implies is_threadless.
+     * must exist. If `program` is NULL, it may belong to any program. This option is for inspecting
+     * the store of a program that does not run. Such a store is also threadless.
      */
     bool is_read_only;
     /**
-     * For a threadless store only. tr__store_submit calls on_work if no other batch waits. It does
-     * not call it for batches that tr__store_work has left. May be NULL.
+     * For a threadless store only. tr__store_submit calls on_work if no other batch waits. For
+     * batches that tr__store_work has left, on_work is not called. May be NULL.
      */
     void (*on_work)(void *context);
     /** Called once, on a thread of the store, when the store fails. May be NULL. */

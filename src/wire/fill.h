@@ -4,8 +4,8 @@
  *
  * The layout is the same as that of a copy (wire/copy.h): the struct, then the data that it points
  * to, in order. When there is no block, or when the block is full, the reader gets NULL as the
- * address of further data. It does not write these data and only counts their size. So the same
- * code measures and fills.
+ * address of further data. The reader then does not write these data and only counts their size. So
+ * the same code measures and fills.
  */
 #ifndef WIRE_FILL_H
 #define WIRE_FILL_H

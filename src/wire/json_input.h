@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A JSON document (RFC 8259) that is being read: spaces, texts, numbers, and values to skip. For
- * json_read.c.
+ * A JSON document (RFC 8259) that is being read. The functions read spaces, texts and numbers, and
+ * skip values. json_read.c uses them.
  *
  * Rules:
  * 1. No byte at or after `end` is read.

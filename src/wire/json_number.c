@@ -135,8 +135,8 @@ static INLINE json_place pass_digits(const struct json_input *in, json_place at,
     return at;
 }
 
-/* Whether the digits before a decimal point are valid in JSON. There must be at least one digit,
- * and a zero must not be followed by other digits. */
+/* Whether the digits before a decimal point are valid in JSON. There must be at least one digit. If
+ * there are several, the first must not be zero. */
 static INLINE bool is_whole_good(json_place digits, json_place end)
 {
     return end > digits && (*digits != '0' || end == digits + 1);

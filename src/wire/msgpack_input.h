@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A MessagePack document that is being read: functions that take its next bytes, and faults. For
- * msgpack_read.c.
+ * A MessagePack document that is being read. The functions take its next bytes, and set faults.
+ * msgpack_read.c uses them.
  *
  * Rules:
  * 1. A value is read only after its bytes are known to exist.

@@ -13,10 +13,11 @@
 
 /**
  * Checks the log. TR_OK: SQLite will read everything that was ever acknowledged, except perhaps the
- * last transaction. That exception exists because it is not known whether a damaged last frame was
- * synced. The status is also TR_OK if there is no log and the database has no mark that there is
- * one. TR_STORE_CORRUPT: acknowledged data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED
- * `*why` is the rest of a sentence that begins with the path of the log. TR_NO_MEMORY.
+ * last transaction. If the last frame is damaged, it is not known whether that transaction was
+ * synced and acknowledged. The status is also TR_OK if there is no log and the database has no mark
+ * that there is one. TR_STORE_CORRUPT: acknowledged data is missing. With TR_STORE_CORRUPT and
+ * TR_STORE_FAILED `*why` is the rest of a sentence that begins with the path of the log.
+ * TR_NO_MEMORY.
  *
  * Call it after tr__vfs_look. `database` is the file of a connection, which is used here and not
  * opened again. The log is opened here and closed again.

@@ -44,7 +44,7 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
     "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
 static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
 
-/* The table of the answers to requests that have an id. It finds an answer by that id. An index
+/* The table of the answers to requests that have an id. An answer is found by that id. An index
  * lists answers in the order of their numbers. The table exists since format 4. */
 #define REQUEST_TABLE                                                                              \
     "CREATE TABLE IF NOT EXISTS request (actor INTEGER NOT NULL, id BLOB NOT NULL,"                \

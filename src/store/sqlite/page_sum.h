@@ -15,9 +15,10 @@
 enum { PAGE_SIZE = 4096, PAGE_SUM = 8 };
 
 /**
- * Returns the sum of a page. It is made of four running sums of 64 bits, which are computed in
- * parallel, and of the sums of these sums (as in Fletcher's checksum). The number of the page is
- * mixed in. If any single word of the page changes, the sum changes.
+ * Returns the sum of a page. The words of a page are dealt to four lanes, which are computed in
+ * parallel. A lane adds up its words, and also all intermediate results of this sum, as Fletcher's
+ * checksum does. The number of the page is mixed in. If any single word of the page changes, the
+ * sum changes.
  */
 static inline uint64_t page_sum(const void *page, uint64_t number)
 {

@@ -21,8 +21,8 @@
  * Makes the directory if it does not exist, locks it, and sets the session's paths. Returns
  * TR_STORE_BUSY if another process has locked the directory. Returns TR_STORE_CORRUPT if a store
  * was at this place and its database is missing. Other statuses: TR_STORE_FULL, TR_STORE_FAILED,
- * TR_NO_MEMORY. The caller must call tr__place_give afterwards, even after a failure. It undoes all
- * of this.
+ * TR_NO_MEMORY. The caller must call tr__place_give afterwards, even after a failure.
+ * tr__place_give undoes all of this.
  */
 TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
                                                  const char *directory, tr_error *error);

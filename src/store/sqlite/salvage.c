@@ -5,7 +5,7 @@
  *
  * The damaged store is only read. The new store gets the key of the damaged store, so rows are
  * copied unchanged, with their seals. A seal contains the name of the actor, but not the number of
- * its row. So the numbers in the copy may be others.
+ * its row. So the numbers in the copy may differ.
  *
  * The first run reads the database with the valid part of its log. If something was missing, a
  * second run reads the database without the log, because a page that is damaged in the log may be

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The file layer of SQLite. The files are files of the system, or of a disk in memory. A hook may
- * be called before each operation. The pages of the database have sums, and the locks are within
+ * be called before each operation. The pages of the database have sums. The locks work only within
  * the process.
  *
  * This layer also keeps SQLite's own tools away from the files. The database does not begin with

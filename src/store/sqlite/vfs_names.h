@@ -12,8 +12,8 @@
 bool tr__vfs_make_names(struct vfs *vfs, const char *path);
 /**
  * If `path` is SQLite's name of the log or the journal, returns the name of that file in a store. Returns other paths
- * as they are. SQLite's tools do not look for the names of a store. They would copy the log into the database without
- * sums, and delete the log.
+ * as they are. SQLite's tools do not look for the names of a store. These tools would copy the log into the database
+ * without sums, and delete the log.
  */
 const char *tr__vfs_name_of(const struct vfs *vfs, const char *path);
 
