@@ -140,8 +140,8 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * Merges two sorted runs, [from, middle) and [middle, to). If both runs have the same key, the one
- * of the first run comes first.
+ * Merges two sorted runs, [from, middle) and [middle, to). If a key is in both runs, the overlay of
+ * the first run comes first.
  */
 static void overlays_merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
                            size_t middle, size_t to)

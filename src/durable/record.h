@@ -41,8 +41,8 @@ struct record_reads {
 /** A record that is being run again. */
 struct replay {
     const struct tr_record *record;
-    /* For each kind of read (record_what): the index of the item at which the search for the next
-     * one begins. */
+    /* For each kind of read (record_what): the index of the item at which the next search
+     * begins. */
     size_t next[RECORD_WHATS];
     bool is_over;
     /* The turn has not failed, but its state at the end differs from the state in the record. */

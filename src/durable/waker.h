@@ -20,7 +20,7 @@
 enum run_wanted {
     RUN_NOT_WANTED,
     RUN_WANTED,
-    /* this generation has finished no item, so the next one begins after a backoff */
+    /* this generation has finished no item, so the next generation begins after a backoff */
     RUN_WANTED_LATER,
 };
 

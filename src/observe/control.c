@@ -18,9 +18,10 @@
 #include "store/read.h"
 
 enum {
-    ASK_MS = 5,        /* time between two checks of whether an ask was answered */
-    CHECK_MS = 1000,   /* time between two checks for slow clients */
-    RETRY_MS = 100,    /* after an accept found no free descriptor, the next one comes after this */
+    ASK_MS = 5,      /* time between two checks of whether an ask was answered */
+    CHECK_MS = 1000, /* time between two checks for slow clients */
+    /* time until the next accept when the last accept found no free descriptor */
+    RETRY_MS = 100,
     READ_SIZE = 16384, /* bytes that one read takes at most */
     CLIENTS_MOST = CONTROL_CLIENTS + OBSERVER_PAGES
 };

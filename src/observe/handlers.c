@@ -46,7 +46,7 @@ static uint64_t weight_of(const struct turn_sample *entry)
     return atom64_load(&entry->weight, ATOM_RELAXED) + atom64_load(&entry->waited, ATOM_RELAXED);
 }
 
-/* Adds the turns that one worker has timed to the figures. */
+/* Adds to the figures the turns that one worker has timed. */
 static void worker_add(const struct worker *worker, struct handler_figures *figures, size_t max,
                        size_t *count)
 {

@@ -116,8 +116,8 @@ tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark)
 
 /**
  * Returns what tr__observer_age would, for an actor whose worker has been stuck for `stuck_ns`. The
- * worker cannot say which message is the oldest, but that message has not changed since it is
- * stuck. The mailbox must not be empty.
+ * worker cannot say which message is the oldest, but that message has not changed since the worker
+ * got stuck. The mailbox must not be empty.
  */
 tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time stuck_ns);
 

@@ -227,8 +227,8 @@ static int compare_types(const void *left, const void *right)
     return order ? order : (int)a->field_count - (int)b->field_count;
 }
 
-/* Writes the kinds in the order of their names. There are few kinds, so each time it searches all
- * of them for the next one. */
+/* Writes the kinds in the order of their names. There are few kinds, so all of them are searched
+ * for each next one. */
 static void kinds_put(struct json_line *text, const struct tr_durables *durables,
                       const struct memory_source *memory)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The sleep machine. For each event: what the event changes, and which steps it makes due. */
+/**
+ * The sleep machine. It says for each event what the event changes, and which steps the event makes
+ * due.
+ */
 #include "sleep/sleep.h"
 
 #include "base/assert.h"

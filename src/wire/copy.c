@@ -42,7 +42,7 @@ static inline bool is_single(const tr_field *field)
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
                             size_t *total);
 
-/* Adds the size of the data that one value points to, to *total. */
+/* Adds to *total the size of the data to which one value points. */
 static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
 {
     if (field->kind == TR_KIND_STR) {

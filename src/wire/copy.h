@@ -25,8 +25,8 @@ size_t tr__copy_size(const tr_type *type, const void *message);
 
 /**
  * Copies `message` into `block`, whose size is `size`, as tr__copy_size returned it. Retains the
- * buffers of the message. Sets members that the descriptor does not name to zero, unless the type
- * is flat. Any thread.
+ * buffers of the message. Sets to zero the members that the descriptor does not name, unless the
+ * type is flat. Any thread.
  */
 void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size);
 

@@ -34,9 +34,9 @@ __attribute__((__cold__)) void tr__fault_in_item(tr_wire_error *error, size_t in
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-/* How readers and writers are inlined. The loop over the fields of a message is fast only if
- * nothing but the readers of common kinds is inlined into it. With a sanitizer, forced inlining has
- * no benefit and makes compiling slow. */
+/* How readers and writers are inlined. The loop over the fields of a message is fast only if the
+ * readers of common kinds are inlined into it and all other readers are not. With a sanitizer,
+ * forced inlining has no benefit and makes compiling slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INLINE inline
 #else

@@ -2,7 +2,7 @@
 /**
  * Writes a packed message as JSON for people. The shape of the message (wire/shape.h) gives the
  * names of its fields. This is for stored messages whose descriptors this program does not have,
- * because another program or another version of this one has stored them.
+ * because another program or another version of this program has stored them.
  */
 #ifndef WIRE_SHAPE_SHOW_H
 #define WIRE_SHAPE_SHOW_H

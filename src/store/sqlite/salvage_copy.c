@@ -181,8 +181,8 @@ static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, 
     return tr__link_run(write);
 }
 
-/* Copies the rows of one table. If the table is that of events, they must have no gaps, and the
- * last one must have the number in the actor's row. */
+/* Copies the rows of one table. Events must have no gaps, and the last event must have the number
+ * that is in the actor's row. */
 static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name, int64_t from_id,
                            int64_t into_id, int64_t sequence)
 {

@@ -56,8 +56,8 @@ void tr__session_look(struct store_session *session, struct store_log *log)
 {
     size_t done = atom32_load(&session->done_pages, ATOM_RELAXED);
     if (done > (size_t)session->log_pages) {
-        /* The log has restarted after the pass that completed it, but before that pass has stored
-         * done_pages. */
+        /* The log has already restarted, but the pass that wrote its last page into the database
+         * has not stored done_pages yet. */
         done = 0;
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     }

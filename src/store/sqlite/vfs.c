@@ -207,7 +207,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     struct vfs_file *file = file_of(base);
     if (!file->virtual) {
         int result;
-        do { /* if the path names another file now, this one may have been emptied, so read again */
+        do { /* the path names another file now, and this file may have been emptied, so read again */
             result = file_renew(file);
             if (result == SQLITE_OK)
                 result = real_of(file)->pMethods->xFileSize(real_of(file), size);
