@@ -75,7 +75,7 @@ struct connection {
     size_t kept_size;
 };
 
-/** The connections of an actor. They are allocated when the actor needs them first. */
+/** The connections of an actor. They are allocated when the actor first needs them. */
 struct connections {
     struct list all; /* list of struct connection, oldest first */
     size_t count;

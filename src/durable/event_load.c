@@ -230,7 +230,8 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     /* A stored state without bytes is only the mark that the first start of the key has begun. */
     bool has_base = stored->has_state && stored->bytes.size;
     if (has_base)
-        /* This state was stored before the kind had events, so leave it as it is. */
+        /* Clear is_half, so that no mark replaces this state, which was stored before the kind had
+         * events. */
         actor->is_half = false;
     if (status == TR_OK && has_base)
         status = events_load_base(&loading, stored);

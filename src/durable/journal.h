@@ -65,11 +65,11 @@ typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *
 struct journal_source {
     void *context;
     /**
-     * Passes the newest snapshot whose sequence number is at most `most` to the sink. Returns
+     * Passes to the sink the newest snapshot whose sequence number is at most `most`. Returns
      * TR_NOT_FOUND if there is no such snapshot.
      */
     tr_status (*snapshot)(void *context, uint64_t most, journal_sink on_snapshot, void *sink);
-    /** Passes the events from `from` to `to` that exist to the sink, in ascending order. */
+    /** Passes to the sink the events from `from` to `to` that exist, in ascending order. */
     tr_status (*events)(void *context, uint64_t from, uint64_t to, journal_sink on_event,
                         void *sink);
 };
@@ -116,7 +116,7 @@ TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             struct journal_result *result);
 
 /**
- * Passes the events from `from` to `to` that still exist to the sink, at most `count` of them. If there are none,
+ * Passes to the sink the events from `from` to `to` that still exist, at most `count` of them. If there are none,
  * returns TR_OK. TR_BAD_DATA means the same as for tr__journal_recover.
  */
 TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,

@@ -9,7 +9,7 @@
 
 enum {
     TRIM_MAX = 32,   /* most records that one request removes */
-    EACH_BYTES = 64, /* bytes that each record counts, besides its own bytes and its id */
+    EACH_BYTES = 64, /* what a record costs in addition to its bytes and its id */
 };
 
 /* If the oldest record is not in the store yet, it is looked for again after this delay. */

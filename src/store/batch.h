@@ -100,8 +100,8 @@ TR_MUST_CHECK tr_status tr__store_queue_remove(struct store_batch *batch, const 
 TR_MUST_CHECK tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected,
                                                tr_bytes event);
 /**
- * Deletes the events up to `sequence`, and the event `sequence` itself. The next event still gets
- * the same number as without this call.
+ * Deletes the events with numbers up to and including `sequence`. Does not change the number of the
+ * next event.
  */
 TR_MUST_CHECK tr_status tr__store_event_trim(struct store_batch *batch, uint64_t sequence);
 /** Stores a snapshot of at most TR_STATE_MAX bytes, which includes all events up to `sequence`. */

@@ -162,7 +162,7 @@ static int bytes_compare(tr_bytes a, tr_bytes b)
 }
 
 /* Returns the lowest key that is greater than all keys that begin with `prefix`. If every byte of
- * the prefix is 255, there is no such key, and it returns no bytes. */
+ * the prefix is 255, there is no such key, and the function returns no bytes. */
 static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
 {
     size_t size = prefix.size;

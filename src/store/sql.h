@@ -70,7 +70,7 @@ struct store_sql_call {
     /* Called before the first row, with the names of the columns, which are borrowed. NULL: the caller does not need
      * the names. */
     void (*on_columns)(void *context, const char *const *names, size_t count);
-    void *context; /* of both */
+    void *context; /* passed to visit and on_columns */
     /* The statement may only read. A statement that would change the tables fails with
      * TR_NOT_PERMITTED. */
     bool is_reading;

@@ -92,8 +92,8 @@ struct store_options {
     bool is_threadless;
     /**
      * The store is only read. Not even its epoch is written, and no name can be entered. The store
-     * must exist. If `program` is NULL, it may belong to any program. This option is for inspecting
-     * the store of a program that does not run. Such a store is also threadless.
+     * must exist. If `program` is NULL, the store may belong to any program. This option is for
+     * inspecting the store of a program that does not run. Such a store is also threadless.
      */
     bool is_read_only;
     /**

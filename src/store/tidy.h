@@ -81,9 +81,9 @@ TR_MUST_CHECK tr_status tr__tidy_before(struct store *store, size_t pages, struc
  */
 TR_MUST_CHECK tr_status tr__tidy_after(struct store *store, struct store_why *why);
 /**
- * Applies rule 5 when there is nothing to commit. Returns the time at which the caller must call it
- * again if nothing was committed until then. Returns TR_NEVER if this is not needed. If it fails,
- * the store fails. Committing thread.
+ * Applies rule 5 when there is nothing to commit. If nothing is committed until the returned time,
+ * the caller must call this function again then. Returns TR_NEVER if no further call is needed. If
+ * applying the rule fails, the store fails. Committing thread.
  */
 tr_time tr__tidy_idle(struct store *store);
 
@@ -102,8 +102,8 @@ void tr__tidy_give(struct store *store);
  */
 bool tr__tidy_shrink(struct store *store);
 /**
- * Lets the committing thread compact the store, and waits for it. The calling thread must have
- * called tr__tidy_hold.
+ * Lets the committing thread compact the store, and waits until it has done so. The calling thread
+ * must have called tr__tidy_hold.
  */
 TR_MUST_CHECK tr_status tr__store_order_shrink(struct store *store, const atom32 *is_cancelled,
                                                struct store_why *why);

@@ -61,8 +61,8 @@ static inline unsigned char *put_byte(struct writer *w, unsigned char *at, unsig
     return put_raw(w, at, &byte, 1);
 }
 
-/* Writes a head with a number of 1, 2, 4 or 8 bytes. `first` is the tag of the form that has one
- * byte. */
+/* Writes a head with a number of 1, 2, 4 or 8 bytes. `first` is the tag of the form whose number
+ * has one byte. */
 static inline size_t head_wide(unsigned char *head, unsigned first, uint64_t value)
 {
     if (value <= UINT8_MAX) {

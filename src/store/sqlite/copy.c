@@ -8,9 +8,9 @@
  *    (vfs_changes.h), and the next round copies them again. Rounds end when a round had little to
  *    do, or after COPY_ROUNDS rounds.
  * 2. With checkpoints on hold, the last round copies the pages that are left. During the hold the
- *    database file does not change. Together with the committed frames of the log it is the store
- *    at its last commit. These frames do not change either, because a log restarts only when the
- *    whole log is in the database.
+ *    database file does not change. The database file and the committed frames of the log together
+ *    are the store at its last commit. These frames do not change either, because a log restarts
+ *    only when the whole log is in the database.
  * 3. The log is copied up to the last commit. The copy gets a tail that is not a frame (log.c).
  *    During the hold the log can restart only if the whole log was in the database before. A log
  *    that restarts gets a new header before its frames are overwritten. So if the header has
