@@ -41,7 +41,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message);
  * time.
  */
 void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
-/** Removes an item in the open commit. Fails with TR_NO_MEMORY. */
+/** Removes an item, as a change of the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);
 /**
  * Copies the message of an item into memory of the turn. Fails with TR_WRONG_TYPE, TR_NO_MEMORY,

@@ -25,7 +25,7 @@ struct actor_glance {
     uint32_t children;
     uint8_t life; /* enum life */
     bool is_ready;
-    bool has_extra; /* as in struct view_glance */
+    bool has_extra; /* see struct view_glance */
 };
 
 /** Reads one slot. Returns false if the slot has no actor. Any thread. */

@@ -64,8 +64,8 @@ enum sleep_door {
     X(FIRE_ABORT)         /* ask the actor to finish; ends its waits on queues */                  \
     X(ARM_GRACE)          /* arm the timer for `at`: the next tick or the deadline */              \
     X(SETTLE_CONNECTIONS) /* save or close the connections; for a destroy, close all */            \
-    X(RUN_ON_SLEEP)       /* run on_sleep before other mail: tr__sleep_hook_begin, _hook_end */    \
-    X(RUN_ON_DESTROY)     /* run on_destroy before other mail: tr__sleep_hook_begin, _hook_end */  \
+    X(RUN_ON_SLEEP)       /* run on_sleep before other mail, and report its begin and end */       \
+    X(RUN_ON_DESTROY)     /* run on_destroy before other mail, and report its begin and end */     \
     X(NAME_WAKE_LOCKS)    /* the deadline has passed: note which wake locks are raised */          \
     X(CANCEL_RUN)         /* cancel the run handler */                                             \
     X(FIRE_DEADLINE)      /* the hard signal to finish, which hooks and store calls observe */     \

@@ -17,21 +17,22 @@ enum store_op_kind {
     STORE_PUT_STATE,       /* version, value */
     STORE_KV_PUT,          /* key, value */
     STORE_KV_DELETE,       /* key */
-    STORE_KV_DELETE_RANGE, /* key: the first key; value: the first key after the range */
-    STORE_ALARM_SET,       /* key: the name of the alarm; due, value */
-    STORE_ALARM_CLEAR,     /* key: the name of the alarm */
+    STORE_KV_DELETE_RANGE, /* members: key (the first key), value (the first key after the range) */
+    STORE_ALARM_SET,       /* members: key (name of the alarm), due, value */
+    STORE_ALARM_CLEAR,     /* members: key (name of the alarm) */
     STORE_ALARM_CLEAR_ALL, /* */
-    STORE_QUEUE_PUSH,      /* key: the name of the queue; number: id; value */
-    STORE_QUEUE_REMOVE,    /* key: the name of the queue; number: id */
-    STORE_EVENT_APPEND,    /* number: the highest number that an event must have so far; value */
-    STORE_EVENT_TRIM,      /* number */
-    STORE_SNAPSHOT_PUT,    /* number, version, value */
-    STORE_SNAPSHOT_TRIM,   /* number */
-    STORE_PAGE_PUT,        /* number; value */
-    STORE_REQUEST_PUT,     /* key: the id of the request; number; value */
-    STORE_REQUEST_TRIM,    /* number */
-    STORE_DOOM,            /* */
-    STORE_DESTROY,         /* */
+    STORE_QUEUE_PUSH,      /* members: key (name of the queue), number (id of the item), value */
+    STORE_QUEUE_REMOVE,    /* members: key (name of the queue), number (id of the item) */
+    /* members: number (highest number that an event must have so far), value */
+    STORE_EVENT_APPEND,
+    STORE_EVENT_TRIM,    /* number */
+    STORE_SNAPSHOT_PUT,  /* members: number, version, value */
+    STORE_SNAPSHOT_TRIM, /* number */
+    STORE_PAGE_PUT,      /* number; value */
+    STORE_REQUEST_PUT,   /* members: key (id of the request), number, value */
+    STORE_REQUEST_TRIM,  /* number */
+    STORE_DOOM,          /* */
+    STORE_DESTROY,       /* */
 };
 
 struct store_op {

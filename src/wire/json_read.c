@@ -2,7 +2,7 @@
 /**
  * Reads JSON into messages.
  *
- * Rule: the message in the block is valid at any time, as in msgpack_read.c.
+ * Rule: the message in the block is valid at any time. msgpack_read.c says why.
  */
 #include "wire/json_input.h"
 
@@ -102,7 +102,7 @@ static json_place base64_group(const struct json_text *text, json_place at, uint
     return padding > 0 && (*bits & ((1u << 8 * padding) - 1)) != 0 ? NULL : at;
 }
 
-/* Writes the bytes of base64, or only counts them if `to` is NULL. */
+/* Decodes base64 and writes the bytes. If `to` is NULL, only counts the bytes. */
 static json_place decode_base64(struct json_input *in, const struct json_text *text, char *to,
                                 size_t *size)
 {
