@@ -13,26 +13,27 @@
  */
 #define STORE_NUMBER_MAX ((uint64_t)INT64_MAX)
 
+/** Kinds of writes. A comment lists the members of struct store_op that such a write uses. */
 enum store_op_kind {
-    STORE_PUT_STATE,       /* version, value */
-    STORE_KV_PUT,          /* key, value */
-    STORE_KV_DELETE,       /* key */
+    STORE_PUT_STATE,       /* members: version, value */
+    STORE_KV_PUT,          /* members: key, value */
+    STORE_KV_DELETE,       /* members: key */
     STORE_KV_DELETE_RANGE, /* members: key (the first key), value (the first key after the range) */
-    STORE_ALARM_SET,       /* members: key (name of the alarm), due, value */
+    STORE_ALARM_SET,       /* members: key (name of the alarm), due_wall_ns, value */
     STORE_ALARM_CLEAR,     /* members: key (name of the alarm) */
-    STORE_ALARM_CLEAR_ALL, /* */
+    STORE_ALARM_CLEAR_ALL, /* no members */
     STORE_QUEUE_PUSH,      /* members: key (name of the queue), number (id of the item), value */
     STORE_QUEUE_REMOVE,    /* members: key (name of the queue), number (id of the item) */
     /* members: number (highest number that an event must have so far), value */
     STORE_EVENT_APPEND,
-    STORE_EVENT_TRIM,    /* number */
+    STORE_EVENT_TRIM,    /* members: number */
     STORE_SNAPSHOT_PUT,  /* members: number, version, value */
-    STORE_SNAPSHOT_TRIM, /* number */
-    STORE_PAGE_PUT,      /* number; value */
+    STORE_SNAPSHOT_TRIM, /* members: number */
+    STORE_PAGE_PUT,      /* members: number, value */
     STORE_REQUEST_PUT,   /* members: key (id of the request), number, value */
-    STORE_REQUEST_TRIM,  /* number */
-    STORE_DOOM,          /* */
-    STORE_DESTROY,       /* */
+    STORE_REQUEST_TRIM,  /* members: number */
+    STORE_DOOM,          /* no members */
+    STORE_DESTROY,       /* no members */
 };
 
 struct store_op {
