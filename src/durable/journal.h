@@ -38,7 +38,7 @@ struct journal_policy {
 };
 
 struct journal {
-    uint64_t highest; /* highest sequence number that was ever written; 0: none; rule 1 */
+    uint64_t highest; /* highest sequence number that was ever written (rule 1); 0: none */
     uint64_t first;   /* lowest event that still exists; highest + 1: there is none */
     uint64_t snapshots[JOURNAL_SNAPSHOTS_MAX]; /* the newest snapshots, ascending */
     uint32_t snapshot_count;

@@ -15,11 +15,11 @@
 /** Begins to follow slow turns for a while. Returns TR_OK or TR_NO_MEMORY. The thread of the socket only. */
 TR_MUST_CHECK tr_status tr__trials_begin(struct observer *observer);
 /**
- * If the time is over, ends following. Returns the milliseconds until the next call, or -1 if none is needed. The
- * thread of the socket only.
+ * If the time is over, no slow turns are followed from now on. Returns the milliseconds until the next call, or -1 if
+ * none is needed. The thread of the socket only.
  */
 int tr__trials_look(struct observer *observer);
-/** Ends following now. The thread of the socket only. */
+/** Slow turns are not followed any more from now on. The thread of the socket only. */
 void tr__trials_end(struct observer *observer);
 
 #endif

@@ -23,7 +23,8 @@
 struct wake_lock {
     struct list link; /* link.next is NULL while the wake lock is not raised */
     const char *what; /* borrowed; what the work is, such as "receipt" or "add_item" */
-    const char *file; /* borrowed; where the program has raised it; NULL: the runtime has */
+    /* borrowed; file of the program that has raised it; NULL: the runtime has raised it */
+    const char *file;
     int line;
     enum sleep_counter counter; /* the counter that the wake lock has raised */
     tr_time since;              /* when the wake lock was raised */

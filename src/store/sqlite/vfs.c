@@ -30,8 +30,8 @@ struct vfs_file {
     _Alignas(8) unsigned char real[];
 };
 
-/* How many bytes a log grows at once, on disk and in memory. A log in memory need not grow in
- * steps; the small step is for tests, which reach this code by it. */
+/* How many bytes a log grows at once, on disk and in memory. In memory, steps have no benefit, but
+ * they let tests reach the code for steps. So that step is small. */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
 
 /* Two bytes in the first page of a database say whether it uses a log. VACUUM INTO makes a database
