@@ -12,14 +12,14 @@
 
 #include "observe/observer.h"
 
-/** Begins to follow slow turns for a while. Returns TR_OK or TR_NO_MEMORY. The thread of the socket only. */
+/** Makes workers follow slow turns for a while. Returns TR_OK or TR_NO_MEMORY. The thread of the socket only. */
 TR_MUST_CHECK tr_status tr__trials_begin(struct observer *observer);
 /**
- * If the time is over, no slow turns are followed from now on. Returns the milliseconds until the next call, or -1 if
+ * If the time is over, makes workers stop following slow turns. Returns the milliseconds until the next call, or -1 if
  * none is needed. The thread of the socket only.
  */
 int tr__trials_look(struct observer *observer);
-/** Slow turns are not followed any more from now on. The thread of the socket only. */
+/** Makes workers stop following slow turns. The thread of the socket only. */
 void tr__trials_end(struct observer *observer);
 
 #endif
