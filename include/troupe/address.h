@@ -17,7 +17,8 @@
  * }
  * ```
  *
- * An address is a value and may be a field of a message: (address, from).
+ * An address is a value, and may be a field of a message: (address, from) declares the field
+ * `from`.
  */
 #ifndef TROUPE_ADDRESS_H
 #define TROUPE_ADDRESS_H
@@ -33,42 +34,44 @@ typedef enum tr_family {
 } tr_family;
 
 /**
- * Where a socket is. All zero: nowhere. `path` is the path of a UNIX socket, and is borrowed; in a
- * tr_datagram it is valid until the turn ends. NULL: the socket has no name, or its name is not
- * known.
+ * The address of a socket; all zero means nowhere. `path` is the path of a UNIX socket, and is
+ * borrowed. The path in a tr_datagram is valid until the turn ends. A `path` of NULL means that the
+ * socket has no name, or that its name is not known.
  */
 TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope),
            (str, path));
 typedef struct tr_address tr_address;
 
-/** The field type of an address: (address, from). */
+/** The type of a message's field that is an address, written (address, from) for a field `from`. */
 #define TR_FIELD_TYPE_address TR_FIELD_TYPE_message(tr_address)
 
-/** Bytes of the path of a UNIX socket, with the NUL. More: TR_ADDRESS_INVALID. */
+/**
+ * Most bytes of the path of a UNIX socket, with the NUL. A longer path gives TR_ADDRESS_INVALID.
+ */
 #define TR_ADDRESS_PATH_MAX 108
-/** Bytes that tr_address_print needs, with the NUL: those of "unix:" and the longest path. */
+/** Bytes of the text of tr_address_print: enough for "unix:", the longest path and the NUL. */
 #define TR_ADDRESS_TEXT_MAX 120
 
 TR_BEGIN_C
 /**
- * Reads "127.0.0.1:7000", "[::1]:7000", "[fe80::1%2]:7000" with the number of a scope, or ":7000", which is every
- * address of this machine, IPv4 and IPv6. No name is looked up. Ports are 0 to 65535; numbers have no leading
- * zeros. TR_ADDRESS_INVALID: any other text, and NULL.
+ * Reads an address: "127.0.0.1:7000", "[::1]:7000", "[fe80::1%2]:7000", where 2 is the number of a scope, or ":7000",
+ * which means every address of this machine, IPv4 and IPv6. Looks up no name. Ports are 0 to 65535, and numbers have no
+ * leading zeros. Returns TR_ADDRESS_INVALID for any other text, and for NULL.
  * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_address_parse(const char *text, tr_address *address);
 /** Returns the address of a UNIX socket, whose path is borrowed: "/run/log" or "@name". Any thread. Does not wait. */
 tr_address tr_address_of_path(const char *path);
 /**
- * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and returns
- * it. IPv6 is written as RFC 5952 says, also where it stands for IPv4: "[::ffff:10.0.0.7]:7000". A UNIX address
- * is "unix:/run/log" or, without a path, "unix"; an address that is nowhere is "none".
+ * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and returns `text`. An
+ * IPv6 address is written as RFC 5952 says, also one that stands for an IPv4 address: "[::ffff:10.0.0.7]:7000". A UNIX
+ * address is written "unix:/run/log", or "unix" if it has no path. The address that means nowhere is written "none".
  * Any thread. Does not wait.
  */
 TR_NON_NULL char *tr_address_print(const tr_address *address, char *text);
 /**
- * Whether two addresses are equal, ports, scopes and paths included. Two UNIX addresses without a path are
- * equal. An IPv4 address and the IPv6 address that stands for it are not.
+ * Returns whether two addresses are equal; ports, scopes and paths are compared too. Two UNIX addresses without a path
+ * are equal. An IPv4 address and the IPv6 address that stands for it are not equal.
  * Any thread. Does not wait.
  */
 bool tr_address_is_equal(const tr_address *a, const tr_address *b);

@@ -41,23 +41,25 @@
  * }
  * ```
  *
- * An alarm has a name; a new one with the same name replaces it. It is stored with the commit of
- * its stretch (durable.h), and wakes the actor when it is due. Its message goes to the handler in
- * TR_ON, as if the actor had sent it to itself. While the handler runs, the alarm is gone, or is at
- * its next time, unless the handler sets it again.
+ * An alarm has a name; a new alarm with the same name replaces it. The alarm is stored with the
+ * commit of the stretch that sets it (durable.h), and wakes the actor when it is due. The message
+ * of the alarm goes to the handler in TR_ON, as if the actor had sent the message to itself. While
+ * that handler runs, an alarm that fires once is already gone, and a repeated alarm has its next
+ * time already. The handler may set the alarm again.
  *
- * By default an alarm fires at least once: its end is stored with the last stretch of the handler.
- * If the handler fails, or the process ends before that, the alarm fires again with the same mark:
- * after 2 s, then 4 s, and so on up to 5 min. Up to a quarter is added to each delay. A handler
- * that does not wait has one stretch, so it changes the state once. If a handler waits, its earlier
- * stretches were stored and are repeated: change the state after the last wait, or keep the mark in
- * it. After 20 retries the alarm is given up: the actor gets a tr_alarm_given_up, and a repeated
- * alarm continues with its next time. Another policy is an option of the kind (alarm_retry) or of
- * the alarm (tr_alarm.retry). With is_at_most_once an alarm fires at most once: its end is stored
- * before the handler runs.
+ * By default an alarm fires at least once: the fact that it was handled is stored with the last
+ * stretch of the handler. If the handler fails, or the process ends before that, the alarm fires
+ * again with the same mark: after 2 s, then 4 s, and so on up to 5 min. Up to a quarter is added to
+ * each delay. A handler that does not wait has one stretch, so it changes the state once. If a
+ * handler waits, the stretches before the wait are stored already, and run again at the retry:
+ * change the state after the last wait, or keep the mark in the state. After 20 retries the alarm
+ * is given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its next
+ * time. The retry policy is an option of the kind (alarm_retry) and of the alarm (tr_alarm.retry).
+ * With is_at_most_once an alarm fires at most once: the fact that it was handled is stored before
+ * the handler runs.
  *
- * While the actor falls asleep, or the system stops, no alarm fires. An alarm that is due then
- * fires later. docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
+ * No alarm fires while the actor falls asleep or the system stops. An alarm that becomes due
+ * meanwhile fires later. docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
  */
 #ifndef TROUPE_ALARM_H
 #define TROUPE_ALARM_H
@@ -78,36 +80,36 @@ typedef enum tr_alarm_kind {
 
 /** What an alarm is; borrowed for the call. */
 typedef struct tr_alarm {
-    size_t size TR_ZERO; /* sizeof(tr_alarm); 0: all members are known */
+    size_t size TR_ZERO; /* sizeof(tr_alarm); 0: the struct is as the library knows it */
     const char *name;    /* 1 to TR_ALARM_NAME_MAX bytes */
     tr_alarm_kind kind;
-    tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
+    tr_time ns;           /* nanoseconds since 1970 (UTC) for TR_ALARM_AT, else a duration */
     const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */
     bool is_at_most_once; /* the alarm does not fire again if its handler fails */
-    tr_retry
-        retry; /* how the alarm is retried. All zeros: as alarm_retry of the kind says, or as by default */
+    /* how the alarm is retried; all zeros: as alarm_retry of the kind says, else the default */
+    tr_retry retry;
 } tr_alarm;
 
 /** Names one occurrence of an alarm; see tr_alarm_fired. */
 typedef struct tr_alarm_mark {
     const char *name;    /* borrowed until the turn ends; NULL: the turn is not for an alarm */
-    uint64_t id;         /* a new one each time that an alarm is set */
-    uint64_t occurrence; /* from 0; the same in each retry */
+    uint64_t id;         /* a new number each time that an alarm is set */
+    uint64_t occurrence; /* counts from 0; a retry has the number of the first attempt */
     uint32_t failures;   /* how often this occurrence has failed */
 } tr_alarm_mark;
 
 /**
  * These set an alarm: tr_alarm_at(self, "deadline", tr_wall_now(self) + TR_HOUR, remind, .name =
- * "anna") at a time, tr_alarm_after when a time has passed, tr_alarm_every at each period,
- * tr_alarm_cron by a cron expression.
+ * "anna") for a time of the wall clock, tr_alarm_after for the end of a delay, tr_alarm_every for
+ * each end of a period, tr_alarm_cron for the times of a cron expression.
  * In a turn. Does not wait.
  *
- * The message is copied. They end the turn with TR_INVALID_ARGUMENT (no name, or one that begins
- * with the byte 1; a negative time, a period below 5 s, no cron expression), TR_LIMIT
- * (TR_ALARMS_MAX, more than a hundred years ahead), TR_NOT_FOUND (an unknown zone, a cron
- * expression that never matches), TR_TOO_LARGE, TR_NO_MEMORY,
- * TR_NOT_SUPPORTED (no handler for this message, or not a durable actor); tr_self_try_alarm returns
- * a status instead.
+ * The message is copied. On an error these macros end the turn; tr_self_try_alarm returns the
+ * status instead. TR_INVALID_ARGUMENT: no name, a name that begins with the byte 1, a negative
+ * time, a period below 5 s, or no cron expression. TR_LIMIT: the actor has TR_ALARMS_MAX alarms, or
+ * the time is more than a hundred years ahead. TR_NOT_FOUND: an unknown zone, or a cron expression
+ * that never matches. TR_NOT_SUPPORTED: the actor has no handler for this message, or is not
+ * durable. Also TR_TOO_LARGE, TR_NO_MEMORY.
  */
 #define tr_alarm_at(self, name, wall_ns, ...)                                                      \
     TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, __VA_ARGS__, )
@@ -126,9 +128,9 @@ TR_BEGIN_C
  */
 bool tr_alarm_cancel(tr_self *self, const char *name);
 /**
- * Returns the time at which an alarm is due next, in nanoseconds since 1970; 0: there is no alarm
- * with that name. While the alarm's handler runs, the result is 0, or the next time of a repeated
- * alarm. In a turn. Does not wait.
+ * Returns the time at which an alarm is due next, in nanoseconds since 1970. Returns 0 if there is
+ * no alarm with that name. While the alarm's handler runs, returns the next time of a repeated
+ * alarm, and 0 for any other. In a turn. Does not wait.
  */
 tr_time tr_alarm_due(tr_self *self, const char *name);
 /** Returns the alarm that this turn is for. In a turn. Does not wait. */

@@ -39,29 +39,30 @@
  * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies
  * it got stay valid until it ends. Meanwhile its actor handles other messages, so the state may
  * have changed when the wait ends. To prevent that, make the handler a barrier: TR_ON(transfer,
- * on_transfer, .is_barrier = true). Then no other request or message begins before its turn has
- * ended. With TR_ON_BARRIER_IF that holds for some messages only. What belongs to the thread (a
- * lock, errno, the rounding mode) must not be held over a wait.
+ * on_transfer, .is_barrier = true). Then the actor begins no other request or message before the
+ * handler's turn has ended. With TR_ON_BARRIER_IF a handler is a barrier for some messages only. Do
+ * not keep over a wait what belongs to the thread: a lock, errno, the rounding mode.
  *
  * Every ask has exactly one outcome: its reply, which is TR_OK, or one of
  *     TR_REFUSED      the receiver refused with tr_refuse; tr_ask_error has the code and the text
  *     TR_FAILED       the receiver's handler failed. If a durable actor could not store or read its
  *                     data, the outcome is the status of the store instead: TR_STORE_FULL and so on
- *     TR_TIMEOUT      no reply within TR_ASK_NS, or within the time of tr_ask_within; never later than
- *                     the deadline of the request that this turn handles
- *     TR_STOPPED      the receiver has stopped, or stopped before it replied
+ *     TR_TIMEOUT      no reply within TR_ASK_NS, or within the time of tr_ask_within. The ask also times out at the
+ *                     deadline of the request that this turn handles, if that comes first
+ *     TR_STOPPED      the receiver was stopped already, or stopped before it replied
  *     TR_RESTARTED    the receiver was restarted before it replied
- *     TR_NO_REPLY     the handler ended without a reply, or the receiver is a client, which cannot
- *                     reply
+ *     TR_NO_REPLY     the receiver's handler ended without a reply, or the receiver is a client,
+ *                     which cannot reply
  *     TR_UNHANDLED    the receiver has no handler for this request
  *     TR_MAILBOX_FULL the receiver's mailbox is full
  *     TR_ASK_CYCLE    the receiver waits, as a barrier, for this very turn; tr_ask_error has the
  *                     path
- *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or tr_ask_cancel
+ *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or called tr_ask_cancel
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
- *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
- * A reply that comes after the outcome is a dead letter. A reply that was sent after the deadline,
- * exact to the millisecond, is one too, even if the asker has not noticed the timeout yet.
+ *     TR_LIMIT        the asker is a client, and TR_CLIENT_ASKS_MAX of its asks were never awaited
+ * A reply that comes after the outcome is a dead letter. A reply that was sent after the deadline
+ * is a dead letter too, even if the asker has not noticed the timeout yet. Deadlines are exact to
+ * the millisecond.
  *
  * An ask belongs to its turn: when the turn ends, its reply is no longer awaited. A turn can wait
  * in the handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of
@@ -72,7 +73,7 @@
 
 #include <troupe/self.h>
 
-/** A request that a later turn answers; see tr_reply_later. All zero: none. */
+/** A request that a later turn answers; see tr_reply_later. All zero: no request. */
 typedef struct tr_later {
     uint64_t number;
 } tr_later;
@@ -83,7 +84,7 @@ typedef struct tr_later {
  * In a turn, or client's thread. May wait: only as tr_tell does, if the mailbox is full and has
  * TR_PARK.
  *
- * Whatever goes wrong is the outcome of the ask. The request is copied.
+ * If something goes wrong, the outcome of the ask says so. The request is copied.
  */
 #define tr_ask(from, to, ...) TR_ASK_(from, 0, to, __VA_ARGS__, )
 
@@ -96,8 +97,7 @@ typedef struct tr_later {
 
 /**
  * Waits for the reply and returns it, a `const struct balance *`, borrowed until the turn ends.
- * Never NULL.
- * In a turn. May wait.
+ * Never returns NULL. In a turn. May wait.
  *
  * Without a reply the turn ends here. If the outcome is TR_REFUSED, this turn refuses its own
  * request with the same code and text, and its actor does not fail. With any other outcome the turn
@@ -110,8 +110,8 @@ typedef struct tr_later {
  * has the text.
  * In a turn, or client's thread. May wait.
  *
- * TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL. For a client the reply
- * is borrowed until the next call on that client.
+ * TR_INVALID_ARGUMENT: `ask` belongs to another turn, or is no ask. `reply` may be NULL. For a
+ * client the reply is borrowed until the next call on that client.
  */
 #define tr_try_await(from, ask, reply)                                                             \
     (TR_AT_(from), TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply)))
@@ -120,8 +120,8 @@ typedef struct tr_later {
  * Waits until all of these asks have an outcome: tr_await_all(self, a, b, c).
  * In a turn. May wait.
  *
- * TR_OK: all were answered; else the outcome of the first, in this order, that was not. Afterwards
- * tr_try_await of any of these asks does not wait.
+ * Returns TR_OK if all were answered. Otherwise returns the outcome of the first ask, in this
+ * order, that was not answered. Afterwards tr_try_await of any of these asks does not wait.
  */
 #define tr_await_all(self, ...) TR_AWAIT_MANY_(all, self, __VA_ARGS__)
 /**
@@ -129,20 +129,22 @@ typedef struct tr_later {
  * b, c), with a `size_t first`.
  * In a turn. May wait.
  *
- * If several have an outcome already, the index is that of the first of them in this order. TR_OK,
- * whatever that outcome is; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * If several asks have an outcome already, the index is that of the first of them in this order.
+ * Returns TR_OK if an ask has an outcome, whatever the outcome is; else TR_CANCELLED,
+ * TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT or TR_NO_MEMORY.
  */
 #define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
 
 /**
- * As tr_await_all, for an array of asks of one type, of any length: withdraw_ask asked[8]; ...
- * tr_await_all_of(self, asked, 8). A `count` of 0 is TR_OK at once.
+ * Waits as tr_await_all does, for an array of asks of one type, of any length: withdraw_ask
+ * asked[8]; ... tr_await_all_of(self, asked, 8). With a `count` of 0, returns TR_OK at once.
  * In a turn. May wait.
  */
 #define tr_await_all_of(self, asks, count) TR_AWAIT_ALL_OF_(self, asks, count)
 /**
- * As tr_await_any, for an array of asks of one type: tr_await_any_of(self, &first, asked, 8). To
- * handle the rest, exchange asked[first] with the last one and wait again with 7.
+ * Waits as tr_await_any does, for an array of asks of one type: tr_await_any_of(self, &first,
+ * asked, 8). To wait for the others afterwards, exchange asked[first] with the last ask of the
+ * array and call again with a count of 7.
  * In a turn. May wait.
  */
 #define tr_await_any_of(self, index, asks, count) TR_AWAIT_ANY_OF_(self, index, asks, count)
@@ -153,8 +155,8 @@ typedef struct tr_later {
  *
  * The request itself is not cancelled: the receiver may handle it, and its reply is then a dead
  * letter. A client forgets the ask, so that tr_try_await of it is TR_INVALID_ARGUMENT. TR_OK;
- * TR_NOT_FOUND: the ask has an outcome already, and keeps it; TR_INVALID_ARGUMENT: an ask of
- * another turn, or none. The status may be ignored.
+ * TR_NOT_FOUND: the ask has an outcome already, and keeps it; TR_INVALID_ARGUMENT: `ask` belongs to
+ * another turn, or is no ask. The status may be ignored.
  */
 #define tr_ask_cancel(from, ask) TR_SPEAKER_(from, ask_cancel)(from, (ask).any)
 
@@ -162,8 +164,8 @@ typedef struct tr_later {
  * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
  * In a turn, or client's thread. Does not wait.
  *
- * For a client, returns how the last ask ended that the client has awaited, borrowed until the next
- * call on that client.
+ * With a client, returns how the ask ended that the client has awaited last. This error is borrowed
+ * until the next call on that client.
  */
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
 
@@ -171,8 +173,8 @@ typedef struct tr_later {
  * Ends the turn as tr_await would: return tr_give_up(self, asked);
  * In a turn. Does not wait.
  *
- * For outcomes of tr_try_await that a handler does not handle itself. Returns what the handler must
- * return.
+ * Use it for outcomes of tr_try_await that the handler does not handle itself. Returns what the
+ * handler must return.
  */
 #define tr_give_up(self, ask) tr_self_give_up(self, (ask).any)
 
@@ -180,8 +182,8 @@ typedef struct tr_later {
  * Answers a request of an earlier turn: tr_reply_to(self, later, balance, .cents = 5).
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: it was answered before, or there is none; TR_WRONG_TYPE: the request
- * declares another reply; and all statuses of tr_tell.
+ * TR_OK; TR_NOT_FOUND: the request was answered before, or `later` is no request; TR_WRONG_TYPE:
+ * the request declares another reply; and all statuses of tr_tell.
  */
 #define tr_reply_to(self, later, ...) TR_REPLY_TO_(self, later, __VA_ARGS__, )
 
@@ -208,17 +210,18 @@ typedef struct tr_later {
  * }
  * ```
  *
- * The actor can do something else meanwhile. `context`, a `void *`, is a member of the answer; what
- * it points to must be valid when the function is called: memory of tr_alloc, or of the state. The
- * function is called exactly once, when this turn has waited or ended, and before other messages.
- * Several functions are called in the order of the outcomes. It is not called if the actor has
- * ended, or has become a behavior with another state type; then the answer is a dead letter. A
- * poison pill waits until the function was called. It is a turn like any other: it may await, fail
- * and become, and what it returns counts. The answer and its reply are borrowed until it ends.
+ * The actor can do something else meanwhile. `context`, a `void *`, is a member of the answer. What
+ * it points to must still be valid when the function is called: use memory of tr_alloc or of the
+ * state. The function is called exactly once: after the ask has its outcome, when this turn waits
+ * or has ended, and before the actor handles other messages. Several functions are called in the
+ * order of the outcomes. If the actor has ended, or has become a behavior with another state type,
+ * the function is not called, and the answer is a dead letter. A poison pill waits until the
+ * function was called. The call is a turn like any other: the function may await, fail and become,
+ * and its result counts. The answer and its reply are borrowed until the function returns.
  *
- * It can also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the mailbox
- * is full the outcome is TR_MAILBOX_FULL, also with TR_PARK. tr_ask_then ends the turn if the ask
- * cannot be made, with a status of tr_try_ask_then.
+ * tr_ask_then may also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the
+ * receiver's mailbox is full, the outcome is TR_MAILBOX_FULL, also with TR_PARK. If the ask cannot
+ * be made, tr_ask_then ends the turn with a status of tr_try_ask_then.
  */
 #define tr_ask_then(self, then, context, to, ...)                                                  \
     TR_ASK_THEN_(ask_then, self, then, context, 0, to, __VA_ARGS__, )
@@ -226,8 +229,8 @@ typedef struct tr_later {
  * Sends a request as tr_ask_then does, but returns a status instead of ending the turn.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. The
- * function is called only if the status is TR_OK.
+ * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING, which means that the turn is tr_post_stop;
+ * TR_INVALID_ARGUMENT. The function is called only if the status is TR_OK.
  */
 #define tr_try_ask_then(self, then, context, to, ...)                                              \
     TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__, )
@@ -238,8 +241,8 @@ typedef struct tr_later {
  * Declares `name` for tr_ask_then: the request, the state of the actors that ask, and the function.
  * At file scope.
  *
- * The function has the parameters of a handler, (tr_self *, state *, const request_answer *); any
- * may be left out. The answer has
+ * The function has the parameters of a handler, (tr_self *, state *, const request_answer *), and
+ * may leave out any of them. The answer has
  *     status   TR_OK, or one of the outcomes above
  *     reply    a `const struct balance *`; NULL unless TR_OK
  *     why      the error, as tr_ask_error returns it
@@ -248,7 +251,7 @@ typedef struct tr_later {
 #define TR_THEN(name, request, state, handler) TR_THEN_(name, request, state, handler)
 
 /**
- * Whether an ask has its outcome, so that tr_try_await would not wait.
+ * Returns whether an ask has its outcome. If it has, tr_try_await does not wait.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_is_answered(from, ask) TR_SPEAKER_(from, is_answered)(from, (ask).any)
@@ -261,7 +264,7 @@ typedef struct tr_answer {
     void *context;
 } tr_answer;
 
-/** What TR_THEN makes. */
+/** What TR_THEN defines: the function for the answers of tr_ask_then. */
 typedef struct tr_then {
     const char *state_name;
     size_t state_size;
@@ -291,18 +294,18 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3,
  * Puts the reply off: a later turn answers the request of this turn with tr_reply_to.
  * In a turn. Does not wait.
  *
- * Until then, or until its timeout or the end of this actor, the ask waits. Returns all zero if
- * there is nothing to answer. If there is no memory, it also returns all zero, and the ask ends
- * with TR_NO_MEMORY.
+ * The asker waits until that reply, until the timeout of its ask, or until this actor ends. Returns
+ * all zero if this turn has no request to answer. If there is no memory, also returns all zero, and
+ * the ask ends with TR_NO_MEMORY.
  */
 tr_later tr_reply_later(tr_self *self);
 
 /* ---- The functions behind the macros, for bindings and generated code. ---- */
 
 /**
- * These are the functions of the macros above: tr_self_ask is tr_ask, with a timeout. timeout_ns 0:
- * TR_ASK_NS; negative: TR_TIMEOUT at once. Each has the statuses and the ownership of its macro.
- * In a turn. May wait: as its macro does.
+ * These are the functions of the macros above: tr_self_ask is tr_ask with a timeout. A timeout_ns
+ * of 0 means TR_ASK_NS; with a negative one the outcome is TR_TIMEOUT at once. Each function has
+ * the statuses and the ownership of its macro. In a turn. May wait: as its macro does.
  */
 tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
                        tr_time timeout_ns);
@@ -315,7 +318,8 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending ask) TR_NON_NULL;
 /** See tr_ask_cancel. In a turn. Does not wait. */
 tr_status tr_self_ask_cancel(tr_self *self, tr_pending ask);
 /**
- * See tr_sleep. `where` is file and line of the call, a constant; NULL: not known.
+ * See tr_sleep. `where` is a constant text with the file and line of the call; NULL: they are not
+ * known.
  * In a turn. May wait.
  */
 tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
@@ -325,17 +329,20 @@ TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 
 /**
- * Sets the file and line that the error of a timeout names for the next wait: "bank.c:33", a
+ * Sets the file and line of the next wait, "bank.c:33", for the error of a timeout. `where` is a
  * constant.
  * In a turn. Does not wait.
  */
 void tr_self_at(tr_self *self, const char *where);
-/** Does nothing. For a client, in place of tr_self_at. Client's thread. Does not wait. */
+/**
+ * Does nothing. The macros call it for a client, where they call tr_self_at for a handler. Client's
+ * thread. Does not wait.
+ */
 void tr_client_at(tr_client *client, const char *where);
 
 /**
- * These are the functions of the macros above for a client: tr_client_ask is tr_ask, with a timeout
- * as tr_self_ask has. Client's thread. May wait: as its macro does.
+ * These are the functions of the macros above for a client: tr_client_ask is tr_ask with a timeout,
+ * as tr_self_ask is. Client's thread. May wait: as its macro does.
  */
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Batches: one turn handles several messages of a type that wait one behind the other.
+ * Batches: one turn handles several messages of one type that wait directly one behind the other.
  *
  * ```c
  * #include <troupe/troupe.h>
@@ -11,7 +11,7 @@
  *
  * static tr_next on_append(tr_self *self, const struct append *const *messages, size_t count)
  * {
- *     for (size_t i = 0; i < count; i++) // here they would all be written at once
+ *     for (size_t i = 0; i < count; i++) // a real program would write them all at once here
  *         tr_reply_at(self, i, appended, .offset = messages[i]->number);
  *     return TR_SAME;
  * }
@@ -35,17 +35,18 @@
  * ```
  *
  * A batch has the messages that wait when its turn begins, in the order in which they would be
- * handled one by one. It does not wait for more. It ends before a message of another type; between
- * a request and a message of tr_tell; before a message that the filter excludes, or that is a
- * barrier by a predicate; and at .batch_max. So no message overtakes another. A message that cannot
- * be in a batch comes alone, to the same handler. For fairness among actors a batch counts as many
- * turns as it has messages.
+ * handled one by one. It does not wait for more messages. A batch ends before a message of another
+ * type; between a request and a message of tr_tell; before a message that the filter excludes, or
+ * for which the predicate of TR_ON_BARRIER_IF returns true; and at .batch_max messages. So no
+ * message overtakes another. A message that the filter or the predicate keeps out comes alone, to
+ * the same handler. For fairness among actors, a batch counts as one turn for each of its messages.
  *
- * The messages stay valid until the turn ends, also while it waits. A request that has no answer
- * then ends with TR_NO_REPLY, or with TR_FAILED if the turn fails. The result of the handler is for
- * all messages: TR_DECLINE makes each a dead letter. A batch cannot be stashed: tr_stash fails the
- * turn. tr_reply, tr_sender, tr_forward, tr_reply_later and tr_causal_id are about the first
- * message. tr_refuse, and so tr_await and tr_give_up, refuses all messages that have no answer yet.
+ * The messages stay valid until the turn ends, also while it waits. A request that has no answer at
+ * the end of the turn ends with TR_NO_REPLY, or with TR_FAILED if the turn fails. The result of the
+ * handler counts for all messages: TR_DECLINE makes each of them a dead letter. A batch cannot be
+ * stashed: tr_stash fails the turn. tr_reply, tr_sender, tr_forward, tr_reply_later and
+ * tr_causal_id are about the first message. tr_refuse refuses all messages that have no answer yet;
+ * so do tr_await and tr_give_up when they refuse.
  */
 #ifndef TROUPE_BATCH_H
 #define TROUPE_BATCH_H
@@ -75,8 +76,8 @@ tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format
 tr_later tr_reply_later_at(tr_self *self, size_t index);
 
 /**
- * Returns the sender of one message of the batch; nobody: it has none, or there is no such message.
- * In a turn. Does not wait.
+ * Returns the sender of one message of the batch. Returns nobody if the message has no sender, or
+ * if there is no such message. In a turn. Does not wait.
  */
 tr_ref tr_sender_at(const tr_self *self, size_t index);
 

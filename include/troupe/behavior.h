@@ -45,8 +45,9 @@
  *
  * A handler is a plain function that returns tr_next. Its parameters are any of
  *     tr_self *self,  the state *,  const struct <message> *
- * in this order; leave out those that it does not need. The compiler checks each handler against
- * its message and the state. Signals (the actor has started, has stopped, ...) are messages too.
+ * in this order; a handler leaves out the parameters that it does not need. The compiler checks
+ * each handler against its message and the state. Signals (the actor has started, has stopped, ...)
+ * are messages too.
  *
  * The second argument of TR_BEHAVIOR is the type of the state, `void` for none. The state of each
  * incarnation begins as zeros, and the set-up fills it in. State and message are borrowed until the
@@ -76,8 +77,8 @@ typedef struct tr_next {
 /** The actor continues with the same behavior. */
 #define TR_SAME TR_VALUE(tr_next, TR_NEXT_SAME)
 /**
- * The actor stops: first its children, then tr_post_stop. In a set-up: the actor never starts, and
- * that is no error.
+ * The actor stops: first its children stop, then it gets tr_post_stop. Returned by a set-up, it
+ * means that the actor never starts, and that is no error.
  */
 #define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
 /** The handler declines this message: it is a dead letter with the reason TR_UNHANDLED. */
@@ -88,18 +89,21 @@ typedef struct tr_next {
 /** The actor runs. Comes once in each incarnation, before its first message. */
 TR_MESSAGE(tr_pre_start);
 /**
- * The actor has stopped, for whatever reason. It is the last message, and comes once if
+ * The actor has stopped, for whatever reason. This is its last message, and comes once if
  * tr_pre_start came. An incarnation that is restarted gets tr_pre_restart instead.
  */
 TR_MESSAGE(tr_post_stop);
-/** To the old behavior: the actor is about to be restarted, because of this cause. */
+/** To the incarnation that ends: the actor is about to be restarted, because of this cause. */
 TR_MESSAGE(tr_pre_restart, (message(tr_error), cause));
 /**
- * To the new behavior: the actor was restarted, because of this cause. Comes after the tr_pre_start
- * of the new incarnation.
+ * To the new incarnation: the actor was restarted, because of this cause. Comes after the
+ * tr_pre_start of the new incarnation.
  */
 TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
-/** To the parent: a child has failed, and this directive applies to it. Once for each failure. */
+/**
+ * To the parent: a child has failed, and this directive applies to the child. Comes once for each
+ * failure.
+ */
 TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
            (message(tr_error), cause));
 /** An actor that this one watches has stopped: `who`. See tr_watch. */
@@ -109,9 +113,9 @@ TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
 /** The arguments of the program: the first message to each incarnation of the root of an app. */
 TR_MESSAGE(tr_args, (list(str), argv));
 /**
- * To subscribers of dead letters: a message was not handled. If the receiver has no handler for it,
- * `behavior` is the name of its behavior, else NULL. `reason` is a tr_status. The paths and the size
- * are as in tr_dead_letter_record.
+ * To subscribers of dead letters: a message was not handled. If the receiver has no handler for the message, `behavior`
+ * is the name of the receiver's behavior, else NULL. `reason` is a tr_status. The paths and the size are as in
+ * tr_dead_letter_record.
  */
 TR_MESSAGE(tr_dead_letter, (str, type), (ref, from), (ref, to), (i32, reason), (i64, time_ns),
            (str, behavior), (str, from_path), (str, to_path), (u64, size));
@@ -135,13 +139,13 @@ typedef enum tr_overflow {
 /**
  * The members of TR_OPTIONS.
  *
- * Mailbox. It has two bounds: messages and memory. A message counts 64 bytes, and its own size as
- * well if that is more than 24. Replies, signals, timers and stashed messages do not count.
- * Messages that tr_unstash returns may exceed the bounds, and so may, with TR_DROP_OLDEST, up to
- * TR_OVERDRAFT_MAX messages from other workers until the receiver's worker takes them in and drops
- * the oldest. Nothing else exceeds them. A mailbox for at least 4,096 messages and 256 KiB (with
- * TR_PARK 512 messages and 32 KiB) may count as full while up to 256 messages, or 256 times 64
- * bytes, would still fit.
+ * Mailbox. It has two bounds: messages and memory. A message counts 64 bytes; a message of more
+ * than 24 bytes counts its own size as well. Replies, signals, timers and stashed messages do not
+ * count. Two things may exceed the bounds. The first is messages that tr_unstash returns. The
+ * second, with TR_DROP_OLDEST, is up to TR_OVERDRAFT_MAX messages from other workers, until the
+ * receiver's worker takes them in and drops the oldest. A large mailbox may count as full while up
+ * to 256 messages, or 256 times 64 bytes, would still fit. Large means at least 4,096 messages and
+ * 256 KiB, and with TR_PARK at least 512 messages and 32 KiB.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
  * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no
@@ -151,40 +155,41 @@ typedef enum tr_overflow {
  * tr_alloc, which is taken in chunks and so is somewhat more than was asked for; its timers with
  * their messages; and the messages that wait for it or are stashed, 64 bytes each plus what they
  * contain. A message counts from the time the receiver's worker has it until its turn begins. Each
- * channel counts as well: its record (176), input that was not read, and output that was not sent,
- * in the chunks that they come in. Scratch memory, the message being handled, buffers (they are
- * shared, also as output), what TLS, HTTP and datagrams keep beside that, channels that were
- * closed and the name do not count.
+ * channel counts as well: its record (176), and the chunks of input that was not read and of output
+ * that was not sent. These do not count: scratch memory; the message being handled; buffers, which
+ * are shared, also as output; other memory of TLS, HTTP and datagrams; closed channels; the name.
  *
  * A tr_alloc that would exceed the budget ends the turn with TR_OVER_BUDGET, and tr_try_alloc
- * returns NULL. Messages, timers and the bytes of channels are taken in any case, and the actor
- * fails before its next turn, because the sender is not at fault.
+ * returns NULL. Messages, timers and the bytes of channels are accepted even if they exceed the
+ * budget, because the sender is not at fault; the actor then fails before its next turn.
  *
  * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. It is
  * checked when a turn has ended: a turn is never interrupted.
  *
  * A tree is the actor and all actors below it. If they exceed a tree budget together, the actor
  * fails, and its restart or end stops all below it. The failure names the actor that exceeded the
- * budget. A tr_alloc that exceeds it ends the turn of its caller as well. Each worker keeps changes
- * of less than 64 KiB to itself until it is idle, so a tree on several workers may exceed its bytes
- * by that much for each worker. CPU time is exact to a millisecond.
+ * budget. A tr_alloc that exceeds the tree budget ends the turn of its caller as well. Each worker
+ * keeps changes of less than 64 KiB to itself until it is idle, so a tree on several workers may
+ * exceed its budget of bytes by 64 KiB for each worker. CPU time is exact to a millisecond.
  *
  * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
  * them. The CPU time of each incarnation begins at 0.
  *
  * stack_bytes is for actors whose handlers, set-up or signals need a larger stack, for instance for
- * a large local variable or a library. It is rounded up to a power of two; if stack_bytes of the
- * system is larger, the actor gets that. The actor has a stack only while a turn runs or waits, and
- * only pages that were touched take memory. Such an actor does not move to another worker, and each
- * of its runs takes a little longer. It has the stack of the behavior that was given to tr_spawn,
- * also after tr_become. If it is less than TR_STACK_SIZE, the spawn gives TR_INVALID_ARGUMENT; if
- * it is more than TR_STACK_LARGEST, TR_LIMIT.
+ * a large local variable or a library. The size is rounded up to a power of two. If stack_bytes of
+ * the system is larger, the actor gets a stack of that size. The actor has a stack only while a
+ * turn runs or waits, and only pages that were touched take memory. Such an actor does not move to
+ * another worker, and each of its runs takes a little longer. Its stack has the size of the
+ * behavior that was given to tr_spawn, also after tr_become. If stack_bytes is less than
+ * TR_STACK_SIZE, the spawn gives TR_INVALID_ARGUMENT. If it is more than TR_STACK_LARGEST, the
+ * spawn gives TR_LIMIT.
  */
 typedef struct tr_options {
-    tr_ordering ordering;       /* 0: TR_BY_ARRIVAL */
-    bool is_pinned;             /* the actor never moves to another worker */
-    bool balances;              /* an actor of the pool may move, as other actors may */
-    uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
+    tr_ordering ordering; /* 0: TR_BY_ARRIVAL */
+    bool is_pinned;       /* the actor never moves to another worker */
+    bool balances;        /* an actor of the pool may move, as other actors may */
+    /* how many messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
+    uint32_t mailbox_max;
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* 0: TR_OVERFLOW_FAIL */
     size_t budget_bytes;        /* the actor alone has at most so many bytes; 0: no budget */
@@ -198,9 +203,9 @@ typedef struct tr_options {
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
      * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.
-     * It describes the struct of the state itself, of which TR_DESCRIBE may leave members out; if
-     * it describes another struct, no actor of this behavior starts. Durable actors have a
-     * descriptor without this member. NULL: the state is not shown.
+     * The descriptor must be that of the struct of the state, of which TR_DESCRIBE may leave
+     * members out. If it describes another struct, no actor of this behavior starts. Durable actors
+     * have a descriptor without this member. NULL: the state is not shown.
      */
     const tr_type *shows;
 } tr_options;
@@ -216,8 +221,8 @@ typedef struct tr_options {
  * TR_ON(message, handler): the handler for this message.
  * A clause of TR_BEHAVIOR.
  *
- * TR_ON(message, handler, .is_barrier = true): the handler is a barrier. While its turn waits, no
- * other request or message of this actor begins.
+ * TR_ON(message, handler, .is_barrier = true): the handler is a barrier. While its turn waits, the
+ * actor begins no other request or message.
  */
 #define TR_ON(message, ...) (TR_CLAUSE_ON, message, __VA_ARGS__, )
 /**
@@ -225,7 +230,7 @@ typedef struct tr_options {
  * those messages for which `bool predicate(const struct <message> *)` returns true.
  * A clause of TR_BEHAVIOR.
  *
- * The predicate looks only at the message. It is called when the turn first waits.
+ * The predicate depends only on the message. It is called at the first wait of the turn.
  */
 #define TR_ON_BARRIER_IF(message, predicate, ...)                                                  \
     (TR_CLAUSE_BARRIER, message, predicate, __VA_ARGS__, )
@@ -235,15 +240,16 @@ typedef struct tr_options {
  *
  * The messages are those that wait one behind the other; see batch.h. The handler's parameters are
  * (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
- * left out. TR_ON_BATCH(message, handler, .batch_max = 100) limits how many.
+ * left out. TR_ON_BATCH(message, handler, .batch_max = 100) limits the number of messages.
  */
 #define TR_ON_BATCH(message, ...) (TR_CLAUSE_BATCH, message, __VA_ARGS__, )
 /**
  * TR_ON_BATCH_IF(message, filter, handler): as TR_ON_BATCH, for the messages for which
- * `bool filter(const struct <message> *)` returns true. Any other comes alone, in its order.
+ * `bool filter(const struct <message> *)` returns true. Every other message comes alone, in its
+ * order.
  * A clause of TR_BEHAVIOR.
  *
- * The filter looks only at the message.
+ * The filter depends only on the message.
  */
 #define TR_ON_BATCH_IF(message, filter, ...) (TR_CLAUSE_BATCH_IF, message, filter, __VA_ARGS__, )
 /**
@@ -258,8 +264,8 @@ typedef struct tr_options {
  */
 #define TR_SETUP(...) (TR_CLAUSE_SETUP, tr_none, __VA_ARGS__, )
 /**
- * TR_SETUP_WITH(message, function): as TR_SETUP, with the set-up message that was given to
- * tr_spawn.
+ * TR_SETUP_WITH(message, function): as TR_SETUP, but the function also gets the set-up message that
+ * was given to tr_spawn.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_SETUP_WITH(message, ...) (TR_CLAUSE_SETUP, message, __VA_ARGS__, )
@@ -276,8 +282,8 @@ typedef struct tr_options {
  * A clause of TR_BEHAVIOR.
  *
  * Children start in the order written, after the set-up of each incarnation and before its
- * tr_pre_start. If one does not start, the parent does not start either. A child of that name that
- * is alive stays.
+ * tr_pre_start. If a child does not start, the parent does not start either. If a child of that
+ * name is alive, it stays, and no other is started.
  */
 #define TR_CHILD(...) (TR_CLAUSE_CHILD, __VA_ARGS__, )
 /** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). At file scope. */
@@ -285,29 +291,30 @@ typedef struct tr_options {
 
 /** An entry of the handler table: a message type, and a function that calls the handler. */
 typedef struct tr_handler {
-    const tr_type *type; /* NULL: any */
+    const tr_type *type; /* NULL: any message */
     tr_next (*call)(tr_self *self, void *state, const void *message);
-    const char *name;                    /* of the handler */
+    const char *name;                    /* name of the handler */
     bool (*filter)(const void *message); /* which messages may be in a batch; NULL: all */
     bool is_batch;                       /* one call may get several messages */
-    bool is_barrier;    /* no other request or message begins while its turn waits */
-    uint32_t batch_max; /* most messages of one call; 0: TR_BATCH_MAX, the upper limit */
+    bool is_barrier;    /* the actor begins no other message while this handler's turn waits */
+    uint32_t batch_max; /* most messages of one call; 0: TR_BATCH_MAX, which is the largest value */
     bool (*barrier_if)(const void *message); /* which messages are barriers; NULL: see is_barrier */
-    bool interleaves;                        /* in a durable actor: this handler is no barrier */
-    const char *method;                      /* of a row for HTTP: "GET"; NULL: not for HTTP */
-    const char *path;                        /* of a row for HTTP */
-    const char *place;                       /* directory of TR_FILES */
+    bool interleaves;                        /* this handler of a durable actor is no barrier */
+    /* of a row for HTTP: "GET"; NULL: the row is not for HTTP */
+    const char *method;
+    const char *path;  /* of a row for HTTP */
+    const char *place; /* of TR_FILES: the directory */
     /* of a row for HTTP: the form of its errors; NULL: {"error":{"code":404,"message":"..."}} */
     const struct tr_http_face_ *face;
 } tr_handler;
 
 /**
- * What TR_BEHAVIOR makes. These tables are compiled into applications. Members are added only at
- * the end, and the library checks abi and the sizes before it reads the rest.
+ * What TR_BEHAVIOR makes. These tables are compiled into applications. So members are added only at
+ * the end, and the library checks abi and the sizes before it reads other members.
  */
 struct tr_behavior {
     uint16_t abi;          /* TR_ABI */
-    uint16_t handler_size; /* of a handler */
+    uint16_t handler_size; /* sizeof(tr_handler) */
     uint32_t size;         /* of this struct */
     const char *name;
     const char *file;
@@ -317,7 +324,7 @@ struct tr_behavior {
     const tr_handler *handlers; /* the last one is followed by zeros */
     size_t handler_count;
     struct {
-        /* of the set-up message; tr_none for TR_SETUP */
+        /* the type of the set-up message; tr_none for TR_SETUP */
         const tr_type *type;
         tr_next (*call)(tr_self *self, void *state, const void *message); /* NULL: no set-up */
     } setup;

@@ -39,24 +39,26 @@
  * ```
  *
  * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles
- * other messages meanwhile, unless the handler is a barrier (ask.h). Helper threads are made when
- * they are needed, at most TR_BLOCKING_THREADS_MAX for a system, and end after a time without work.
- * If all are busy, functions wait for a thread and begin in the order of their calls.
+ * other messages meanwhile, unless the handler is a barrier (ask.h). The system makes helper
+ * threads when it needs them, at most TR_BLOCKING_THREADS_MAX, and ends them after a time without
+ * work. If all are busy, functions wait for a thread and begin in the order of their calls.
  *
  * The function gets its argument and nothing else. It must not use self, the state, or memory that
- * handlers use meanwhile, and must not call a verb of a turn. What it wrote can be read when the
- * wait is over. It may block, take locks and use errno, but must not end its thread. Signals of the
- * process do not reach it. Its time counts for no budget.
+ * handlers use meanwhile. It must not call a function of a turn. When the wait is over, the handler
+ * may read what the function has written. The function may block, take locks and use errno, but
+ * must not end its thread. Signals of the process do not reach its thread. Its time counts for no
+ * budget.
  *
- * A function that runs cannot be interrupted. An actor may be killed, fail, or exceed its time at
- * shutdown. Then a function that still waits for a thread never begins. The actor waits for a
- * function that runs, because its argument is usually on the stack of the turn. Until it returns
- * the actor neither stops nor restarts, and a line of the log says so; then the turn is cancelled.
- * A shutdown waits for it no longer than for a handler: see shutdown.h. Give work that may take
- * forever an end of its own: a timeout of the system call, or a flag in its argument.
+ * A function that runs cannot be interrupted. If the actor is killed, fails, or exceeds its time at
+ * shutdown, a function that still waits for a thread never begins. For a function that runs
+ * already, the actor waits, because the function's argument is usually on the stack of the turn.
+ * Until the function returns, the actor neither stops nor restarts, and a line of the log says so.
+ * When it has returned, the turn is cancelled. A shutdown waits for the function no longer than for
+ * a handler: see shutdown.h. If the work may take forever, give the function a way to end: a
+ * timeout of the system call, or a flag in its argument.
  *
- * On the test kit, its only thread calls the function, at a moment that the seed decides. On any
- * other platform without threads the call runs the function in place.
+ * On the test kit, the only thread of the kit calls the function, at a moment that the seed
+ * decides. On any other platform without threads, tr_blocking itself calls the function.
  */
 #ifndef TROUPE_BLOCKING_H
 #define TROUPE_BLOCKING_H
@@ -65,8 +67,8 @@
 
 TR_BEGIN_C
 /**
- * Runs function(argument) on a helper thread and waits until it has returned. Ends the turn where
- * tr_try_blocking returns an error.
+ * Runs function(argument) on a helper thread and waits until it has returned. If tr_try_blocking
+ * would return an error, ends the turn instead.
  * In a turn. May wait.
  */
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument);

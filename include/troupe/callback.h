@@ -41,12 +41,14 @@
  * }
  * ```
  *
- * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else. So it needs
- * no lock for what that thread owns, and may take as long as it likes. Each is called exactly once,
- * with one of the outcomes of ask.h: the reply, an error, TR_TIMEOUT at its deadline, TR_STOPPED if
- * the system has ended, or TR_CANCELLED, inside tr_client_free, if the client ends first.
+ * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else. So a
+ * callback needs no lock for what that thread owns, and may take as long as it likes. Each callback
+ * is called exactly once, with one of the outcomes of ask.h: the reply, an error, TR_TIMEOUT at the
+ * deadline of the ask, or TR_STOPPED if the system has ended. If the client is freed first,
+ * tr_client_free calls it with TR_CANCELLED.
  *
- * Without a callback, use tr_ask, and tr_is_answered to look or tr_try_await to wait.
+ * A client that wants no callback uses tr_ask. It then looks with tr_is_answered, or waits with
+ * tr_try_await.
  */
 #ifndef TROUPE_CALLBACK_H
 #define TROUPE_CALLBACK_H
@@ -60,15 +62,16 @@
  *
  * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
  * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): the callback will not be called.
- * Whatever else goes wrong is the outcome of the ask; if the mailbox is full that is
+ * Any other error is the outcome of the ask. If the receiver's mailbox is full, the outcome is
  * TR_MAILBOX_FULL, also with TR_PARK. `context` is the pointer that the callback gets; what it
- * points to must be valid then. tr_ask_callback may be called inside a callback.
+ * points to must be valid when the callback is called. A callback may itself call tr_ask_callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
     TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__, )
 
 /**
- * Sends a request as tr_ask_callback does, with a timeout; negative: TR_TIMEOUT at once.
+ * Sends a request as tr_ask_callback does, with a timeout. If the timeout is negative, the outcome
+ * is TR_TIMEOUT at once.
  * Client's thread. Does not wait.
  */
 #define tr_ask_callback_within(client, timeout_ns, callback, context, to, ...)                     \
@@ -79,12 +82,12 @@
  * any), and the function, void function(context *, const request_answer *).
  * At file scope.
  *
- * The answer has, as in TR_THEN, status, reply (NULL unless TR_OK), why and context; it is borrowed
- * until the function returns.
+ * The answer has the members of TR_THEN: status, reply (NULL unless the status is TR_OK), why and
+ * context. It is borrowed until the function returns.
  */
 #define TR_CALLBACK(name, request, context, function) TR_CALLBACK_(name, request, context, function)
 
-/** What TR_CALLBACK makes. */
+/** What TR_CALLBACK defines: a callback for tr_ask_callback. */
 typedef struct tr_callback {
     const tr_type *type; /* of the request */
     void (*call)(void *context, const tr_answer *answer);
@@ -92,12 +95,13 @@ typedef struct tr_callback {
 
 TR_BEGIN_C
 /**
- * Calls the callbacks whose asks have an outcome, in the order of the outcomes. If there is none,
- * waits at most `wait_ns` for the first (0: does not wait). Client's thread. May wait.
+ * Calls the callbacks whose asks have an outcome, in the order of the outcomes. If no ask has an
+ * outcome yet, waits at most `wait_ns` for the first outcome; 0: does not wait. Client's thread.
+ * May wait.
  *
- * Returns how many callbacks were called. 0: no ask had an outcome in time, or there is no ask with
- * a callback; then it returns at once. A callback may do all that its thread may. It may call
- * tr_client_poll, but must not free the client.
+ * Returns how many callbacks were called. Returns 0 if no ask had an outcome in time, and returns 0
+ * at once if there is no ask with a callback. A callback may do all that the client's thread may
+ * do. It may call tr_client_poll, but must not free the client.
  */
 size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 
@@ -113,17 +117,17 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
  *
  * A message counts until it is received, or until the second tr_client_poll after its arrival. So
  * messages of types that the loop does not receive do not keep the descriptor readable, and a loop
- * that polls and receives in any order misses none. A loop that receives all messages need not call
- * tr_client_poll. Sometimes the descriptor is readable, once, although there is nothing to do.
+ * that polls and receives in any order misses no message. A loop that receives all messages need
+ * not call tr_client_poll. Sometimes a loop wakes up, once, although there is nothing to do.
  *
- * -1: there is no descriptor, because the client is in a kit, or because the process has no
- * descriptor left. The descriptor is borrowed until the client is freed; do not read from it.
+ * Returns -1 if there is no descriptor: the client is in a kit, or the process has no descriptor
+ * left. The descriptor is borrowed until the client is freed; do not read from it.
  */
 int tr_client_fd(tr_client *client);
 /**
- * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes; 0:
- * now; TR_NEVER: only a message gives it something to do. For a loop that does not use the
- * descriptor. Client's thread. Does not wait.
+ * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes. 0:
+ * there is something to do now. TR_NEVER: there is nothing to do until a message comes. For a loop
+ * that does not use the descriptor. Client's thread. Does not wait.
  */
 tr_time tr_client_timeout(tr_client *client);
 

@@ -40,23 +40,24 @@
  * sleeps. At most one actor of a kind and key runs. The kinds are listed when the system is made:
  * tr_system_options.durable, tr_app.durable.
  *
- * State. It is an ordinary struct that begins as zeros. A stretch is the part of a turn from its
- * start, or a wait, to the next wait, or its end. What a stretch has changed is stored as one
- * commit: the state, and what tr_kv_put, tr_sql and the other verbs below have changed; all of it,
- * or nothing. A stretch that fails stores nothing, and the actor restarts with the state from
- * before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores
- * nothing, also after a migration, and also in a new actor: a key that was only looked at is not
- * stored. A key begins to exist with the first change, with a set-up that changes the state, or
- * with a handler for tr_created that has run, whether or not that changed anything.
+ * State. The state is an ordinary struct that begins as zeros. Waits cut a turn into stretches: a
+ * stretch begins at the start of the turn or after a wait, and ends at the next wait or at the end
+ * of the turn. What a stretch has changed is stored as one commit, all of it or nothing: the state,
+ * and what tr_kv_put, tr_sql and the other verbs below have changed. A stretch that fails stores
+ * nothing, and the actor restarts with the state from before that stretch. So nobody ever sees half
+ * a change. A stretch that changes nothing stores nothing, also after a migration, and also in a
+ * new actor: a key that was only looked at is not stored. A key begins to exist with the first
+ * change, with a set-up that changes the state, or when a handler for tr_created has run, even if
+ * that handler changed nothing.
  *
  * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
- * its changes are on disk, so a reply proves that they are. If the stretch fails, its messages
- * never leave. Many commits share one sync, and a stretch without changes waits only for the
- * earlier stretches of the same actor.
+ * the changes of the stretch are on disk. So a reply proves that they are on disk. If the stretch
+ * fails, its messages never leave. Many commits share one sync, and a stretch without changes waits
+ * only for the earlier stretches of the same actor.
  *
  *     leaves with the commit, in the order of the calls
- *         tr_tell, tr_publish          the message. tr_tell gives TR_OK; if the mailbox is full or closed when the message
- *                                      leaves, it is a dead letter, also with TR_PARK
+ *         tr_tell, tr_publish          the message. tr_tell gives TR_OK. If the mailbox is full or closed when the message
+ *                                      leaves, the message is a dead letter, also with TR_PARK
  *         tr_ask, tr_ask_then          the request. Its timeout counts from the call
  *         tr_reply, tr_reply_to, tr_refuse, tr_forward
  *         tr_stop                      the poison pill
@@ -87,25 +88,26 @@
  *
  * With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND messages leave at once, except after tr_destroy.
  *
- * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers
- * included. A handler with TR_ON(message, handler, .interleaves = true) is no barrier.
+ * Turns. Every handler is a barrier: while it waits, the actor begins no other message, not even
+ * one of a timer. A handler with TR_ON(message, handler, .interleaves = true) is no barrier.
  *
  * Sleep. An actor has work while a turn runs or waits, a message waits to be handled, a message is
  * stashed, or a reply is owed (tr_reply_later) and its ask has not timed out. After 30 s without
  * work (idle_ns) it goes to sleep: it gets a tr_sleeping and then has 15 s (grace_ns) to finish, in
  * which it still handles messages. Then its memory is freed, and its ref refers to a stopped actor.
  * So do not keep the ref: keep the key, and call tr_durable each time. A message that is sent while
- * it falls asleep is handled, or waits for the next start; it is not lost. But another worker or
- * thread may have got the ref just before, and may use it when the actor has stopped. The status is
- * then TR_STOPPED, and tr_durable gives the next ref. tr_ask_key (keys.h) gets the ref, asks, and
- * repeats that if need be. See docs/guide/durable.md.
+ * the actor falls asleep is not lost: it is handled, or waits for the next start. But another
+ * worker or thread may have got the ref just before the end, and may use it when the actor has
+ * stopped. The status is then TR_STOPPED, and tr_durable gives the next ref. tr_ask_key (keys.h)
+ * gets the ref and asks, and does both again if the actor has stopped in between. See
+ * docs/guide/durable.md.
  *
  * Failures. The parent of a durable actor is /system/durable/<kind>, which restarts it. The actor
  * keeps its ref and its messages. A restart is a new generation. tr_kill ends it like a crash:
  * nothing is stored, and there is no tr_sleeping. tr_stop lets it sleep.
  *
- * Other actors cannot use these verbs, except tr_durable and tr_try_durable: they end the turn with
- * TR_NOT_SUPPORTED.
+ * An actor that is not durable can use only tr_durable and tr_try_durable. The other verbs end its
+ * turn with TR_NOT_SUPPORTED.
  */
 #ifndef TROUPE_DURABLE_H
 #define TROUPE_DURABLE_H
@@ -121,41 +123,42 @@ struct tr_durables;
 /* ---- Messages of the runtime to a durable actor. Without a handler they are not sent. ---- */
 
 /**
- * The first message to a key that did not exist. If this turn fails, or the turn of the tr_awake
- * after it, everything that the two have stored is removed, and tr_created comes again. The same
- * happens if the process ends before both turns are over.
+ * The first message to a key that did not exist. If the turn of tr_created fails, or the turn of
+ * the tr_awake after it, everything that these two turns have stored is removed, and tr_created
+ * comes again. The same happens if the process ends before both turns are over.
  */
 TR_MESSAGE(tr_created);
 /** Comes at each start, after tr_created. Other messages wait until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
- * The actor is about to sleep. What its handler changes is stored. It comes before messages that
- * wait, as soon as no turn is a barrier. While its handler waits, messages are handled: it
- * interleaves, as the handler of tr_run does.
+ * The actor is about to sleep. What the handler of tr_sleeping changes is stored. tr_sleeping comes
+ * before messages that wait, as soon as no turn is a barrier. The handler is no barrier itself:
+ * while it waits, the actor handles messages.
  */
 TR_MESSAGE(tr_sleeping);
 /**
- * The actor is about to be destroyed with all that is stored of it. Its handler can still read all
- * of that, except the alarms. It comes at most once: if the process ends before the handler has,
- * the key is gone all the same, and tr_destroying does not come again. So do what must be done in
- * any case before tr_destroy. While the handler waits nothing else begins.
+ * The actor is about to be destroyed with all its stored data. The handler of tr_destroying can
+ * still read these data, except the alarms. tr_destroying comes at most once: if the process ends
+ * before the handler has ended, the key is gone all the same, and tr_destroying does not come
+ * again. So do what must be done in any case before tr_destroy. While the handler waits, the actor
+ * begins no other turn.
  */
 TR_MESSAGE(tr_destroying);
 
 /**
  * The state has changed since the last tr_state_changed, or since the actor woke. Comes once, at
  * the end of the turn that changed the state, however often that turn has waited. The handler
- * belongs to that turn: what it changes is stored with the turn's last stretch and brings no
- * further tr_state_changed, what it sends leaves with that commit, and if it fails, the turn fails.
- * tr_state_changed does not come after a turn that fails, nor after tr_destroying. For changes of
- * the handler of tr_run it comes at the end of the next turn.
+ * belongs to that turn. What it changes is stored with the turn's last stretch, and brings no
+ * further tr_state_changed. What it sends leaves with that commit. If it fails, the turn fails.
+ * tr_state_changed does not come after a turn that fails, nor after tr_destroying. If the handler
+ * of tr_run changes the state, tr_state_changed comes at the end of the next other turn.
  */
 TR_MESSAGE(tr_state_changed);
 
 /**
- * When changes go to the disk. With the last two, replies do not wait for the disk: a crash of the
- * process or the machine, or a tr_kill, loses changes that are not on disk. A handler that fails
- * loses only its own stretch: earlier stretches are stored first.
+ * When changes go to the disk. With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND, replies do not wait for
+ * the disk: a crash of the process or the machine, or a tr_kill, loses changes that are not on
+ * disk. A handler that fails loses only its own stretch: earlier stretches are stored first.
  */
 typedef enum tr_durability {
     TR_SAVE_SYNC, /* changes are stored before any message of the stretch leaves */
@@ -164,7 +167,7 @@ typedef enum tr_durability {
     TR_SAVE_ON_DEMAND, /* changes are stored by tr_save, before sleep, and when a stretch fails */
 } tr_durability;
 
-/** How a state of one version becomes one of the next; TR_MIGRATION makes it. */
+/** How a state of one version becomes a state of the next version; TR_MIGRATION defines it. */
 typedef struct tr_migration {
     uint32_t from; /* the old version; the new one is from + 1 */
     const tr_type *from_type;
@@ -178,27 +181,28 @@ typedef struct tr_durable_options {
     tr_durability durability TR_ZERO; /* 0: TR_SAVE_SYNC */
     tr_time interval_ns TR_ZERO;      /* for TR_SAVE_INTERVAL; 0: 1 s */
     tr_time idle_ns TR_ZERO;          /* after this time without work an actor sleeps; 0: 30 s */
-    tr_time grace_ns TR_ZERO;         /* the longest time from tr_sleeping to the end; 0: 15 s */
-    bool never_sleeps
-        TR_ZERO; /* actors sleep only when the system stops, or by tr_stop or tr_go_to_sleep */
+    tr_time grace_ns TR_ZERO;         /* the longest time from tr_sleeping to the stop; 0: 15 s */
+    /* actors sleep only after tr_stop or tr_go_to_sleep, and when the system stops */
+    bool never_sleeps TR_ZERO;
     /**
      * If a start has failed, or the actor has failed too often, asks that wait for it end with
-     * TR_START_FAILED. The next requests for the key wait until the start is tried again. That is
-     * after retry_ns (0: 100 ms), then after twice as long each time, at most retry_max_ns (0: 30
-     * s). Up to a quarter is added at random.
+     * TR_START_FAILED. The next requests for the key wait until the next attempt to start. The
+     * first delay is retry_ns (0: 100 ms), and each further delay is twice as long, at most
+     * retry_max_ns (0: 30 s). Up to a quarter is added to each delay at random.
      */
     tr_time retry_ns TR_ZERO;
     tr_time retry_max_ns TR_ZERO;
     /**
-     * TR_MIGRATIONS(cart_1): one migration for each version that the next version cannot read. If
-     * the next version only adds fields at the end, none is needed. NULL: none. The result of a
-     * migration must begin with the same fields as the next migration or the state that reads it;
-     * further fields of the reader are zero. Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
+     * TR_MIGRATIONS(cart_1): one migration for each version that the next version cannot read. A
+     * version that only adds fields at the end can read the version before. NULL: no migrations.
+     * The result of a migration must begin with the same fields as the next migration or the state
+     * that reads it; further fields of the reader are zero. Otherwise tr_system_new gives
+     * TR_INVALID_ARGUMENT.
      *
      * If fields of a stored state were moved, renamed or retyped without a new version the actor
-     * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end that the code
-     * does not know are kept when it stores the state. If a message inside the state has such
-     * fields the actor does not start: TR_STALE.
+     * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end of the state
+     * that the code does not know are kept when the state is stored again. If a message inside the
+     * state has such fields the actor does not start: TR_STALE.
      */
     const tr_migration *const *migrations TR_ZERO;
     /**
@@ -209,13 +213,13 @@ typedef struct tr_durable_options {
     const tr_events *events TR_ZERO;
     /**
      * Time to live: a key that has handled no message for this time is destroyed, and gets its
-     * tr_destroying. 0: never. The time is time of the wall clock: it passes also while the actor
-     * sleeps and while no process runs. The key is destroyed at the earliest after this time, and
-     * at the latest a sixteenth of it later, or when a process has the store open again. Its own
-     * alarms and its run handler do not count; a key with a message that waits, a turn that waits
-     * or an owed reply is not destroyed. A key that was stored before its kind had a ttl_ns has
-     * none until its next message. A wall clock that is set forward by mistake makes keys end
-     * early.
+     * tr_destroying. 0: never. The time is that of the wall clock: it passes also while the actor
+     * sleeps and while no process runs. The key is destroyed after this time, at the latest a
+     * sixteenth of it later. If no process has the store open then, it is destroyed when a process
+     * opens the store. The alarms and the run handler of the key do not count as messages. A key
+     * with a message that waits, a turn that waits or an owed reply is not destroyed. A key that
+     * was stored before its kind had a ttl_ns has no time to live until its next message. A wall
+     * clock that is set forward by mistake makes keys end early.
      */
     tr_time ttl_ns TR_ZERO;
     /**
@@ -230,7 +234,7 @@ typedef struct tr_durable_options {
     tr_retry alarm_retry TR_ZERO; /* for alarms without a policy of their own, see retry.h */
 } tr_durable_options;
 
-/** A kind of durable actors; TR_DURABLE makes it. */
+/** A kind of durable actors; TR_DURABLE defines it. */
 typedef struct tr_durable_kind {
     size_t size; /* sizeof(tr_durable_kind) */
     const char *name;
@@ -257,8 +261,8 @@ typedef struct tr_durable_kind {
  * At file scope.
  *
  * Both states are messages. *to begins as zeros. It may point to memory of *from or of tr_alloc. If
- * the function returns another status than TR_OK the actor does not start. Several migrations in a
- * row lead from the oldest version to the newest.
+ * the function returns another status than TR_OK, the actor does not start. Migrations run one
+ * after the other, from the stored version to the newest.
  */
 #define TR_MIGRATION(name, version, from, to, function)                                            \
     TR_MIGRATION_(name, version, from, to, function)
@@ -276,8 +280,8 @@ typedef struct tr_durable_kind {
  * Returns the present ref of a durable actor, a `cart_ref`: tr_durable(self, cart, "user-42").
  * In a turn. Does not wait.
  *
- * If the actor sleeps it wakes, and messages to it wait until it has. If it never existed it is
- * made. Ends the turn where tr_try_durable returns an error.
+ * If the actor sleeps, it wakes, and messages to it wait until it has started. If the actor never
+ * existed, it is made. If tr_try_durable would return an error, ends the turn instead.
  */
 #define tr_durable(self, actor, key) TR_DURABLE_REF_(self, actor, TR_DURABLE_KEY_(key))
 /**
@@ -285,10 +289,11 @@ typedef struct tr_durable_kind {
  * only.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does
- * not have this kind. TR_DESTROYING: the actor is being destroyed; after that it can be made again.
- * TR_STOPPING: the actor sleeps and the system shuts down; in a turn only after the shutdown has
- * put durable actors to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
+ * TR_INVALID_ARGUMENT: no key, or a key of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system
+ * does not have this kind. TR_DESTROYING: the actor is being destroyed; afterwards the key can be
+ * used again. TR_STOPPING: the actor sleeps and the system shuts down. In a turn this status comes
+ * only after the shutdown has put durable actors to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY,
+ * TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
     TR_SPEAKER_(from, try_durable)                                                                 \
@@ -304,11 +309,12 @@ typedef struct tr_durable_kind {
  * These begin a block of a turn: TR_WAIT_UNTIL(self, "flush") { tr_await(self, asked); }
  * In a turn. Does not wait.
  *
- * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL it
- * does not: the actor may begin to sleep, but its grace does not end before the block has. Use such
- * a block for work that is to be finished in the grace. TR_KEEP_AWAKE(self, "receipt") { ... }
- * gives a part of the turn a name, for tr_actor_why and for the warning at the end of a grace. The
- * effect of both ends with the block, however the block ends.
+ * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL the
+ * turn does not keep it awake: the actor may begin to sleep, but it does not stop before the block
+ * has ended or the grace is over. Use such a block for work that is to be finished in the grace.
+ * TR_KEEP_AWAKE(self, "receipt") { ... } gives a part of the turn a name, for tr_actor_why and for
+ * the warning at the end of a grace. The effect of either macro ends with its block, however the
+ * block ends.
  */
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
@@ -318,10 +324,10 @@ typedef struct tr_durable_kind {
  * In a turn. Does not wait.
  *
  * The item is copied. What it points to must live as long as the state: use tr_strdup. A list that
- * tr_append has made grows in its block; when the block is full it moves, and the old one is freed.
- * Any other list is copied into such a block first: one of the loaded state, of tr_alloc, or a
- * constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, or TR_INVALID_ARGUMENT: the count of the
- * list is more than its block holds.
+ * tr_append has made is in a block with space to grow. When the block is full, the list moves to a
+ * larger one, and the old block is freed. Any other list is copied into such a block first: a list
+ * of the loaded state, of tr_alloc, or a constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE,
+ * or TR_INVALID_ARGUMENT, which means that the count of the list is more than its block holds.
  */
 #define tr_append(self, list, item) TR_APPEND_(tr_self_append, self, list, item)
 /**
@@ -329,15 +335,16 @@ typedef struct tr_durable_kind {
  * In a turn. Does not wait.
  *
  * A list that tr_append has not made is copied first, as by tr_append. The item is copied. What the
- * old item points to stays: give its strings to tr_free. Ends the turn as tr_append does, and with
- * TR_INVALID_ARGUMENT: the list has no item of that index.
+ * old item points to is not freed: give its strings to tr_free. Ends the turn as tr_append does,
+ * and with TR_INVALID_ARGUMENT if the list has no item of that index.
  */
 #define tr_replace(self, list, index, item) TR_REPLACE_(self, list, index, item)
 /**
  * Removes an item of a list of the state: tr_remove(self, cart->items, 2). Later items move up. In
  * a turn. Does not wait.
  *
- * A list that tr_append has not made is copied first, and errors end the turn, as with tr_replace.
+ * As with tr_replace, a list that tr_append has not made is copied first, and an error ends the
+ * turn.
  */
 #define tr_remove(self, list, index) TR_REMOVE_(self, list, index)
 
@@ -356,7 +363,8 @@ tr_bytes tr_key(tr_self *self);
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
 /**
- * Whether the actor was asked to sleep or to end: its grace has begun. In a turn. Does not
+ * Returns whether the grace of the actor has begun: it was asked to sleep or to end. In a turn.
+ * Does not
  * wait.
  */
 bool tr_is_aborted(const tr_self *self);
@@ -370,15 +378,15 @@ bool tr_is_aborted(const tr_self *self);
  */
 TR_MUST_CHECK tr_status tr_abort_wait(tr_self *self, tr_time timeout_ns);
 /**
- * Whether the time of the grace is over. If the turn waits then, the wait ends with TR_CANCELLED,
- * as after a tr_kill, and what the turn changes after that is not stored: it can only clean up. A
- * handler that computes during the grace can ask from time to time.
+ * Returns whether the time of the grace is over. A turn that waits at that time gets TR_CANCELLED,
+ * as after a tr_kill. What the turn changes afterwards is not stored: it can only clean up. A
+ * handler that computes during the grace can call this function from time to time.
  * In a turn. Does not wait.
  */
 bool tr_deadline_fired(const tr_self *self);
 /**
- * Returns how many graces of the system's durable actors have ended by their deadline, before all
- * work was done. The log has a warning for each.
+ * Returns how often the grace of a durable actor of this system has ended at its deadline, before
+ * all work was done. The log has a warning for each time.
  * Any thread. Does not wait.
  */
 uint64_t tr_durable_timeouts(const tr_system *system);
@@ -390,8 +398,8 @@ uint64_t tr_durable_timeouts(const tr_system *system);
  * has its grace.
  * In a turn. Does not wait.
  *
- * TR_OK, also a second time, which changes nothing; TR_STARTING: it has not started; TR_STOPPING:
- * it is falling asleep, or is to be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
+ * TR_OK, also for a second call, which changes nothing; TR_STARTING: the actor has not started;
+ * TR_STOPPING: it is falling asleep, or is to be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
  */
 tr_status tr_go_to_sleep(tr_self *self);
 /**
@@ -435,13 +443,13 @@ TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
  */
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value);
 /**
- * Removes a key and its value, if the key is there. Ends the turn as tr_kv_put does. In a turn.
- * Does not wait.
+ * Removes the value of a key, if there is one. Ends the turn as tr_kv_put does. In a turn. Does not
+ * wait.
  */
 void tr_kv_delete(tr_self *self, tr_bytes key);
 /**
- * Reads the value of a key into memory of this turn. Returns false if the key has no value. Values
- * that this stretch has put are seen.
+ * Reads the value of a key into memory of this turn. Returns false if the key has no value. Sees
+ * the values that this stretch has put.
  * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
  * Ends the turn with TR_STORE_CORRUPT, TR_STORE_FAILED or TR_NO_MEMORY.
@@ -454,8 +462,8 @@ typedef struct tr_kv {
     tr_bytes value;
 } tr_kv;
 /**
- * Lists the pairs whose keys begin with `prefix`, in the order of their bytes, from the key `from`
- * on, at most `max`. Returns how many.
+ * Lists the pairs whose keys begin with `prefix`, in the order of their bytes, beginning with the
+ * key `from`, at most `max` pairs. Returns how many pairs it has listed.
  * In a turn. May wait: as tr_kv_get does.
  *
  * The pairs are in memory of this turn. An empty prefix or `from` is no bound. Ends the turn as
@@ -466,7 +474,8 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **p
 /* ---- Keeping an actor awake: see TR_KEEP_AWAKE. ---- */
 
 /**
- * What TR_KEEP_AWAKE and TR_WAIT_UNTIL make. It ends with its block, at the latest with the turn.
+ * What TR_KEEP_AWAKE and TR_WAIT_UNTIL keep in a variable of the block. It ends with the block, at
+ * the latest with the turn.
  */
 typedef struct tr_hold {
     tr_self *self;
@@ -479,7 +488,10 @@ void tr_hold_release(tr_hold *hold);
 /** See tr_append. In a turn. Does not wait. */
 const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
                            const void *item);
-/** See tr_replace, and with `item` NULL tr_remove. In a turn. Does not wait. */
+/**
+ * The function of tr_replace. If `item` is NULL, the function of tr_remove. In a turn. Does not
+ * wait.
+ */
 const void *tr_self_replace(tr_self *self, const void *items, size_t count, size_t size,
                             size_t index, const void *item);
 /** See tr_try_durable. In a turn. Does not wait. */
@@ -491,14 +503,14 @@ TR_MUST_CHECK tr_status tr_client_try_durable(tr_client *client, const tr_durabl
 /** See tr_durable. In a turn. Does not wait. */
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key);
 /**
- * Starts the durable kinds of a system: the member `start` of tr_durables. For tr_system_new only.
- * One thread. May wait: opens the store.
+ * Starts the durable kinds of a system. Only tr_system_new calls it, by the member `start` of
+ * tr_durables. One thread. May wait: opens the store.
  */
 tr_status tr_durable_start(tr_system *system, const struct tr_durables *durables,
                            const char *store);
 TR_END_C
 
-/** The kinds of a system; TR_DURABLES makes it. */
+/** The kinds of a system; TR_DURABLES defines them. */
 typedef struct tr_durables {
     size_t size; /* sizeof(tr_durables) */
     tr_status (*start)(tr_system *system, const struct tr_durables *durables, const char *store);

@@ -54,12 +54,12 @@
  * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast
  * is lost when the actor sleeps, or ends up in the next snapshot.
  *
- * Snapshots are made automatically, see TR_SNAPSHOTS. A start without a snapshot, or with a damaged
- * one, uses an older one or all events. If there is an event that the code does not know or cannot
- * read, the actor does not start, and the log names the event; nothing is lost.
+ * Snapshots are made automatically, see TR_SNAPSHOTS. If the newest snapshot is damaged, a start
+ * uses an older one. Without a snapshot it uses all events. If there is an event that the code does
+ * not know or cannot read, the actor does not start, and the log names the event; nothing is lost.
  *
- * A kind that had a state before it had events begins with that state. There is no way back: an
- * actor that has events does not start if its kind has none.
+ * If a kind stored its state before it had events, its actors begin with the stored state. There is
+ * no way back: an actor that has stored events does not start if its kind no longer has `events`.
  */
 #ifndef TROUPE_EVENT_H
 #define TROUPE_EVENT_H
@@ -69,8 +69,8 @@
 struct tr_migration;
 
 /**
- * Memory for what the state points to, in an apply function: the event itself is valid only for the
- * call. The memory lives as long as the incarnation.
+ * Gives an apply function memory for what the state points to, because the event itself is valid
+ * only for the call. The memory lives as long as the incarnation.
  */
 typedef struct tr_memory tr_memory;
 
@@ -81,7 +81,7 @@ typedef struct tr_event {
     const void *data TR_ZERO;    /* valid until the next tr_event_next or wait */
 } tr_event;
 
-/** The members of TR_SNAPSHOTS. All zero is the default. */
+/** When snapshots are made: the members of TR_SNAPSHOTS. All zero is the default. */
 typedef struct tr_snapshots {
     uint32_t every TR_ZERO;    /* events between two snapshots; 0: TR_SNAPSHOT_EVERY */
     uint32_t kept TR_ZERO;     /* how many snapshots are kept; 0: 2; at most TR_SNAPSHOTS_MAX */
@@ -103,11 +103,11 @@ typedef struct tr_snapshots {
  * The function's parameters are (state *), (state *, const struct <event> *) or (state *, const
  * struct <event> *, tr_memory *). It returns nothing.
  *
- * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the event has
- * changed. Fields may be added at its end without a new version; older events have zeros there. For
- * any other change each version that the next one cannot read has a TR_MIGRATION, from the event of
- * that version to the next. If an event is newer than the code, the actor does not start: TR_STALE;
- * if its fields were moved, renamed or retyped without a new version: TR_WRONG_SHAPE.
+ * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the struct of
+ * the event has changed. Fields may be added at its end without a new version; older events have
+ * zeros there. Any other change needs a new version, and a TR_MIGRATION from the version before. If
+ * an event is newer than the code, the actor does not start: TR_STALE. If fields were moved,
+ * renamed or retyped without a new version, it does not start either: TR_WRONG_SHAPE.
  */
 #define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
@@ -115,24 +115,24 @@ typedef struct tr_snapshots {
  * when the event is replayed.
  * A clause of TR_EVENTS.
  *
- * The handler is like one of TR_ON, with a const state, which may include later events. Each call
- * is a turn of its own, which may begin while another turn of the actor waits. The calls come in
- * the order of the events, one after the other. At most once: it does not come if the process or
- * the actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
- * tr_persist.
+ * The handler is like a handler of TR_ON, with a const state, which may include later events. Each
+ * call is a turn of its own, which may begin while another turn of the actor waits. The calls come
+ * in the order of the events, one after the other. If the process or the actor ends first, the call
+ * never comes. If the work must not be lost, set an alarm or push it to a queue beside tr_persist.
  */
 #define TR_ON_STORED(event, ...) (TR_CLAUSE_STORED, event, __VA_ARGS__, )
 /** TR_SNAPSHOTS(.every = 500, .kept = 3): members of tr_snapshots. A clause of TR_EVENTS. */
 #define TR_SNAPSHOTS(...) (TR_CLAUSE_SNAPSHOTS, __VA_ARGS__)
 
 /**
- * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Returns its
- * number.
+ * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Returns the
+ * number of the event.
  * In a turn. Does not wait.
  *
- * The event is copied. Ends the turn with TR_WRONG_TYPE: not an event of this kind; TR_TOO_LARGE:
- * more than TR_EVENT_MAX bytes; TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX;
- * TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
+ * The event is copied. Ends the turn with TR_WRONG_TYPE: it is no event of this kind; TR_TOO_LARGE:
+ * it has more than TR_EVENT_MAX bytes; TR_LIMIT: more than TR_EVENTS_HELD_BYTES_MAX bytes are not
+ * on disk yet; TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN,
+ * TR_CANCELLED.
  */
 #define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__, )
 /**
@@ -143,14 +143,15 @@ typedef struct tr_snapshots {
 #define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__, )
 
 /**
- * Returns the data of a tr_event as a `const struct <event> *`; NULL: it is another event.
+ * Returns the data of a tr_event as a `const struct <event> *`, or NULL if it is an event of
+ * another type.
  * Any thread. Does not wait.
  */
 #define TR_EVENT_AS(event, m) TR_EVENT_AS_(event, m)
 
 /**
- * Adds an item to a list of the state, in an apply function, as tr_append does. Copy what the item
- * points to with tr_memory_strdup.
+ * Adds an item to a list of the state as tr_append does, but in an apply function. Copy what the
+ * item points to with tr_memory_strdup.
  * In a turn. Does not wait.
  */
 #define tr_memory_append(memory, list, item) TR_APPEND_(tr_memory_append_, memory, list, item)
@@ -161,21 +162,21 @@ TR_BEGIN_C
  * true and overwrites *event with the event that it read, or returns false if there is no later
  * event. In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
- * To begin after an event: tr_event event = {.sequence = number}. All persisted events can be read,
- * on disk or not, from the first that was not dropped. Ends the turn as tr_kv_get does, and with
- * TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: an event that is newer than the
- * code.
+ * To begin after the event with a certain number: tr_event event = {.sequence = number}. All
+ * persisted events can be read, on disk or not, from the first that was not dropped. Ends the turn
+ * as tr_kv_get does, and with TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: an
+ * event that is newer than the code.
  */
 bool tr_event_next(tr_self *self, tr_event *event);
 /**
- * Returns the number of the last event, dropped events counted; 0: there was no event. Only
- * tr_destroy makes the number smaller.
+ * Returns the number of the last event, or 0 if there was never an event. Events that were dropped
+ * count. Only tr_destroy makes the number smaller.
  * In a turn. Does not wait.
  */
 uint64_t tr_event_last(tr_self *self);
 /**
- * Makes a snapshot of the present state, stored with the commit of this stretch. It does nothing if
- * there is no event since the last snapshot.
+ * Makes a snapshot of the present state, which is stored with the commit of this stretch. Does
+ * nothing if there is no event since the last snapshot.
  * In a turn. Does not wait.
  *
  * Ends the turn with TR_TOO_LARGE (TR_STATE_MAX), TR_BAD_DATA or TR_NO_MEMORY.
@@ -208,7 +209,7 @@ typedef struct tr_event_row {
     const tr_type *type;
     void (*apply)(void *state, const void *event, tr_memory *memory);
     tr_next (*stored)(tr_self *self, void *state, const void *event);
-    const char *name;         /* of the function */
+    const char *name;         /* name of the function */
     uint32_t version TR_ZERO; /* 0: 1 */
     const struct tr_migration *const *migrations TR_ZERO;
 } tr_event_row;

@@ -43,14 +43,14 @@
  *
  * A filter is a constant table of functions, and a state for each channel. It has no socket, no
  * clock and no actor: it gets bytes and puts bytes into sinks, so it can be tested without a
- * network. The worker of the channel calls the functions, one at a time for each channel; another
- * channel may be in the same functions on another worker.
+ * network. The worker of the channel calls the functions, one at a time for each channel. Another
+ * worker may call the same functions for another channel at the same time.
  *
- * Order. TR_FILTERS(&a, &b): a is next to the socket, b next to the framing; what comes passes a, then b, and what is
- * written passes b, then a. The PROXY header and TLS are nearer to the socket than all filters of an endpoint.
- * tr_add_filter puts a filter next to the framing. TLS and the PROXY header are filters of the runtime: tr_start_tls adds
- * TLS, which stays until the channel ends; .has_proxy_header alone adds the other one, because the header stands before all
- * other bytes, and that filter removes itself when it has read the header.
+ * Order. With TR_FILTERS(&a, &b), a is next to the socket, and b is next to the framing. Input passes a, then b; output
+ * passes b, then a. tr_add_filter puts a filter next to the framing. TLS and the reader of the PROXY header are filters
+ * of the runtime, and nearer to the socket than all filters of an endpoint. tr_start_tls adds TLS, which stays until
+ * the channel ends. Only .has_proxy_header adds the reader of the PROXY header, because the header stands before all
+ * other bytes. That filter removes itself when it has read the header.
  *
  * The end. If a function returns another status than TR_OK, the channel ends with that status, and
  * the text of tr_closed names the filter. What the filter has already put into `out` is sent.
@@ -69,10 +69,10 @@ typedef struct tr_sink tr_sink;
 typedef struct tr_filter {
     const char *name;           /* for texts of errors; required */
     size_t state_size TR_ZERO;  /* bytes of the state of each channel; the state begins as zeros */
-    const void *option TR_ZERO; /* belongs to the filter; `open` gets it */
+    const void *option TR_ZERO; /* a setting of the filter, which `open` gets */
     /**
-     * Begins. Called when the filters nearer to the socket are open. If the filter begins a
-     * handshake, it puts its first bytes into `out`.
+     * Begins the work of the filter. Called when the filters nearer to the socket are open. If the
+     * filter begins a handshake, it puts its first bytes into `out`.
      */
     tr_status (*open)(void *state, const void *option, tr_sink *out) TR_ZERO;
     /**
@@ -94,11 +94,14 @@ typedef struct tr_filter {
     tr_status (*finish)(void *state, tr_sink *out) TR_ZERO;
     /**
      * Says what the end of the other side means here. TR_CLOSED: an end in order. TR_RESET,
-     * TR_BAD_DATA: something is missing. Without this function it is TR_CLOSED, or TR_RESET if
-     * there are bytes that the filter did not take.
+     * TR_BAD_DATA: something is missing. Without this function, the end means TR_RESET if there are
+     * bytes that the filter did not take, else TR_CLOSED.
      */
     tr_status (*input_end)(void *state) TR_ZERO;
-    /** Whether bytes of the actor may pass, such as after a handshake. Until then they wait. NULL: they may always. */
+    /**
+     * Returns whether bytes of the actor may pass, for instance because a handshake is over. Until
+     * then they wait. NULL: they may always pass.
+     */
     bool (*is_open)(const void *state) TR_ZERO;
     /**
      * Frees what the state holds. Called once, if `open` was called, when the filter is removed or
@@ -117,18 +120,21 @@ typedef struct tr_filters {
 
 TR_BEGIN_C
 /**
- * Appends a copy of the bytes to a sink. TR_NO_MEMORY. TR_TOO_LARGE: this call of the filter has put more than
- * TR_FILTER_PUT_MAX bytes. A filter returns this status.
+ * Appends a copy of the bytes to a sink. TR_OK; TR_NO_MEMORY; TR_TOO_LARGE: the filter has put more than
+ * TR_FILTER_PUT_MAX bytes in one call. If the status is an error, the filter returns it.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_sink_put(tr_sink *sink, tr_bytes bytes);
 /**
- * Returns `size` bytes at the end of a sink, to be filled in place; tr_sink_commit says how many they became. NULL: out
- * of memory, or more than TR_FILTER_PUT_MAX.
+ * Returns memory for `size` bytes at the end of a sink, which the filter fills; then tr_sink_commit says how many bytes
+ * it has filled. Returns NULL if there is no memory, or if it would be more than TR_FILTER_PUT_MAX bytes.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK void *tr_sink_reserve(tr_sink *sink, size_t size);
-/** Puts the first `size` bytes of what tr_sink_reserve has returned. In a turn. Does not wait. */
+/**
+ * Appends the first `size` bytes of the memory that tr_sink_reserve has returned. In a turn. Does
+ * not wait.
+ */
 void tr_sink_commit(tr_sink *sink, size_t size);
 TR_END_C
 

@@ -37,10 +37,10 @@
  * ```
  *
  *     POST /actors/{kind}/{key}/{message}      fields as JSON; the answer is the reply, as JSON
- *     GET  /actors/{kind}/{key}/{message}      the same with fields from the query, of messages in TR_BY_GET
+ *     GET  /actors/{kind}/{key}/{message}      the same for messages in TR_BY_GET, with fields from the query
  *     GET  /actors/{kind}/{key}/events         what the actor broadcasts, as text/event-stream; Last-Event-ID, or ?last=, is
  *                                              the number of the last event that the client has seen.
- *                                              The first event is tr_open, or tr_gap if some are missing
+ *                                              The first event is tr_open, or tr_gap if some events are missing
  *     GET  /actors/{kind}/{key}                a WebSocket: {"id":1,"ask":"say","with":{...}} is answered by
  *                                              {"id":1,"reply":{...}} or {"id":1,"error":{...}}; without an id there is no
  *                                              answer. "key" is as Idempotency-Key. Events are
@@ -62,9 +62,9 @@
  *
  * Errors are {"error":{"code":"actor/destroying","message":"...","status":409}}: codes are stable,
  * message texts are not.
- *     400 request/bad_json       the body is no JSON, or no such message; the text names
- *                                the field
- *         request/bad_field      a field of the query
+ *     400 request/bad_json       the body is no JSON, or does not fit the message; the text
+ *                                names the field
+ *         request/bad_field      a field of the query is wrong
  *         request/bad_key        the key of the actor, or of Idempotency-Key, is empty or too long
  *         request/malformed      the body cannot be read, or the handshake of a WebSocket is wrong
  *     401 request/unauthorized   403 request/forbidden   the guard says so
@@ -76,13 +76,14 @@
  *         request/key_begun      the first request of this key has stored a part, and has no answer
  *     413 request/too_large      415 request/bad_encoding: a Content-Encoding that is not read
  *     422 actor/refused          with "reason", the code of tr_refuse, and its text
- *     426 request/no_websocket   the path of a WebSocket was asked for without an upgrade, and the guard would allow it; or
- *                                by another version of the WebSocket protocol
+ *     426 request/no_websocket   the request is for the path of a WebSocket, but asks for no upgrade, or for another
+ *                                version of the protocol; it comes only if the guard would allow the request
  *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
  *     500 actor/failed           without a message text
  *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed   server/busy: out of memory
- * Every answer has the id of its cause, X-Troupe-Causal, in hexadecimal: tr_causal_id of all that it caused. Both hold for
- * every request whose path is below /actors. A request whose head cannot be read has no path: its error is that of all HTTP.
+ * Every answer has the header X-Troupe-Causal, a number in hexadecimal: the tr_causal_id of all messages that the
+ * request has caused. These errors and this header are for every request whose path is below /actors. A request whose
+ * head cannot be read has no path; its error has the form of all other HTTP errors.
  *
  * Pages of other origins. A request is refused if its Origin is neither its own Host nor listed in
  * .origins of tr_http_options. Those that are listed may read answers (CORS), and preflights are
@@ -97,10 +98,10 @@
 /* ---- Callers. ---- */
 
 /**
- * A caller, as a guard knows it: what a guard replies. A name may be empty. More than `per_minute`
- * requests of one name in a minute are refused with 429; 0: no limit. A guard that does not decide
- * by the message may set `is_for_connection`: the guard is not asked again for the messages of the
- * WebSocket that it has allowed.
+ * The reply of a guard, which names the caller. The name of a caller may be empty. More than
+ * `per_minute` requests of one name in a minute are refused with 429; 0: no limit. A guard that
+ * does not decide by the message may set `is_for_connection`: the guard is not asked again for the
+ * messages of the WebSocket that it has allowed.
  */
 TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connection));
 /**
@@ -108,9 +109,9 @@ TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connect
  * refusal with the code 401 is answered with 401, any other with 403. `message` is the message that
  * the path names, "events" for a stream of events, and "" for a WebSocket that begins. The guard is
  * also asked for each message of a WebSocket, with the name of the message and the headers with
- * which the WebSocket began. The caller stays the one who began the WebSocket. `authorization` and
- * `cookie` are these headers, or NULL. The parameter "token" of the query is taken as "Bearer ..."
- * where the header is missing.
+ * which the WebSocket began. The caller remains the one who began the WebSocket. `authorization`
+ * and `cookie` are the headers of these names, or NULL. If the header Authorization is missing, the
+ * parameter "token" of the query takes its place, as "Bearer ...".
  */
 TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
            (str, authorization), (str, cookie), (address, peer));
@@ -128,31 +129,31 @@ typedef struct tr_connection_id {
 #define TR_FIELD_TYPE_connection TR_SCALAR_(tr_connection_id, U64)
 
 /**
- * Somebody has connected. `caller` is who the guard says it is, or NULL, `query` what is behind '?' in the path, not
- * decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message all connections
- * are taken. If the process ends while the handler waits, what the handler has stored before the wait stays, and the handler
- * runs again when the actor next wakes, before the tr_disconnected of this connection, which is lost by then: tr_send returns
- * TR_CLOSED. What must happen once therefore stands behind the last wait. If the handler fails after a wait,
- * tr_disconnected comes, and the handler does not run again.
+ * Somebody has connected. `caller` is the name that the guard has given, or NULL. `query` is the part of the path
+ * behind '?', not decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message, all
+ * connections are accepted. If the process ends while the handler waits, what the handler has stored before the wait
+ * stays, and the connection is lost. When the actor next wakes, the handler runs again, and tr_send to the connection
+ * returns TR_CLOSED; then tr_disconnected comes. So what must happen only once belongs behind the last wait. If the
+ * handler fails after a wait, tr_disconnected comes, and the handler does not run again.
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
  * A connection has ended. Comes once for each tr_connected that was not refused. `code` is the code
  * of the close: 1000 or 1001 if the client closed the connection, 1006 if the connection was lost.
  * If the process ends, its connections are lost: the actor gets this message for each of them when
- * it next wakes, before other mail. What was kept with the connection can still be read. If a crash
- * interrupts the handler, the handler runs again. What must happen once therefore stands behind its last wait.
+ * it next wakes, before other mail. What was kept with the connection can still be read. If a crash interrupts the
+ * handler, the handler runs again. So what must happen only once belongs behind its last wait.
  */
 TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));
 
 /* ---- What is exposed. ---- */
 
 typedef struct tr_exposed_message {
-    const tr_type *type; /* NULL: the end */
+    const tr_type *type; /* NULL ends the table */
     bool is_by_get;
 } tr_exposed_message;
 
-/** What TR_EXPOSE makes. */
+/** What TR_EXPOSE defines: the messages of a kind that may come from outside. */
 typedef struct tr_exposed {
     size_t size; /* sizeof(tr_exposed) */
     const tr_durable_kind *kind;
@@ -161,20 +162,20 @@ typedef struct tr_exposed {
 
 /**
  * Says which requests may come from outside: TR_EXPOSE(cart, add_item, checkout, TR_BY_GET(show)).
- * They are requests of TR_ACTOR(cart, ...). TR_EXPOSE stands in the file of TR_DURABLE, or in one
- * that declares the kind. At file scope.
+ * The requests are those of TR_ACTOR(cart, ...). TR_EXPOSE stands in the file of TR_DURABLE, or in
+ * a file with TR_DURABLE_DECLARE. At file scope.
  */
 #define TR_EXPOSE(actor, ...) TR_EXPOSE_(actor, __VA_ARGS__)
 /**
- * A request that may also come by GET, with fields from the query: it must not change anything.
- * Stands in TR_EXPOSE. At file scope.
+ * An item of TR_EXPOSE: a request that may also come by GET, with fields from the query. Its
+ * handler must not change anything. At file scope.
  */
 #define TR_BY_GET(message) (message)
 
 /**
- * TR_GATEWAY(cart): one for each kind, beside TR_GET and similar clauses. The sessions of this behavior answer for the
- * paths below /actors/cart. TR_GATEWAY(cart, find_guard): `tr_guard_ref find_guard(tr_self *self, state *state)`
- * returns the guard that is asked first.
+ * TR_GATEWAY(cart): the sessions of this behavior answer requests for the paths below /actors/cart. There is one such
+ * clause for each kind, beside TR_GET and similar clauses. TR_GATEWAY(cart, find_guard): `tr_guard_ref
+ * find_guard(tr_self *self, state *state)` returns the guard, which is asked before each request.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_GATEWAY(...) (TR_CLAUSE_GATEWAY, __VA_ARGS__, , )
@@ -185,7 +186,10 @@ typedef struct tr_exposed {
  * In a turn. Does not wait.
  */
 #define tr_gateway(self, at, ...) TR_GATEWAY_OPEN_(self, at, TR_NOBODY, __VA_ARGS__)
-/** As tr_gateway, with a tr_guard_ref that is asked before each request, and each message of a WebSocket. In a turn. Does not wait. */
+/**
+ * As tr_gateway, with a tr_guard_ref: the guard is asked before each request, and before each
+ * message of a WebSocket. In a turn. Does not wait.
+ */
 #define tr_gateway_guarded(self, at, guard, ...)                                                   \
     TR_GATEWAY_OPEN_(self, at, tr_any(guard), __VA_ARGS__)
 /**
@@ -200,16 +204,17 @@ typedef struct tr_exposed {
 /* ---- In a handler of a durable actor. What is sent leaves when the stretch is on disk. ---- */
 
 /**
- * Sends an event to all connections: tr_broadcast(self, said, .who = "anna", .text = "hi"). It is
- * numbered, and the last TR_CONNECTION_EVENTS_KEPT are stored: a client that connects again gets
- * the events that it has missed, or learns that some of them are no longer kept. More than
- * TR_CONNECTION_EVENT_MAX bytes of JSON end the turn with TR_TOO_LARGE. In a turn. Does not wait.
+ * Sends an event to all connections: tr_broadcast(self, said, .who = "anna", .text = "hi"). Events
+ * are numbered, and the last TR_CONNECTION_EVENTS_KEPT events are stored: a client that connects
+ * again gets the events that it has missed, or learns that some of them are no longer stored. An
+ * event of more than TR_CONNECTION_EVENT_MAX bytes of JSON ends the turn with TR_TOO_LARGE. In a
+ * turn. Does not wait.
  */
 #define tr_broadcast(self, ...)                                                                    \
     TR_SEND_EVENT_(self, 0, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
- * Sends an event to one connection: tr_send(self, connection, said, .text = "hi"). It has no number, and is not sent
- * again. Returns TR_OK, or TR_CLOSED: there is no such connection.
+ * Sends an event to one connection: tr_send(self, connection, said, .text = "hi"). This event has no number, and is not
+ * sent again. Returns TR_OK, or TR_CLOSED if there is no such connection.
  * In a turn. Does not wait.
  */
 #define tr_send(self, connection, ...)                                                             \
@@ -218,29 +223,36 @@ typedef struct tr_exposed {
                    TR_PP_HEAD(__VA_ARGS__),                                                        \
                    TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
- * Keeps a message with a connection, stored with the state: tr_connection_keep(self, tr_from(self), member, .name = "anna").
- * It replaces what was kept. More than TR_CONNECTION_KEPT_MAX bytes end the turn with TR_TOO_LARGE. Does nothing if the
- * connection is gone.
+ * Keeps a message with a connection, stored with the state: tr_connection_keep(self, tr_from(self), member, .name =
+ * "anna"). The message replaces the one that was kept before. A message of more than TR_CONNECTION_KEPT_MAX bytes ends
+ * the turn with TR_TOO_LARGE. Does nothing if the connection has ended.
  * In a turn. Does not wait.
  */
 #define tr_connection_keep(self, connection, ...)                                                  \
     TR_CONNECTION_KEEP_(self, connection, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
- * Returns what is kept, a `const struct member *`, until the turn ends. NULL: nothing of that type is kept, or the
- * connection is gone.
+ * Returns the message that is kept with a connection, a `const struct member *`, borrowed until the turn ends. Returns
+ * NULL if no message of that type is kept, or if the connection is gone.
  * In a turn. Does not wait.
  */
 #define tr_connection_kept(self, connection, m)                                                    \
     ((const struct m *)tr_self_connection_kept(self, connection, &tr_type_##m))
 
 TR_BEGIN_C
-/** Returns the connection from which the message of this turn came; none: it came from an actor, or by POST or GET. In a turn. Does not wait. */
+/**
+ * Returns the connection from which the message of this turn came. All zero: it came from an actor,
+ * or by POST or GET. In a turn. Does not wait.
+ */
 tr_connection_id tr_from(const tr_self *self);
-/** Copies up to `max` connections, the oldest first, and returns how many there are. In a turn. Does not wait. */
+/**
+ * Copies up to `max` connections of this actor, the oldest first, and returns how many connections
+ * it has. In a turn. Does not wait.
+ */
 size_t tr_connections(tr_self *self, tr_connection_id *connections, size_t max);
 /**
- * Ends a connection, with a code of WebSocket: 1000, 1001, 1007 to 1014 or 3000 to 4999; others end
- * the turn. The actor gets tr_disconnected when the connection has ended. In a turn. Does not wait.
+ * Ends a connection, with a code of WebSocket: 1000, 1001, 1007 to 1014 or 3000 to 4999; any other
+ * code ends the turn. The actor gets tr_disconnected when the connection has ended. In a turn. Does
+ * not wait.
  */
 void tr_disconnect(tr_self *self, tr_connection_id connection, int code, const char *words);
 /**

@@ -39,23 +39,26 @@
  * }
  * ```
  *
- * The ref is used like the ref of one actor: it has the same type, and takes messages and requests;
- * the group can be watched, stopped, suspended, named and found. A message goes directly from its sender to a member, which
- * is chosen on the sender's thread. There is no actor in between that all messages pass.
+ * The ref of a group is used like the ref of one actor: it has the same type, and takes messages and requests; the
+ * group can be watched, stopped, suspended, named and found. The sender's thread chooses a member, and the message goes
+ * directly to that member, not through another actor.
  *
  * Which member gets a message
- *     group, tr_tell      the members in turn; each worker counts for itself; all clients share
- *                         one count
- *     group, tr_ask       a member on the worker of the asking actor, in turn if there are several; if there is
- *                         none, as tr_tell
- *     router              the member for the key of the message: the same key, the same member
+ *     group, tr_tell      the members in turn. Each worker has a count of its own, and all clients
+ *                         share one count
+ *     group, tr_ask       a member on the worker of the asking actor; if there are several, these in
+ *                         turn. If there is none, as tr_tell
+ *     router              the member that has the key of the message: the same key always goes to
+ *                         the same member
  * A router spreads keys by a consistent hash. When a member is gone its keys go to the others, and
  * no other key changes its member. Which member has a key differs from one system to the next.
  *
  * If that member cannot take the message
- *     stopped     the next member gets it; in a router the one that has the key from now on
- *     full        in a group the next member with capacity; if there is none, the overflow of the member whose
- *                 turn it was applies. In a router the overflow of the key's member applies.
+ *     stopped     the next member gets the message; in a router, the member that has the key from
+ *                 now on
+ *     full        in a group the next member with capacity gets the message. If no member has capacity, the overflow
+ *                 rule of the member whose turn it was applies. In a router the overflow rule of the key's member
+ *                 applies.
  *     suspended, or being restarted: the member keeps its turn, and the message waits, as for any
  *     actor.
  *     When no member is left, the status is TR_STOPPED, and the message is a dead letter to the ref
@@ -67,28 +70,28 @@
  *
  * The ref refers to an actor of the runtime, a child of the spawner. The members are the children
  * of that actor. They are spread over the workers, beginning with the spawner's, and named "1",
- * "2", ... below the name of the group. They are supervised by the same rules as the spawner's
- * children, but among themselves: a restart of all members restarts no other child. A member that
- * is restarted stays in the group. One that has stopped leaves it, and with the last member the
- * group stops. If a failure of a member would fail the spawner if it were its child (TR_ESCALATE,
- * or used up restarts of a strategy for several), the group stops and the spawner fails;
- * tr_error.links has both, and a tr_child_failed names the group. The group itself is never
- * restarted: it stops instead. Members cannot be TR_PERMANENT, because such a member would start
- * again as another actor.
+ * "2", ... below the name of the group. They are supervised by the rules of the spawner's children,
+ * but only among themselves: a restart of all members restarts no other child of the spawner. A
+ * member that is restarted stays in the group. A member that stops leaves the group, and the group
+ * stops with its last member. Some failures of a child make its parent fail: TR_ESCALATE, or a
+ * strategy for several children whose restarts are used up. If such a failure hits a member, the
+ * group stops and the spawner fails; tr_error.links has both failures, and a tr_child_failed names
+ * the group. The group itself is never restarted: it stops instead. Members cannot be TR_PERMANENT,
+ * because such a member would start again as another actor.
  *
- * For the spawner the group is one child with its ref: in tr_children, tr_child and tr_stop_child.
- * The spawner gets no signal for failures of members that the group handles.
+ * For tr_children, tr_child and tr_stop_child of the spawner, the group is one child with the ref
+ * of the group. The spawner gets no signal for failures of members that the group handles.
  *
- * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to
- * each member; if they give TR_NO_MEMORY, some members may already be suspended or resumed. A watch
- * reports the end of the whole group, with its ref.
+ * After tr_stop of a group, the members still handle the messages that they have. tr_suspend and
+ * tr_resume go to each member; if they give TR_NO_MEMORY, some members may already be suspended or
+ * resumed. A watch reports the end of the whole group, with its ref.
  */
 #ifndef TROUPE_GROUP_H
 #define TROUPE_GROUP_H
 
 #include <troupe/ask.h>
 
-/** For the number of members of a group: one for each worker of the system. */
+/** As the number of members of a group: one member for each worker of the system. */
 #define TR_ONE_PER_WORKER (-1)
 
 /**
@@ -97,19 +100,19 @@
  *     tr_spawn_group(self, mill, "mills", 4, open_mill, .stones = 2)  each with this set-up message
  * In a turn. Does not wait.
  *
- * The set-ups of members on this worker have run when this returns; if one fails, the group fails.
- * A member on another worker whose set-up fails leaves the group. Ends the turn where
- * tr_try_spawn_group returns an error.
+ * When tr_spawn_group returns, the set-ups of members on this worker have run; if one has failed,
+ * the group fails. If the set-up of a member on another worker fails, that member leaves the group.
+ * If tr_try_spawn_group would return an error, ends the turn instead.
  */
 #define tr_spawn_group(self, actor, name, ...) TR_SPAWN_GROUP_(self, NULL, actor, name, __VA_ARGS__)
 /**
  * Starts a group as tr_spawn_group does, and writes its ref to *ref, a `mill_ref *`, on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_try_spawn; TR_INVALID_ARGUMENT also for less than one member;
- * TR_LIMIT also for more than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups;
- * TR_NOT_SUPPORTED: the members are TR_PERMANENT. From a client the group is a child of /user, and
- * worker 0 sets it up later: tr_spawn_wait waits for it.
+ * The statuses are those of tr_try_spawn; TR_INVALID_ARGUMENT also means less than one member;
+ * TR_LIMIT also means more than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups;
+ * TR_NOT_SUPPORTED: the members are TR_PERMANENT. A group that a client starts is a child of /user,
+ * and worker 0 sets it up later: tr_spawn_wait waits until that is done.
  */
 #define tr_try_spawn_group(from, ref, actor, name, ...)                                            \
     TR_TRY_SPAWN_GROUP_(from, ref, NULL, actor, name, __VA_ARGS__)
@@ -124,8 +127,8 @@
  * Starts a router as tr_spawn_router does, and writes its ref to *ref on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_try_spawn_group; TR_INVALID_ARGUMENT also for wrong routes: no
- * message, the same message twice, a key that is no integer, string, bytes or ref.
+ * The statuses are those of tr_try_spawn_group; TR_INVALID_ARGUMENT also means that the routes are
+ * wrong: no message, the same message twice, or a key that is no integer, string, bytes or ref.
  */
 #define tr_try_spawn_router(from, ref, actor, name, ...)                                           \
     TR_TRY_SPAWN_GROUP_(from, ref, tr_routes_##actor, actor, name, __VA_ARGS__)
@@ -135,8 +138,8 @@
  *     TR_ROUTES(ledger, TR_ROUTE_BY(buy, customer), TR_ROUTE_WITH(sell, key_of_sell));
  * At file scope.
  *
- * Put it into the file that spawns the router. A message that is not in the list reaches no member:
- * tr_tell and tr_ask give TR_UNHANDLED.
+ * Put TR_ROUTES into the file that spawns the router. A message that is not in the list reaches no
+ * member: tr_tell and tr_ask give TR_UNHANDLED.
  */
 #define TR_ROUTES(actor, ...) TR_ROUTES_(actor, __VA_ARGS__, )
 /**
@@ -151,14 +154,14 @@
  * The key is what `uint64_t function(const struct <message> *)` returns.
  * A route of TR_ROUTES.
  *
- * Senders call it on any thread, and may call it several times for one message. The argument of the
- * function is the sender's struct or a copy of it. The function must look only at the message, and
- * must not keep a pointer to it.
+ * Senders call the function on any thread, and may call it several times for one message. Its
+ * argument is the sender's struct or a copy of that struct. The result must depend on the message
+ * alone, and the function must not keep a pointer to the message.
  */
 #define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 
 /**
- * Returns how many members a group has now; 0: it has stopped, or is no group.
+ * Returns how many members a group has now, or 0 if it has stopped or is no group.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_group_count(from, group) TR_SPEAKER_(from, group_members)(from, tr_any(group), NULL, 0)
@@ -178,18 +181,18 @@
  *
  * The first `max` members are asked. Each ask is written to `asks`, and tr_try_await of it does not
  * wait: a member that has stopped, failed or not replied in time is one outcome among the others.
- * 0: the group has stopped, or the ref is no group. If the turn cannot wait, or is cancelled, the
- * outcomes say so.
+ * Returns 0 if the group has stopped, or if the ref is no group. If the turn cannot wait, or is
+ * cancelled, the outcomes say so.
  */
 #define tr_gather(self, group, asks, max, ...) TR_GATHER_(self, 0, group, asks, max, __VA_ARGS__, )
-/** As tr_gather, with a timeout for each ask, as tr_ask_within has. In a turn. May wait. */
+/** As tr_gather, with a timeout for each ask, as with tr_ask_within. In a turn. May wait. */
 #define tr_gather_within(self, timeout_ns, group, asks, max, ...)                                  \
     TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__, )
 
-/** How to find the key of a message. A table of routes ends with zeros. */
+/** How a router finds the key of a message of one type. A table of routes ends with zeros. */
 typedef struct tr_route {
     const tr_type *type;
-    uint64_t (*key)(const void *message); /* NULL: the field at `offset` */
+    uint64_t (*key)(const void *message); /* NULL: the key is the field at `offset` */
     size_t offset;
 } tr_route;
 
@@ -197,13 +200,14 @@ typedef struct tr_route {
 typedef struct tr_group_args {
     size_t size; /* sizeof(tr_group_args) */
     int members;
-    const tr_route *routes; /* NULL: a group. Must live as long as the router. */
+    /* must live as long as the router; NULL: this is a group and no router */
+    const tr_route *routes;
 } tr_group_args;
 
 TR_BEGIN_C
 /**
- * See tr_spawn_group. `spawn` is for each member; it has the name of the group. In a turn. Does not
- * wait.
+ * See tr_spawn_group. `spawn` is used for each member; its name is the name of the group. In a
+ * turn. Does not wait.
  */
 tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_group_args *group);
 /** See tr_try_spawn_group. In a turn. Does not wait. */

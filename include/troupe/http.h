@@ -39,32 +39,35 @@
  * }
  * ```
  *
- * Each connection is a session, here an `api`, and each request one turn of it. A row with a
- * request of your own is typed: its fields are filled by name, from the path, the query, and the
- * body, which is JSON; a request that does not fit is answered with 400, which names the field.
- * tr_reply becomes 200 with JSON. tr_refuse(self, 404, "no user %d", id) becomes 404 with
- * {"error":{"code":404,"message":"no user 7"}}. If the code of tr_refuse is not a status of HTTP of
- * 400 or more, the status is 422. tr_forward waits for the answer of the other actor. tr_reply_later
- * leaves the answer to a later turn of the session; if that reply does not come within .later_ns, the
- * answer is 504; if the session ends before, 503. The same handler answers actors that ask it. If a
- * handler fails, the answer is 500 without the text of the error, and the connection ends.
+ * Each connection is an actor, its session, here an `api`, and each request is one turn of the
+ * session. A row is a clause such as TR_GET. A row with a request of your own is typed: the fields
+ * of the request are filled by name, from the path, the query, and the body, which is JSON. A
+ * request that does not fit is answered with 400, and the text names the field. tr_reply becomes
+ * 200 with JSON. tr_refuse(self, 404, "no user %d", id) becomes 404 with
+ * {"error":{"code":404,"message":"no user 7"}}. If the code of tr_refuse is no status of HTTP, or
+ * is below 400, the status is 422. tr_forward waits for the answer of the other actor.
+ * tr_reply_later leaves the answer to a later turn of the session. If the reply does not come
+ * within .later_ns, the answer is 504; if the session ends first, it is 503. The same handler also
+ * answers actors that send it the request. If a handler fails, the answer is 500 without the text
+ * of the error, and the connection ends.
  *
  * A row with tr_http_request is raw: the handler sees the request and answers with the verbs below.
  * TR_ON(tr_http_request, ...) handles the requests for which there is no row. Without it, an
- * unknown path is answered with 404, and a method that the path does not have with 405. HEAD is
- * answered by the row of GET, without the body; OPTIONS by the runtime, unless there is a
+ * unknown path is answered with 404, and a method that the path does not have with 405. The row of
+ * GET also answers HEAD, without the body. The runtime answers OPTIONS, unless there is a
  * TR_ON(tr_http_request, ...).
  *
  * A turn may wait: for other actors, for more of the body, until the client has read. Requests that
- * the client has sent ahead (pipelining) wait until the turn has ended, so answers are in order.
- * When the client goes away the turn is not cancelled, but what it writes is dropped, and
+ * the client sends ahead (pipelining) wait until the turn has ended, so answers are in order. When
+ * the client goes away the turn is not cancelled, but what it writes is dropped, and
  * tr_http_is_gone returns true.
  *
- * A session that becomes another behavior has no paths any more: its requests are 500.
+ * A session that becomes another behavior has no paths any more: its requests are answered with
+ * 500.
  *
- * HTTP/1.1 and 1.0. Parsing is strict: a request that two servers could read in two ways is 400, and its connection ends.
- * HTTP/2 over TLS by ALPN, and without TLS for clients that begin with it: several requests of a connection are handled at
- * once, each in a turn of its own.
+ * HTTP/1.1 and 1.0. Parsing is strict: a request that two servers could read in two ways is answered with 400, and its
+ * connection ends. HTTP/2 is spoken over TLS if ALPN chooses it, and without TLS with clients that begin with it.
+ * Several requests of one HTTP/2 connection are handled at once, each in a turn of its own.
  */
 #ifndef TROUPE_HTTP_H
 #define TROUPE_HTTP_H
@@ -77,58 +80,69 @@
  * tr_endpoint follow the address, without .framing. An address with '/' or '@' is a UNIX socket.
  * tr_try_listen returns TR_NOT_SUPPORTED if the library was built without HTTP, and
  * TR_INVALID_ARGUMENT if a path of the behavior is malformed or does not fit its message; the log
- * says which.
+ * names the path.
  * Any thread. Does not wait.
  */
 #define TR_HTTP(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )
 /**
- * As TR_HTTP, over TLS: TR_HTTPS(":8443", .certificate = "a.pem", .key = "a.key"). Without .alpn clients may choose HTTP/2 or
- * HTTP/1.1.
+ * As TR_HTTP, over TLS: TR_HTTPS(":8443", .certificate = "a.pem", .key = "a.key"). Without .alpn clients may choose
+ * HTTP/2 or HTTP/1.1.
  * Any thread. Does not wait.
  */
 #define TR_HTTPS(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TLS, __VA_ARGS__, )
 
-/** What tr_endpoint.http points to. It is copied; all zero is the default. */
+/**
+ * The options of an endpoint of HTTP: what tr_endpoint.http points to. They are copied. All zero is
+ * the default.
+ */
 typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
     size_t head_max TR_ZERO;      /* bytes of a head at most; 0: TR_HTTP_HEAD_MAX */
     uint32_t headers_max TR_ZERO; /* fields of a head at most; 0: TR_HTTP_HEADERS_MAX */
-    size_t body_max
-        TR_ZERO; /* bytes at most of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    /* bytes at most of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    size_t body_max TR_ZERO;
     /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
     tr_time head_ns TR_ZERO;
     tr_time body_ns TR_ZERO; /* longest time between two pieces of a body; 0: TR_HTTP_BODY_NS */
     /* longest time between two requests of a connection; 0: TR_HTTP_KEEP_NS */
     tr_time keep_ns TR_ZERO;
     const char *server TR_ZERO; /* the header Server; NULL: none is sent */
-    bool has_health
-        TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
-    bool logs TR_ZERO; /* one line of the log for each request, without its query */
-    size_t ws_message_max
-        TR_ZERO; /* bytes of a message of a WebSocket at most; 0: TR_WS_MESSAGE_MAX */
-    tr_time ws_ping_ns TR_ZERO; /* see TR_WS_PING_NS, which is the default; 0: the default */
-    const char *const *origins
-        /* origins that may open WebSockets, besides this host; NULL ends the list; "*": all */
-        TR_ZERO;
-    bool ws_compresses
-        TR_ZERO; /* permessage-deflate for clients that offer it, without context between messages */
+    /*
+     * GET /healthz is answered with 200; /readyz too, but with 503 when the listener stops or
+     * is paused
+     */
+    bool has_health TR_ZERO;
+    bool logs TR_ZERO; /* each request writes one line to the log, without its query */
+    /* bytes of a message of a WebSocket at most; 0: TR_WS_MESSAGE_MAX */
+    size_t ws_message_max TR_ZERO;
+    tr_time ws_ping_ns TR_ZERO; /* see TR_WS_PING_NS; 0: TR_WS_PING_NS */
+    /*
+     * origins whose pages may open WebSockets, besides those of this host; NULL ends the list;
+     * "*": all
+     */
+    const char *const *origins TR_ZERO;
+    /* permessage-deflate for clients that offer it, without context between messages */
+    bool ws_compresses TR_ZERO;
     /* longest time until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
     tr_time later_ns TR_ZERO;
     uint32_t streams_max
         TR_ZERO;               /* open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
     bool has_no_http2 TR_ZERO; /* HTTP/1.1 alone */
-    bool has_ids
-        TR_ZERO; /* X-Request-Id: taken from the request or made, and sent back; see tr_http_request_id */
-    bool compresses
-        TR_ZERO; /* whole answers of text, JSON or XML are sent as gzip if the client accepts it */
+    /* each request has an id, which is sent back as X-Request-Id: see tr_http_request_id */
+    bool has_ids TR_ZERO;
+    /* whole answers of text, JSON or XML are sent as gzip if the client accepts it */
+    bool compresses TR_ZERO;
     size_t compress_min TR_ZERO; /* the shortest body that is compressed; 0: TR_HTTP_COMPRESS_MIN */
-    bool inflates
-        TR_ZERO; /* bodies with Content-Encoding: gzip are taken, as a whole only; else 415 */
+    /*
+     * bodies with Content-Encoding: gzip are accepted, if they are read as a whole; else they
+     * are answered with 415
+     */
+    bool inflates TR_ZERO;
     uint32_t parts_max TR_ZERO; /* parts of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
     /**
      * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the
-     * messages (OpenAPI 3.1). This text is its title. If a row has this path, the row answers.
-     * NULL: it is not served.
+     * messages (OpenAPI 3.1). This member is the title of the description. If a row has this path,
+     * the row answers. NULL: there is no description.
      */
     const char *openapi TR_ZERO;
 } tr_http_options;
@@ -138,9 +152,10 @@ typedef struct tr_http_options {
 /** A header of a request or an answer. */
 TR_MESSAGE(tr_http_field, (str, name), (str, value));
 /**
- * A request, borrowed until its turn ends. `path` is decoded, without dot segments; `target` is as it came. `query` is
- * what is behind '?', not decoded, or NULL. Names of headers are in lower case. If the whole body came with the head,
- * `body` is it; tr_http_read and tr_http_body read it in any case. `body_size` is -1 if it is not known.
+ * A request, borrowed until its turn ends. `path` is decoded, without dot segments; `target` is the path as the client
+ * sent it. `query` is what is behind '?', not decoded, or NULL. Names of headers are in lower case. If the whole body
+ * came with the head, `body` has the body; tr_http_read and tr_http_body read the body in any case. `body_size` is -1
+ * if the size is not known.
  */
 TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (str, path),
            (str, query), (str, host), (list(message(tr_http_field)), headers), (bytes, body),
@@ -167,8 +182,9 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
     (TR_CLAUSE_HTTP, TR_METHOD_DELETE, "DELETE", path, message, __VA_ARGS__, )
 /**
  * TR_FILES("/static/{path...}", "www"): files below a directory, for GET and HEAD, with ETag, Last-Modified and ranges.
- * The path must end with a part of the form "{name...}". Names that begin with a dot, links that lead out of the
- * directory, and what is no regular file are 404. A path that ends with '/' is its index.html.
+ * The path must end with a part of the form "{name...}". The answer is 404 for names that begin with a dot, for links
+ * that lead out of the directory, and for what is no regular file. A path that ends with '/' stands for the file
+ * index.html there.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)
@@ -177,8 +193,9 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
  * TR_WEBSOCKET(path, message, handler): for WebSockets of this path. If `message` is a request of
  * your own, or tr_http_request, the handler decides with tr_ws_accept or tr_refuse, and
  * TR_ON(tr_ws_message, ...) gets the messages. If `message` is tr_ws_message, all WebSockets are
- * accepted, and the handler gets the messages. What is no handshake of RFC 6455 is 400 or 426, and
- * a page of another origin 403. A clause of TR_BEHAVIOR.
+ * accepted, and the handler gets the messages. A request that is no handshake of RFC 6455 is
+ * answered with 400 or 426, and the handshake of a page of another origin with 403. A clause of
+ * TR_BEHAVIOR.
  */
 #define TR_WEBSOCKET(path, message, ...)                                                           \
     (TR_CLAUSE_HTTP, TR_METHOD_WEBSOCKET, "WEBSOCKET", path, message, __VA_ARGS__, )
@@ -192,8 +209,8 @@ struct tr_http_form_part {
 
 TR_BEGIN_C
 /**
- * Returns a header of the request of this turn, or NULL; several of one name are joined by ", ".
- * In a turn. Does not wait.
+ * Returns a header of the request of this turn, or NULL. If several headers have this name, their
+ * values are joined by ", ". In a turn. Does not wait.
  */
 const char *tr_http_header(tr_self *self, const char *name);
 /** Returns the value of a parameter of the query, decoded, or NULL. In a turn. Does not wait. */
@@ -203,38 +220,41 @@ const char *tr_http_part(tr_self *self, const char *name);
 /** Returns the value of a cookie, or NULL. In a turn. Does not wait. */
 const char *tr_http_cookie(tr_self *self, const char *name);
 /**
- * Returns a field of a form in the body (application/x-www-form-urlencoded, or multipart/form-data), decoded, or NULL. Reads
- * the whole body the first time, as tr_http_body does with .body_max.
+ * Returns a field of a form in the body (application/x-www-form-urlencoded, or multipart/form-data), decoded, or NULL.
+ * The first call reads the whole body, as tr_http_body does with .body_max.
  * In a turn. May wait.
  */
 const char *tr_http_form(tr_self *self, const char *name);
 /**
- * Reads the next piece of the body, borrowed until the next read. False: that was all. An error
- * ends the turn, and the request is answered with 400. If no piece comes for .body_ns, it is
- * answered with 408. In a turn. May wait.
+ * Reads the next piece of the body, borrowed until the next read. Returns false at the end of the
+ * body. An error ends the turn, and the request is answered with 400. If no piece comes for
+ * .body_ns, the turn ends, and the request is answered with 408. In a turn. May wait.
  */
 bool tr_http_read(tr_self *self, tr_bytes *bytes);
 /**
- * Reads the rest of the body. If that has more than `max` bytes, the turn ends, and the request is
- * answered with 413. In a turn. May wait.
+ * Reads the rest of the body. If the rest has more than `max` bytes, the turn ends, and the request
+ * is answered with 413. In a turn. May wait.
  */
 tr_bytes tr_http_body(tr_self *self, size_t max);
 /**
- * Returns the id of the request of this turn; NULL without .has_ids. The id is the header X-Request-Id, if that has 1 to 128
- * letters, digits, '.', '_' and '-'; otherwise it is the causal id of the turn in hexadecimal. The id is in the answer, in the line
- * of .logs, and in the requests that this turn makes by tr_http_ask.
+ * Returns the id of the request of this turn, or NULL without .has_ids. If the header X-Request-Id has 1 to 128
+ * letters, digits, '.', '_' and '-', it is the id. Otherwise the id is the causal id of the turn in hexadecimal. The id
+ * is in the answer, in the line of .logs, and in the requests that this turn makes by tr_http_ask.
  * In a turn. Does not wait.
  */
 const char *tr_http_request_id(tr_self *self);
 /**
- * Begins the next part of a form with files (multipart/form-data); what was not read of the part
- * before is dropped. False: the form has ended. The texts are borrowed until the turn ends. A body
- * that is no such form ends the turn and is answered with 415, a malformed form with 400, more than
- * .parts_max parts with 413. tr_http_read, tr_http_body and tr_http_form cannot be used for the
- * same request. In a turn. May wait.
+ * Begins the next part of a form with files (multipart/form-data). What was not read of the part
+ * before is dropped. Returns false at the end of the form. The texts are borrowed until the turn
+ * ends. On an error the turn ends: a body that is no such form is answered with 415, a malformed
+ * form with 400, and more than .parts_max parts with 413. tr_http_read, tr_http_body and
+ * tr_http_form cannot be used for the same request. In a turn. May wait.
  */
 bool tr_http_next_part(tr_self *self, struct tr_http_form_part *part);
-/** Reads the next piece of a part, borrowed until the next read. False: that was all of it. In a turn. May wait. */
+/**
+ * Reads the next piece of a part, borrowed until the next read. Returns false at the end of the
+ * part. In a turn. May wait.
+ */
 bool tr_http_read_part(tr_self *self, tr_bytes *bytes);
 /** Returns whether the client has gone, so that nobody will see an answer. In a turn. Does not wait. */
 bool tr_http_is_gone(tr_self *self);
@@ -249,12 +269,12 @@ TR_END_C
 
 /** Members of tr_http_reply and tr_http_begin. */
 typedef struct tr_http_response {
-    size_t size TR_ZERO; /* tr_http_reply and tr_http_begin set it */
+    size_t size TR_ZERO; /* need not be set: tr_http_reply and tr_http_begin do it */
     int status TR_ZERO;
     const char *type TR_ZERO; /* NULL: text/plain for .text, application/octet-stream for .body */
     const char *text TR_ZERO; /* set .text, or .body, or neither */
     tr_bytes body TR_ZERO;
-    int64_t length TR_ZERO; /* for tr_http_begin: bytes that will be written; 0: not known */
+    int64_t length TR_ZERO; /* for tr_http_begin: how many bytes will be written; 0: not known */
     const char *location TR_ZERO;
     const char *cache TR_ZERO;                   /* Cache-Control */
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
@@ -291,14 +311,14 @@ void tr_http_status(tr_self *self, int status);
  */
 void tr_http_set(tr_self *self, const char *name, const char *value);
 /**
- * Keeps the answer of this turn from being compressed, for a text that has a secret beside bytes
- * that a stranger may choose. The size of the compressed text would reveal the secret (BREACH). In
- * a turn. Does not wait.
+ * Keeps the answer of this turn from being compressed. Use it for a text that has a secret beside
+ * bytes that a stranger may choose, because the size of the compressed text would reveal the secret
+ * (BREACH). In a turn. Does not wait.
  */
 void tr_http_keep_plain(tr_self *self);
 /**
- * Writes a piece of what tr_http_begin began, as tr_write does. Returns TR_CLOSED when the client
- * has gone. In a turn. May wait.
+ * Writes a piece of the answer that tr_http_begin began, as tr_write does. Returns TR_CLOSED when
+ * the client has gone. In a turn. May wait.
  */
 tr_status tr_http_write(tr_self *self, tr_bytes bytes);
 /** As tr_http_write, with the arguments of printf. In a turn. May wait. */
@@ -310,8 +330,8 @@ tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
  */
 tr_status tr_http_event(tr_self *self, const char *event, const char *data);
 /**
- * Ends what tr_http_begin began. A turn that ends without it resets the connection, so that the client does not take a
- * part of the answer for the whole.
+ * Ends the answer that tr_http_begin began. If a turn ends without calling it, the connection is reset, so that the
+ * client does not take a part of the answer for the whole answer.
  * In a turn. May wait.
  */
 tr_next tr_http_end(tr_self *self);
@@ -321,16 +341,16 @@ TR_END_C
 
 /**
  * A message of a WebSocket, joined from its fragments. A text is UTF-8, and a NUL is behind it. Borrowed until its turn
- * ends. The next one comes when the turn has ended.
+ * ends. The next message comes when that turn has ended.
  */
 TR_MESSAGE(tr_ws_message, (channel, channel), (bytes, bytes), (bool, is_text));
 
 TR_BEGIN_C
 /**
- * Accepts the WebSocket of this turn: `return tr_ws_accept(self);`. The verbs below may be used
- * after it in the same turn. The session gets tr_closed when the WebSocket has ended: with
- * TR_CLOSED and the code and the reason of the other side in its text, or with TR_TIMEOUT. In a
- * turn. May wait.
+ * Accepts the WebSocket of this turn: `return tr_ws_accept(self);`. The functions below may be
+ * called after it in the same turn. The session gets tr_closed when the WebSocket has ended. Its
+ * status is TR_CLOSED, and its text has the code and the reason of the other side; or its status is
+ * TR_TIMEOUT. In a turn. May wait.
  */
 tr_next tr_ws_accept(tr_self *self);
 /** As tr_ws_accept, with one of the protocols that the client has offered. In a turn. May wait. */
@@ -351,10 +371,11 @@ tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes);
 tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_text);
 /**
  * Closes a WebSocket with a code, 1000 to 1003, 1007 to 1014 or 3000 to 4999, and a reason,
- * `words`, which may be NULL; another code ends the turn with TR_INVALID_ARGUMENT. A reason of more
- * than 123 bytes is cut. The session gets tr_closed with TR_OK. tr_close sends the code 1000. A
- * session that ends sends 1000 too; 1001 if its system shuts down; 1011 after a failure, or a reset
- * if the run that failed has written. In a turn. Does not wait.
+ * `words`, which may be NULL. Any other code ends the turn with TR_INVALID_ARGUMENT. A reason of
+ * more than 123 bytes is cut. The session gets tr_closed with TR_OK. tr_close sends the code 1000.
+ * A session that ends without a close sends 1000, or 1001 if its system shuts down. A session that
+ * fails sends 1011, but if the run that failed has written, the connection is reset. In a turn.
+ * Does not wait.
  */
 void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words);
 TR_END_C

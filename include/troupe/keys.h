@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Durable actors by their keys: which there are, asks that need no ref, requests that take effect
- * once, and destroying from outside.
+ * Durable actors by their keys: lists of keys, asks that need no ref, requests that take effect
+ * once, and destroying an actor from outside.
  *
  * ```c
  * #include <stdio.h>
@@ -45,26 +45,28 @@
  * }
  * ```
  *
- * A request with an id. The caller that wants the effect once chooses the id, 1 to
- * TR_REQUEST_ID_MAX bytes: a payment number, a random number of a form. It belongs to one actor:
- * the same id means nothing to another. What became of the request is stored with its effect, in the same commit, and
- * is kept for answers_ns of the kind (TR_ANSWERS_NS, a day). A request with the same id and content
+ * A request with an id. A caller that wants the effect only once chooses an id of 1 to TR_REQUEST_ID_MAX bytes: a
+ * payment number, or a random number of a form. The id belongs to one actor; for another actor the same id is a new
+ * one. The outcome of the request is stored with its effect, in the same commit, and is kept for answers_ns of the kind
+ * (by default TR_ANSWERS_NS, a day). A later request with the same id and content
  *     - gets the stored answer, a reply or a refusal, also after a crash and in the next process;
- *     - waits, if the first one is still under way, and gets its answer;
- *     - is handled, if the first one failed, or a crash came, before anything of it was stored.
- * So the handler takes effect once, however often the request comes. Statuses of their own:
+ *     - waits, if the first request is still under way, and gets the answer of the first;
+ *     - is handled, if the first request failed, or a crash came, before anything of the first was
+ *       stored.
+ * So the handler takes effect once, however often the request comes. Requests with an id have these
+ * further statuses:
  *     TR_REQUEST_DIFFERS  the id was used for a request with another type or other fields
- *     TR_REQUEST_BEGUN    the first request has begun: a part of it is stored, and it ended without
- *                         an answer, because its turn waited in the middle and then failed or was
- *                         cut off by a crash. Nobody knows what the rest would have done, so it
- *                         does not run again. The same status comes if its handler has
- *                         called tr_forward
- *     TR_LIMIT            the actor keeps answers_bytes_max of answers, or TR_REQUEST_REPEATS_MAX
- *                         repeats wait. The handler has not run
+ *     TR_REQUEST_BEGUN    a part of the first request is stored, and it has ended without an
+ *                         answer: its turn has waited in the middle, and then failed or was cut off
+ *                         by a crash. The request is not handled again, because nobody knows what
+ *                         the rest of the turn would have done. The same status comes if the
+ *                         handler of the first request has called tr_forward
+ *     TR_LIMIT            the stored answers have answers_bytes_max bytes, or
+ *                         TR_REQUEST_REPEATS_MAX repeats wait. The handler has not run
  *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
  *
- * answers_ns is time of the wall clock. Answers whose time is over are removed with later requests
- * that have an id.
+ * answers_ns is time of the wall clock. An answer whose time is over is removed when a later
+ * request with an id comes.
  */
 #ifndef TROUPE_KEYS_H
 #define TROUPE_KEYS_H
@@ -78,9 +80,9 @@
  * In a turn, or client's thread. May wait.
  *
  * Wakes the actor if it sleeps. If the actor falls asleep, or is killed, before it has handled the
- * request, sends the request again to the next generation, within the same time. A request of which
- * a handler may have seen anything is not sent again. Besides the outcomes of ask.h it has the
- * statuses of tr_try_durable.
+ * request, sends the request again to the next generation, within the same time. If a handler may
+ * have seen the request, it is not sent again. Besides the outcomes of ask.h there are the statuses
+ * of tr_try_durable.
  */
 #define tr_ask_key(from, actor, key, ...)                                                          \
     TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__, )
@@ -92,8 +94,8 @@
  * sent; see above.
  * In a turn, or client's thread. May wait.
  *
- * Sends the request again also if the actor has stopped while it handled the request. After another
- * outcome than a reply or a refusal it is safe to call this again with the same id.
+ * Sends the request again also if the actor has stopped while it handled the request. If the
+ * outcome is neither a reply nor a refusal, it is safe to ask again with the same id.
  */
 #define tr_ask_once(from, actor, key, id, ...)                                                     \
     TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )
@@ -113,7 +115,7 @@ typedef struct tr_durable_range {
 /** A key that the store has. */
 typedef struct tr_durable_key {
     tr_bytes key;  /* with a NUL behind it */
-    bool is_awake; /* it has a generation that takes messages */
+    bool is_awake; /* the actor of this key is awake and accepts messages */
 } tr_durable_key;
 
 /** A page of keys, in the order of their bytes. All zero is before the first page. */
@@ -127,14 +129,14 @@ typedef struct tr_durable_page {
 /**
  * Writes a page of the keys of a kind to *page, a `tr_durable_page *`:
  * tr_durable_list(self, account, &page, .prefix = "a", .after = page.last).
- * In a turn, or client's thread. May wait: for the disk, if it must be read; in a turn that blocks
+ * In a turn, or client's thread. May wait: for the disk, if it must be read. In a turn this blocks
  * the worker's thread, for a few reads of an index.
  *
- * Lists keys of which something is stored, asleep and awake. A key whose messages have changed
- * nothing since it was new is not stored (durable.h: State). A key that was destroyed is not listed
- * any more when that is on disk. A key whose first start has not ended is not listed yet. Keys that
- * are made or destroyed between two pages may be in the list or not; all others are in it once. The
- * keys are in memory of this turn; for a client they are borrowed until its next tr_durable_list.
+ * Lists keys of which something is stored, asleep and awake. A key whose messages have never
+ * changed anything is not stored (durable.h: State). A destroyed key is no longer listed when its
+ * destruction is on disk. A new key is listed when its first start has ended. Keys that are made or
+ * destroyed between two pages may be in the list or not; all other keys are in it once. The keys
+ * are in memory of this turn; for a client they are borrowed until its next tr_durable_list.
  *
  * TR_OK; TR_NOT_FOUND: the system does not have this kind; TR_LIMIT: `max` is more than
  * TR_DURABLE_LIST_MAX; TR_INVALID_ARGUMENT: a prefix or key of more than TR_KEY_MAX bytes, or both
@@ -147,8 +149,8 @@ typedef struct tr_durable_page {
  * Returns whether something is stored of a key: TR_OK, or TR_NOT_FOUND. Wakes nothing.
  * In a turn, or client's thread. May wait: as tr_durable_list does.
  *
- * TR_NOT_FOUND also if the system does not have this kind, or the key was destroyed. Besides, the
- * statuses of tr_durable_list.
+ * TR_NOT_FOUND also means that the system does not have this kind, or that the key was destroyed.
+ * The other statuses are those of tr_durable_list.
  */
 #define tr_durable_exists(from, actor, key)                                                        \
     TR_SPEAKER_(from, durable_exists)(from, &tr_durable_##actor, TR_DURABLE_KEY_(key))
@@ -158,20 +160,21 @@ typedef struct tr_durable_page {
  * In a turn, or client's thread. May wait: until it is on disk that the actor is destroyed, at most
  * TR_ASK_NS.
  *
- * If the actor sleeps it wakes, so that it gets its tr_destroying; a key of which nothing is stored
- * does not wake. The actor handles earlier messages first, then has its grace.
+ * If the actor sleeps, it wakes, so that it gets its tr_destroying; a key of which nothing is
+ * stored does not wake. The actor first handles earlier messages, and then has its grace.
  *
- * TR_OK: no crash brings the data back. TR_NOT_FOUND: nothing is stored of the key, and it is not
- * awake. TR_DESTROYING, TR_STOPPING: it is being destroyed, or it is too late to destroy it. TR_START_FAILED: it cannot start, so
- * it stays. TR_TIMEOUT and other outcomes of ask.h: it may be destroyed or not. And the statuses of tr_durable_list.
+ * TR_OK: the destruction is on disk, and no crash brings the data back. TR_NOT_FOUND: nothing is stored of the key, and
+ * its actor is not awake. TR_DESTROYING: the actor is being destroyed already. TR_STOPPING: it is too late to destroy
+ * the actor now. TR_START_FAILED: the actor cannot start, so it is not destroyed. TR_TIMEOUT and other outcomes of
+ * ask.h: the actor may be destroyed or not. Also the statuses of tr_durable_list.
  */
 #define tr_durable_destroy(from, actor, key)                                                       \
     TR_SPEAKER_(from, durable_destroy)(from, &tr_durable_##actor, TR_DURABLE_KEY_(key))
 
 TR_BEGIN_C
 /**
- * These are the functions of the macros above, for keys and ids of any bytes. An id without bytes:
- * none. timeout_ns 0: TR_ASK_NS. `size` is sizeof(tr_durable_page) in the header that the program was compiled with.
+ * These are the functions of the macros above, for keys and ids of any bytes. An `id` without bytes means no id. A
+ * timeout_ns of 0 means TR_ASK_NS. `size` is sizeof(tr_durable_page) in the header that the program was compiled with.
  * In a turn. May wait: as its macro does.
  */
 tr_pending tr_self_ask_key(tr_self *self, const tr_durable_kind *kind, tr_bytes key, tr_bytes id,

@@ -33,8 +33,8 @@
  * ```
  *
  * Waiting on a client of a kit runs the system and moves the clock, so a test never sleeps. With
- * the same seed a test runs the same way each time. It works with any test framework. One thread
- * uses a kit and all that belongs to it.
+ * the same seed a test runs the same way each time. A kit works with any test framework. Only one
+ * thread uses a kit and all that belongs to it.
  */
 #ifndef TROUPE_KIT_H
 #define TROUPE_KIT_H
@@ -45,7 +45,11 @@ typedef struct tr_kit tr_kit;
 
 /** What a kit writes of its log to standard error, each line with the virtual time. */
 typedef enum tr_kit_log {
-    TR_KIT_LOG_WARNINGS, /* levels from TR_LEVEL_WARN on, or what the variable TROUPE_KIT_LOG says: debug, info, warn, error, off */
+    /*
+     * TR_LEVEL_WARN and above; the variable TROUPE_KIT_LOG replaces this level: debug, info, warn,
+     * error, off
+     */
+    TR_KIT_LOG_WARNINGS,
     TR_KIT_LOG_ALL,
     TR_KIT_LOG_NONE
 } tr_kit_log;
@@ -55,26 +59,29 @@ typedef struct tr_kit_options {
     size_t size;   /* need not be set */
     uint64_t seed; /* 0: 1 */
     int workers;   /* 0: 1; the one thread runs them all, in an order that the seed chooses */
-    bool moves;    /* actors that may move do, as the seed chooses */
-    const struct tr_durables
-        *durable;       /* see durable.h; if the next member is NULL, the store is in memory */
-    const char *store;  /* NULL, or the directory of the store */
+    bool moves;    /* actors that may move to another worker do so, as the seed chooses */
+    /*
+     * the kinds of durable actors, see durable.h; their store is in memory unless `store` is
+     * set
+     */
+    const struct tr_durables *durable;
+    const char *store;  /* the directory of the store; NULL: the store is in memory */
     uint32_t awake_max; /* as in tr_system_options */
     uint64_t awake_bytes_max;
-    const char *name; /* of the system, which its store remembers; NULL: "kit" */
+    const char *name; /* name of the system, which is also kept in its store; NULL: "kit" */
     tr_kit_log log;   /* a test that fails actors on purpose may want TR_KIT_LOG_NONE */
 } tr_kit_options;
 
 TR_BEGIN_C
 /**
- * Makes a kit, given to the caller. options NULL: all defaults. NULL: out of memory, or wrong
- * options.
+ * Makes a kit, which is given to the caller. If `options` is NULL, all options have their defaults.
+ * Returns NULL if there is no memory, or if the options are wrong.
  * One thread. Does not wait.
  */
 TR_MUST_CHECK TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options);
 /**
- * Stops everything, checks as tr_kit_check does, and aborts with a report if memory has leaked.
- * One thread. Does not wait.
+ * Stops the system, checks as tr_kit_check does, frees the kit, and aborts with a report if memory
+ * has leaked. One thread. Does not wait.
  */
 void tr_kit_free(tr_kit *kit);
 /** Returns the system of a kit, borrowed. One thread. Does not wait. */
@@ -82,12 +89,12 @@ tr_system *tr_kit_system(tr_kit *kit);
 /** Returns the client of a kit, borrowed; tr_client_new makes more. One thread. Does not wait. */
 tr_client *tr_kit_client(tr_kit *kit);
 /**
- * Runs one turn of one actor, after the set-ups of new ones. False: nothing is ready now.
+ * Runs the set-ups of new actors, then one turn of one actor. Returns false if nothing is ready.
  * One thread. Does not wait.
  */
 bool tr_kit_step(tr_kit *kit);
 /**
- * Runs turns until nothing is ready, without moving the clock. Returns how many.
+ * Runs turns until nothing is ready, without moving the clock. Returns how many turns ran.
  * One thread. Does not wait.
  */
 size_t tr_kit_settle(tr_kit *kit);
@@ -98,8 +105,8 @@ void tr_kit_advance(tr_kit *kit, tr_time ns);
 /** Returns the virtual time. One thread. Does not wait. */
 tr_time tr_kit_now(const tr_kit *kit);
 /**
- * Makes the nth allocation from now fail; 1 is the next, 0 none. With and_all_after, all later
- * allocations fail too. One thread. Does not wait.
+ * Makes one allocation fail: `nth` 1 is the next allocation, 2 the one after it, and 0 means none.
+ * With and_all_after, all later allocations fail too. One thread. Does not wait.
  */
 void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after);
 /** Returns how many allocations there have been. One thread. Does not wait. */

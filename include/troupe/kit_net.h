@@ -26,14 +26,14 @@
  * }
  * ```
  *
- * A system on a kit has this network and no other. A peer is a socket of the test. What is sent
- * arrives when the clock has reached its time; without a delay that is at once. The system reacts
- * to it when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
+ * A system on a kit has this network and no other. A peer is a socket of the test. Bytes that are
+ * sent arrive after the delay of the network; without a delay they arrive at once. The system
+ * reacts to them when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
  *
  * An address is "127.0.0.1:7000", "[::1]:7000", ":7000", or the path of a UNIX socket, which has
  * a '/' in it or begins with '@'. Every address is one of this machine. Peers belong to the kit until
- * tr_kit_close or tr_kit_free. A function for connections aborts if the peer is a datagram socket, and one
- * for datagrams if it is a connection.
+ * tr_kit_close or tr_kit_free. A function for connections aborts if the peer is a datagram socket. A function for
+ * datagrams aborts if the peer is a connection.
  */
 #ifndef TROUPE_KIT_NET_H
 #define TROUPE_KIT_NET_H
@@ -52,14 +52,18 @@ typedef struct tr_kit_peer tr_kit_peer;
  * lost.
  */
 typedef struct tr_kit_network {
-    size_t size;       /* need not be set */
-    tr_time delay_ns;  /* delay from one end to the other */
-    tr_time jitter_ns; /* up to this much more, as the seed chooses; a connection stays in order */
-    size_t piece_max;  /* bytes that a receive gets at most; 0: all that are there */
-    size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
+    size_t size;      /* need not be set */
+    tr_time delay_ns; /* delay from one end to the other */
+    /*
+     * up to this much is added to each delay, as the seed chooses; the bytes of a connection stay
+     * in order
+     */
+    tr_time jitter_ns;
+    size_t piece_max;    /* most bytes that one receive gets; 0: all that are there */
+    size_t window;       /* most bytes of one direction that are on the way or unread; 0: 64 KiB */
     size_t datagram_max; /* bytes of a datagram at most; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; UNIX sockets lose none */
-    /* the share of datagrams that take longer, so that later ones overtake them */
+    /* the share of datagrams that take longer, so that later datagrams overtake them */
     double reorders;
 } tr_kit_network;
 
@@ -70,33 +74,35 @@ TR_BEGIN_C
  */
 TR_INLINE void tr_kit_set_network(tr_kit *kit, const tr_kit_network *network);
 /**
- * Connects to an address, and runs the system until that is done, for at most 30 s of virtual time.
- * NULL: nobody listens there, it took longer, the address is invalid, or there is no memory.
+ * Connects to an address. Runs the system until the connection is made, for at most 30 s of virtual
+ * time. Returns NULL if nobody listens there, if that time is over, if the address is invalid, or
+ * if there is no memory.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address);
 /**
  * Waits until the system, or a peer, has connected to this address. The test listens there from the
- * first call on. NULL: nobody has connected in time, somebody else listens there, the address is
- * invalid, or there is no memory.
+ * first call on. Returns NULL if nobody has connected in time, if somebody else listens there, if
+ * the address is invalid, or if there is no memory.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_peer *tr_kit_accept(tr_kit *kit, const char *address, tr_time timeout_ns);
 /**
- * Sends bytes, which are copied, to the other side. Returns how many: less if the window is full, 0
- * if the connection has ended or there is no memory.
+ * Sends bytes, which are copied, to the other side. Returns how many bytes it has sent: fewer if
+ * the window is full, and 0 if the connection has ended or there is no memory.
  * One thread. Does not wait.
  */
 size_t tr_kit_send(tr_kit_peer *peer, tr_bytes bytes);
 /**
- * Runs the system until it has nothing to do, and returns all that has come. If nothing has, moves
- * the clock until something comes, at most by the timeout. The bytes are borrowed until the next
- * call with this peer. No bytes: see tr_kit_peer_status.
+ * Runs the system until it has nothing to do, and returns all bytes that have come. If none have
+ * come, moves the clock until some come, at most by the timeout. The bytes are borrowed until the
+ * next call with this peer. If there are no bytes, tr_kit_peer_status says why.
  * One thread. Does not wait: time is virtual.
  */
 tr_bytes tr_kit_receive(tr_kit_peer *peer, tr_time timeout_ns);
 /**
- * As tr_kit_receive. The bytes are followed by a NUL. One thread. Does not wait: time is virtual.
+ * Receives as tr_kit_receive does, and returns the bytes as a text with a NUL at its end. One
+ * thread. Does not wait: time is virtual.
  */
 const char *tr_kit_receive_text(tr_kit_peer *peer, tr_time timeout_ns);
 /**
@@ -120,100 +126,103 @@ void tr_kit_close(tr_kit_peer *peer);
  * what it sent before can still be received. TR_RESET. One thread. Does not wait.
  */
 tr_status tr_kit_peer_status(const tr_kit_peer *peer);
-/** Returns the address of a peer, as the other side has it. One thread. Does not wait. */
+/** Returns the address of a peer, as the other side sees it. One thread. Does not wait. */
 tr_address tr_kit_peer_address(const tr_kit_peer *peer);
 /**
- * Cuts these peers from the network, or ends that. While they are cut nothing gets through: resets and
- * datagrams are lost, all else arrives after the cut. A side that is cut does not notice.
+ * Cuts these peers off from the network, or ends the cut. During the cut nothing gets through: resets and datagrams are
+ * lost, and everything else arrives after the cut. Neither side notices the cut.
  * One thread. Does not wait.
  */
 void tr_kit_partition(tr_kit *kit, tr_kit_peer *const *peers, size_t count, bool is_cut);
 /**
- * Makes a peer that sends and receives datagrams. NULL: the address is invalid or in use, or there is
- * no memory.
+ * Makes a peer that sends and receives datagrams. Returns NULL if the address is invalid or in use, or if there is no
+ * memory.
  * One thread. Does not wait.
  */
 tr_kit_peer *tr_kit_bind(tr_kit *kit, const char *address);
 /**
- * Sends a datagram, which is copied, from a peer of tr_kit_bind. TR_OK also if it will be lost.
- * TR_ADDRESS_INVALID, TR_TOO_LARGE, TR_UNREACHABLE (another family), TR_NO_MEMORY; and of UNIX sockets
- * TR_CONNECT_REFUSED and TR_WOULD_BLOCK (the receiver has no space).
+ * Sends a datagram, which is copied, from a peer of tr_kit_bind. TR_OK, also if the datagram will be lost;
+ * TR_ADDRESS_INVALID; TR_TOO_LARGE; TR_UNREACHABLE: the address has another family; TR_NO_MEMORY; and for UNIX sockets
+ * TR_CONNECT_REFUSED, and TR_WOULD_BLOCK, which means that the receiver has no space.
  * One thread. Does not wait.
  */
 tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes);
 /**
- * As tr_kit_receive, for one datagram. If the data of the result is NULL, none has come. `from` may
- * be NULL. Its path is borrowed as long as the bytes. One thread. Does not wait: time is virtual.
+ * Receives one datagram, as tr_kit_receive receives bytes. If the data of the result is NULL, no
+ * datagram has come. `from` may be NULL. The path in *from is borrowed as long as the bytes. One
+ * thread. Does not wait: time is virtual.
  */
 tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);
 /**
- * Makes the nth call of the system from now fail; 1 is the next, 0 none. `call` names a socket
- * function of the platform: "open", "outcome", "accept", "receive", "send", "receive_many",
- * "send_many" or "address", or "watch", "resolve", "start" (of a child process), "signals",
- * "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
- * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK. One
- * thread. Does not wait.
+ * Makes a call of a platform function by the system fail: `nth` 1 is the next call, and 0 means
+ * none. `call` names a socket function: "open", "outcome", "accept", "receive", "send",
+ * "receive_many", "send_many" or "address", or "watch", "resolve", "start" (of a child process),
+ * "signals", "file_open" or "file_read". "accept" with TR_LIMIT means that the process has no
+ * descriptor left. Aborts if there is no such call, if the status is TR_OK, and for "open" if it is
+ * TR_WOULD_BLOCK. One thread. Does not wait.
  */
 void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
 /**
- * Adds an address of a name, "10.0.0.1" or "fe80::1"; a name with several has them in the order of
- * the calls. Without an entry no name is known, "localhost" included. False: invalid, or no memory.
- * One thread. Does not wait.
+ * Adds an address of a name, "10.0.0.1" or "fe80::1". A name with several addresses has them in the
+ * order of the calls. A name without an address is not known, not even "localhost". Returns false
+ * if the address is invalid, or if there is no memory. One thread. Does not wait.
  */
 bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
 /**
- * From now on looking this name up gives a status, such as TR_TIMEOUT. False: no memory. Aborts if the
- * status is TR_OK.
+ * From now on, looking this name up fails with a status, such as TR_TIMEOUT. Returns false if there is no memory.
+ * Aborts if the status is TR_OK.
  * One thread. Does not wait.
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
- * From now on looking this name up takes `ns` nanoseconds, exact to 10 ms; TR_NEVER: it never ends.
- * False: no memory. Aborts if `ns` is negative. Everybody who asks for the name during the look-up,
- * or up to 20 ms later, gets the same answer. One thread. Does not wait.
+ * From now on, looking this name up takes `ns` nanoseconds, exact to 10 ms; with TR_NEVER it never
+ * ends. Returns false if there is no memory. Aborts if `ns` is negative. Each turn that asks for
+ * the name during the look-up, or up to 20 ms later, gets the same answer. One thread. Does not
+ * wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
 /**
- * Raises a signal, as kill does. False: no actor has taken it (tr_signals), and it is dropped.
- * One thread. Does not wait.
+ * Raises a signal, as kill does. Returns false if no actor has asked for this signal (tr_signals);
+ * then it is dropped. One thread. Does not wait.
  */
 bool tr_kit_signal(tr_kit *kit, int signal);
 
-/* Child processes. Nothing is executed: the test plays them. */
+/* Child processes. Nothing is executed: the test plays the part of the child. */
 
 /** A child process of the system. It belongs to the kit. */
 typedef struct tr_kit_child tr_kit_child;
 /**
  * Makes a program known, by the name with which it is started. Starting any other program gives
- * TR_CANNOT_EXECUTE. False: no memory.
+ * TR_CANNOT_EXECUTE. Returns false if there is no memory.
  * One thread. Does not wait.
  */
 bool tr_kit_add_program(tr_kit *kit, const char *program);
 /**
- * Waits until the system has started a child process, and returns it: each once, the oldest first. NULL: none was
- * started in time.
+ * Waits until the system has started a child process, and returns the child. Returns each child once, the oldest first.
+ * Returns NULL if none was started in time.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
 /**
- * Returns argument `n` of the child; 0 is the name of the program. NULL: there are fewer. One
- * thread. Does not wait.
+ * Returns argument `n` of the child; argument 0 is the name of the program. Returns NULL if the
+ * child has fewer arguments. One thread. Does not wait.
  */
 const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
 /**
- * Returns the value of a variable that the child was started with. NULL: there is none.
+ * Returns the value of an environment variable of the child, or NULL if the child has no such
+ * variable.
  * One thread. Does not wait.
  */
 const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
 /**
- * Returns the working directory of the child; NULL: the one of this program. One thread. Does not
- * wait.
+ * Returns the working directory of the child. NULL: the child has the working directory of this
+ * program. One thread. Does not wait.
  */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**
  * Returns the peer for the input and output of the child: what the child writes is sent with tr_kit_send, what it reads
- * is received with tr_kit_receive. When the child has ended, nothing is sent and nothing is received. NULL: neither is a
- * channel, the child has ended, or no memory.
+ * is received with tr_kit_receive. When the child has ended, nothing is sent and nothing is received. Returns NULL if
+ * neither the input nor the output is a channel, if the child has ended, or if there is no memory.
  * One thread. Does not wait.
  */
 tr_kit_peer *tr_kit_child_peer(tr_kit_child *child);
@@ -226,7 +235,8 @@ void tr_kit_child_die(tr_kit_child *child, int signal);
 /** From now on only SIGKILL ends the child. One thread. Does not wait. */
 void tr_kit_child_catch(tr_kit_child *child);
 /**
- * Returns the oldest signal that the child has got, each once; 0: none. One thread. Does not wait.
+ * Returns the oldest signal that the child has got and that was not returned yet, or 0 if there is
+ * none. One thread. Does not wait.
  */
 int tr_kit_child_signal(tr_kit_child *child);
 /** Whether the child has ended, for whatever reason. One thread. Does not wait. */

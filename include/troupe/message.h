@@ -22,11 +22,11 @@
  * }
  * ```
  *
- * One declaration gives `struct order` and its descriptor, tr_type_order. The copy on sending, the
- * printed form and the identity of the type are made from the descriptor. The declaration may stand
- * in a header or in a source file; nothing else has to be defined. Two declarations with the same
- * name and the same fields are the same type, also in two files or in a plug-in. Two with the same
- * name and different fields are different types.
+ * One declaration gives `struct order` and its descriptor, tr_type_order. The descriptor says how a
+ * message is copied when it is sent, how it is printed, and which messages have the same type. The
+ * declaration may stand in a header or in a source file; nothing else has to be defined. Two
+ * declarations with the same name and the same fields are the same type, also in two files or in a
+ * plug-in. Two declarations with the same name and different fields are different types.
  *
  * Types of fields
  *     bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64     (also int32_t, double, ... by their C names)
@@ -39,14 +39,14 @@
  *     array(t, n)     t[n]
  *     list(t)         struct { const t *items; size_t count; }
  *     optional(t)     struct { bool has; t value; }
- * where t is any of the types above array. For a list of lists, declare a message that has a list,
- * and use a list of that message. Lists and optional values are given in braces, `.width = {true,
- * 640}`; with -Wall the compiler warns if the braces are missing.
+ * where t is any of the types in the lines before array. For a list of lists, declare a message
+ * that has a list, and use a list of that message. Write the value of a list or of an optional
+ * field in braces, `.width = {true, 640}`; with -Wall the compiler warns if the braces are missing.
  *
  * Ownership. Sending copies all that a message points to, except buffers, which are retained. When
- * the verb returns, the sender may reuse its memory. A handler gets the message as one block,
- * borrowed until its turn ends; tr_strdup copies a string for longer. There is no field type for a
- * bare pointer, so that no actor gets memory of another by accident.
+ * the call that sends returns, the sender may reuse its memory. A handler gets the message as one
+ * block, borrowed until its turn ends; to keep a string for longer, copy it with tr_strdup. There
+ * is no field type for a bare pointer, so that no actor gets memory of another actor by accident.
  *
  * A message has at most TR_PAYLOAD_MAX bytes, without its buffers, and contains messages at most
  * TR_DEPTH_MAX deep.
@@ -57,14 +57,15 @@
 #include <troupe/limits.h>
 #include <troupe/ref.h>
 
-/** Bytes and how many there are. data may be NULL if size is 0. */
+/** A pointer to bytes, and their number. `data` may be NULL if `size` is 0. */
 typedef struct tr_bytes {
     const void *data;
     size_t size;
 } tr_bytes;
 
 /**
- * A counted block of bytes that messages share. Write to it before it is first sent, never after.
+ * A block of bytes that messages share, with a count of its users. Write to the block only before
+ * it is first sent.
  */
 typedef struct tr_buffer tr_buffer;
 
@@ -91,13 +92,14 @@ typedef enum tr_kind {
 /** How many values a field has. */
 typedef enum tr_shape { TR_SHAPE_ONE, TR_SHAPE_ARRAY, TR_SHAPE_LIST, TR_SHAPE_OPTIONAL } tr_shape;
 
-/** One field of a message. The value of an optional field is its last item_size bytes. */
+/** One field of a message. In an optional field, the last item_size bytes are the value. */
 typedef struct tr_field {
     const char *name;
-    const struct tr_type *message; /* type of a nested message (TR_KIND_MESSAGE), else NULL */
+    /* the type, if the field is a nested message (TR_KIND_MESSAGE); else NULL */
+    const struct tr_type *message;
     uint32_t offset;
-    uint32_t size;      /* of the member */
-    uint32_t item_size; /* of one value */
+    uint32_t size;      /* size of the member */
+    uint32_t item_size; /* size of one value */
     uint32_t count;     /* number of values of an array, else 1 */
     uint8_t kind;       /* tr_kind */
     uint8_t shape;      /* tr_shape */
@@ -112,15 +114,15 @@ typedef struct tr_field {
 /** The version of the constant tables (types, behaviors) that are compiled into programs. */
 #define TR_ABI 1
 
-/** The names of the secret fields of a message; those that are not used are NULL. */
+/** The names of the secret fields of a message. Elements that are not used are NULL. */
 typedef struct tr_secrets {
     const char *fields[TR_SECRETS_MAX];
 } tr_secrets;
 
 /**
- * The descriptor of a message type. Two descriptors can mean the same type: use tr_type_is_equal.
- * Equal addresses mean the same type; different addresses may mean the same type too. A descriptor
- * is constant and lives as long as the program or plug-in that declared it.
+ * The descriptor of a message type. One type may have several descriptors with different addresses,
+ * so compare types with tr_type_is_equal. A descriptor is constant, and lives as long as the
+ * program or plug-in that declared it.
  */
 typedef struct tr_type {
     const char *name;
@@ -129,12 +131,13 @@ typedef struct tr_type {
     const struct tr_type *reply;
     const char *file;
     uint32_t line;
-    uint32_t size; /* of the struct */
+    uint32_t size; /* size of the struct */
     uint16_t field_count;
-    uint16_t field_size; /* of an element of `fields` */
+    uint16_t field_size; /* size of an element of `fields` */
     uint16_t abi;        /* TR_ABI */
     bool is_flat;        /* contains no pointers: memcpy copies it */
-    uint8_t inline_size; /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
+    /* equals `size` for a flat message of at most TR_INLINE_MAX bytes; else 0 */
+    uint8_t inline_size;
     /* the fields that TR_SECRET names; NULL: no field is secret */
     const struct tr_secrets *secrets;
     const void *reserved;
@@ -153,7 +156,7 @@ typedef struct tr_message {
  */
 #define tr_message_as(message, m) ((const struct m *)tr_message_data_as(message, &tr_type_##m))
 
-/** A request that was sent, without the type of its reply. */
+/** An ask whose type of reply is not known to the compiler: see tr_ask. */
 typedef struct tr_pending {
     uint64_t id;
 } tr_pending;
@@ -169,9 +172,9 @@ typedef struct tr_pending {
  * Declares a message that is answered: TR_REQUEST(name, reply, (type, field)...);
  * At file scope.
  *
- * `reply` is a message that was declared before; tr_done is one without content. It also declares
- * the types `name_ask`, for a request that was sent, and `name_answer`, for how it ended (see
- * tr_ask_then).
+ * `reply` is a message that was declared before, such as tr_done, which has no content. TR_REQUEST
+ * also declares two types: `name_ask` is what tr_ask returns, and `name_answer` says how the
+ * request ended (see tr_ask_then).
  */
 #define TR_REQUEST(m, ...) TR_REQUEST_(m, __VA_ARGS__, )
 
@@ -181,13 +184,13 @@ typedef struct tr_pending {
  *
  * The compiler finds the types of the members: numbers, bool, const char *, tr_bytes, tr_buffer *,
  * tr_ref, and arrays of these types. Other members do not compile. A member that is not listed is
- * not sent: it arrives as zero. In C, not in C++.
+ * not sent: it arrives as zero. For C only, not for C++.
  */
 #define TR_DESCRIBE(m, ...) TR_DESCRIBE_(m, __VA_ARGS__, )
 
 /**
- * Makes fields of a message secret: TR_SECRET(card, number, code); after the declaration of `card`,
- * in the same header. At most TR_SECRETS_MAX fields.
+ * Makes fields of a message secret, at most TR_SECRETS_MAX: TR_SECRET(card, number, code). Write it
+ * behind the declaration of `card`, in the same header.
  * At file scope.
  *
  * A secret value is not shown to people: tr_type_print writes "..." in its place, and so do the
@@ -209,8 +212,8 @@ TR_MESSAGE(tr_none);
 
 TR_BEGIN_C
 /**
- * Whether two descriptors mean the same message: equal names, and fields with equal names, types
- * and offsets. Either may be NULL.
+ * Returns whether two descriptors mean the same type: equal names, and fields with equal names,
+ * types and offsets. `a` and `b` may be NULL.
  * Any thread. Does not wait.
  */
 bool tr_type_is_equal(const tr_type *a, const tr_type *b);
@@ -223,8 +226,8 @@ const void *tr_message_data_as(const tr_message *message, const tr_type *type);
  * if size > 0.
  * Any thread. Does not wait.
  *
- * Returns the length of the whole text, as snprintf does: if that is not less than size, the text
- * was cut. If message or type is NULL the text is "(null)".
+ * Returns the length of the whole text, as snprintf does. If the length is not less than `size`,
+ * the text was cut. If `message` or `type` is NULL, the text is "(null)".
  */
 size_t tr_type_print(const tr_type *type, const void *message, char *buffer, size_t size);
 
@@ -232,19 +235,21 @@ size_t tr_type_print(const tr_type *type, const void *message, char *buffer, siz
  * Returns a deep copy in one block, given to the caller; free it with tr_message_free.
  * Any thread. Does not wait.
  *
- * NULL: out of memory, or the message is malformed or larger than TR_PAYLOAD_MAX.
+ * Returns NULL if there is no memory, or if the message is malformed or larger than TR_PAYLOAD_MAX.
  */
 TR_MUST_CHECK void *tr_message_copy(const tr_type *type, const void *message);
 
 /**
- * Frees what tr_message_copy or tr_unpack gave, and releases its buffers. NULL does nothing.
+ * Frees a message that tr_message_copy or tr_unpack has given, and releases its buffers. NULL does
+ * nothing.
  * Any thread. Does not wait.
  */
 void tr_message_free(const tr_type *type, void *message);
 
 /**
- * Returns a buffer of `size` bytes, not initialised, given to the caller with a count of 1. NULL:
- * out of memory. In a turn, tr_buffer_of_turn gives one that needs no release.
+ * Returns a buffer of `size` bytes, which are not initialised. The buffer is given to the caller
+ * with a count of 1. Returns NULL if there is no memory. In a turn, tr_buffer_of_turn returns a
+ * buffer that need not be released.
  * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_buffer *tr_buffer_new(size_t size);
@@ -256,8 +261,8 @@ void tr_buffer_retain(tr_buffer *buffer);
  */
 void tr_buffer_release(tr_buffer *buffer);
 /**
- * Returns the bytes of a buffer, borrowed; NULL for NULL. Write to them only before it is first
- * sent.
+ * Returns the bytes of a buffer, borrowed, or NULL for NULL. Write to the bytes only before the
+ * buffer is first sent.
  * Any thread. Does not wait.
  */
 void *tr_buffer_data(tr_buffer *buffer);

@@ -42,18 +42,18 @@
  * }
  * ```
  *
- * A name has the characters A-Z a-z 0-9 _ . - and escapes. An escape, '%' and two digits of
- * 0-9 a-f, is one byte that is none of these characters; so each key has one name, each name is one
- * key, and a path is never ambiguous, whatever the keys are. TR_NAME_MAX counts bytes of the key.
- * Such names are for children and for actors of the pool, and are seen in paths, in the log, in `why`
- * and in gdb. A string that is no name is not escaped silently: tr_spawn of "a b" is TR_NAME_INVALID.
+ * A name has the characters A-Z a-z 0-9 _ . - and escapes. An escape is '%' and two digits of 0-9 a-f. It stands for a
+ * byte that is none of these characters. So each key has exactly one name, each name belongs to one key, and a path is
+ * never ambiguous, whatever the keys are. TR_NAME_MAX counts bytes of the key. Such names are for children and for
+ * actors of the pool. Paths, the log, `why` and gdb show them. A string that is no name is not escaped silently:
+ * tr_spawn with the name "a b" gives TR_NAME_INVALID.
  */
 #ifndef TROUPE_NAME_H
 #define TROUPE_NAME_H
 
 #include <troupe/self.h>
 
-/** Bytes that hold any name, with its escapes and its NUL. */
+/** Bytes of the longest name, with its escapes and its NUL. */
 #define TR_NAME_SIZE (3 * TR_NAME_MAX + 1)
 
 TR_BEGIN_C
@@ -66,13 +66,13 @@ TR_BEGIN_C
 char *tr_name_of(tr_self *self, const char *key);
 /**
  * Writes the name of a key of any bytes. Returns TR_OK; TR_NAME_INVALID: the key is empty or too
- * long; TR_INVALID_ARGUMENT: no key, or no name. Any thread. Does not wait.
+ * long; TR_INVALID_ARGUMENT: the data of `key`, or `name`, is NULL. Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_name_write(tr_bytes key, char name[TR_NAME_SIZE]);
 /**
- * Writes the key of a name, with a NUL behind it, which does not count in *size. Returns TR_OK;
- * TR_NAME_INVALID: this is no name; TR_INVALID_ARGUMENT: no name, or no place for the result. `size`
- * may be NULL. Any thread. Does not wait.
+ * Writes the key of a name, with a NUL behind it. *size is the size of the key without the NUL; `size` may be NULL.
+ * Returns TR_OK; TR_NAME_INVALID: this is no name; TR_INVALID_ARGUMENT: `name` or `key` is NULL. Any thread. Does not
+ * wait.
  */
 TR_MUST_CHECK tr_status tr_name_read(const char *name, char key[TR_NAME_MAX + 1], size_t *size);
 TR_END_C

@@ -40,13 +40,13 @@
  *
  * Reading. Bytes that have come go, in this order, to
  *     1. the first exchange that is under way (tr_exchange);
- *     2. the turn that waits for them in tr_read or a similar verb; of several, the one that has waited
+ *     2. the turn that waits for them in tr_read or a similar function; if several wait, the turn that has waited
  *        longest;
  *     3. the handler of tr_received, one piece after the other;
- *     4. nobody: they stay in the kernel, and the other side is slowed down.
- * The pieces of one channel are handled one after the other: the next tr_received begins when the turn of the last one
- * has ended, waits included. A barrier holds them back as it holds back messages. So a handler may begin with a message
- * and continue to read:
+ *     4. nobody: the bytes stay in the kernel, and the other side is slowed down.
+ * The pieces of one channel are handled one after the other: the next tr_received begins when the turn of the piece
+ * before has ended, waits included. A barrier holds pieces back as it holds back messages. So a handler may begin with
+ * a message and continue to read:
  *
  *     static tr_next on_received(tr_self *self, const struct tr_received *head)   // one line
  *     {
@@ -54,43 +54,45 @@
  *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
  *             return TR_SAME;
  *
- * With .interleaves the next piece may begin while the turn of the last one waits, and up to .in_flight_max are under
- * way; each turn has its bytes until it ends, and cannot unread them. With .answers_in_order what such a turn writes,
- * and its close, is held back until the turns of all earlier pieces have ended: answers leave in the order of the
- * requests. tr_closed comes when none is under way. A turn that reads more of the channel would read the pieces of
- * others.
+ * With .interleaves the next piece may begin while the turn of the piece before waits, and up to .in_flight_max pieces
+ * are under way. Each turn has its bytes until it ends, and cannot unread them. With .answers_in_order, what such a
+ * turn writes, and its close, is held back until the turns of all earlier pieces have ended: answers leave in the order
+ * of the requests. tr_closed comes when no piece is under way. A turn of a piece should not read from the channel,
+ * because it would read the pieces of other turns.
  *
  * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or ends, waits
  * included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
  * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait for their next
  * request should do so with tr_received, and use tr_read within a request.
  *
- * Writing is like telling: tr_write returns TR_OK when the bytes were taken, and the status may be ignored. What an
- * actor writes in one run is sent together when that run ends, or earlier if it is much. If .output_max bytes or more
- * wait to be sent, the turn waits as a barrier until half of them are sent: a reader that is slow slows down the
- * writer, and no memory grows. Where a turn cannot wait (a set-up, a signal, a deferred call), TR_OUTPUT_EXTRA times as
- * much is taken, then the status is TR_LIMIT. A write that fails ends the channel, so that bytes are never missing amid
- * others, except after TR_INVALID_ARGUMENT and for tr_try_write.
+ * Writing is like tr_tell: tr_write returns TR_OK when the channel has taken the bytes, and the status may be ignored.
+ * What an actor writes in one run is sent together when that run ends, or earlier if it is much. If .output_max bytes
+ * or more wait to be sent, the turn waits as a barrier until half of them are sent. So a slow reader slows down the
+ * writer, and memory does not grow. Where a turn cannot wait (a set-up, a signal, a deferred call), the channel takes
+ * TR_OUTPUT_EXTRA times as much; then the status is TR_LIMIT. A write that fails ends the channel, so that bytes are
+ * never missing between others. Only a tr_try_write, and a write with TR_INVALID_ARGUMENT, may fail without ending the
+ * channel.
  *
- * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a handler for
+ * The end. tr_closed comes once, after all that was received, whatever the reason for the end is. Without a handler for
  * tr_closed, a session stops, and an actor that took the connection with tr_accept continues. Any other actor fails
- * with the status, unless that is TR_OK; its supervisor restarts it, and it can connect again. An actor that fails
- * resets its channels. One that stops sends what it has written (within .linger_ns) and closes. What was written to a
- * channel that is still being opened is sent when it is open, also after tr_close; but when an actor ends, its connects
- * that are under way are given up, and the log says how much was not sent.
+ * with the status, unless that is TR_OK; its supervisor restarts it, and it can connect again. The channels of an actor
+ * that fails are reset. The channels of an actor that stops send what the actor has written (within .linger_ns), and
+ * are closed. What was written to a channel that is still being opened is sent when the channel is open, also after
+ * tr_close. But when an actor ends, its connects that are under way are given up, and the log says how much was not
+ * sent.
  *
- * While an actor is suspended, nothing is read for it but the replies of exchanges under way. Its channels move to
- * another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX channels, one for datagrams,
- * one that is not open, or an exchange under way.
+ * While an actor is suspended, nothing is read for it except the replies of exchanges under way. When an actor moves to
+ * another worker, its channels move with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX channels,
+ * a channel for datagrams, a channel that is not open, or an exchange under way.
  *
  * What a durable actor does to its channels waits for the commit of its stretch, in order with the messages that it
  * sends; a stretch that fails sends nothing of what it wrote. A read, an await of an exchange, and tr_flush end a
- * stretch. Channels are closed when the actor goes to sleep; they do not keep it awake. See troupe/durable.h. An actor
- * whose behavior says TR_OPTIONS(.has_no_channels = true) does nothing with channels: a verb that would open, take or
- * find one gives TR_NOT_A_CHANNEL_ACTOR, and a channel that is handed over to it is reset. Channels that it has from an
- * earlier behavior (tr_become) work as before.
+ * stretch. Channels do not keep the actor awake, and are closed when it goes to sleep. See troupe/durable.h. An actor
+ * whose behavior says TR_OPTIONS(.has_no_channels = true) does nothing with channels: a function that would open, take
+ * or find a channel gives TR_NOT_A_CHANNEL_ACTOR, and a channel that is handed over to the actor is reset. Channels
+ * that the actor has from an earlier behavior (tr_become) work as before.
  *
- * For a channel of another actor the status is TR_NOT_OWNER, for one that was closed TR_CLOSED. tr_unread,
+ * For a channel of another actor the status is TR_NOT_OWNER; for a channel that was closed it is TR_CLOSED. tr_unread,
  * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a channel
  * that was closed.
  */
@@ -105,15 +107,15 @@
 
 /* ---- Channels and endpoints. ---- */
 
-/** A channel: 64 bits, passed by value, never used again for another one. All zero is none. */
+/** A channel: 64 bits, passed by value. No other channel ever gets the same bits. All zero: no channel. */
 typedef struct tr_channel {
     uint64_t bits;
 } tr_channel;
 #define TR_NO_CHANNEL TR_VALUE(tr_channel, 0)
-/** The field type of a channel: (channel, peer). */
+/** The type of a message's field that is a channel, written (channel, peer) for a field `peer`. */
 #define TR_FIELD_TYPE_channel TR_SCALAR_(tr_channel, U64)
 
-/** How the bytes of a stream are cut into pieces. NULL: as they come. See TR_LINES, TR_LENGTH. */
+/** How the bytes of a stream are cut into pieces: see TR_LINES, TR_LENGTH. NULL: a piece is what has come. */
 typedef struct tr_framing tr_framing;
 
 /** Whether the other side must show a certificate. */
@@ -126,54 +128,59 @@ typedef struct tr_tls_host {
     const char *key;
 } tr_tls_host;
 
-/** What TR_TCP and the others make: an address, and how to speak there. All zero is the default. */
+/** An endpoint, which TR_TCP and similar macros make: an address, and how to speak there. All zero is the default. */
 typedef struct tr_endpoint {
     size_t size TR_ZERO; /* need not be set */
     int kind TR_ZERO;    /* tr_endpoint_kind */
-    /* "127.0.0.1:7000", "[::1]:7000", ":7000", or a path. To connect also "host:7000". A socket that
-     * was inherited: "fd:3", or "fd:web" by its name in systemd. */
+    /*
+     * "127.0.0.1:7000", "[::1]:7000", ":7000", or a path; for a connect also "host:7000". For a socket that the process
+     * has inherited: "fd:3", or "fd:web" with its name in systemd.
+     */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;  /* the most bytes of a piece: <= TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
-    size_t output_max TR_ZERO; /* at most so many bytes wait to be sent; 0: TR_OUTPUT_MAX */
+    size_t output_max TR_ZERO; /* a write waits while this much is unsent; 0: TR_OUTPUT_MAX */
     /* longest time for a connect, or for the handshake of a session; 0: TR_CONNECT_NS */
     tr_time connect_ns TR_ZERO;
-    tr_time idle_ns
-        TR_ZERO; /* nothing came or went, and no turn worked on it, this long: TR_TIMEOUT; 0: no limit */
-    tr_time stall_ns TR_ZERO;   /* output made no progress this long: TR_STALLED; 0: TR_STALL_NS */
+    /* the channel ends with TR_TIMEOUT after this time without input, output and turns; 0: never */
+    tr_time idle_ns TR_ZERO;
+    /* the channel ends with TR_STALLED after this time without progress of output; 0: TR_STALL_NS */
+    tr_time stall_ns TR_ZERO;
     tr_time linger_ns TR_ZERO;  /* how long a closed channel continues to send; 0: TR_LINGER_NS */
     bool delays TR_ZERO;        /* the kernel collects small packets (Nagle) */
-    bool only_v6 TR_ZERO;       /* a listener at an IPv6 address takes no IPv4 */
-    bool reuses_port TR_ZERO;   /* several sockets may be bound there; each gets a share */
-    const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
+    bool only_v6 TR_ZERO;       /* a listener at an IPv6 address accepts no IPv4 connections */
+    bool reuses_port TR_ZERO;   /* several sockets may share the address and its connections */
+    const char *source TR_ZERO; /* of a client: the address from which it connects, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
-    /* Of listeners. */
-    uint32_t connections_max TR_ZERO; /* later ones wait in the kernel; 0: as many as descriptors */
-    uint32_t connections_per_peer_max
-        TR_ZERO; /* connections of one address, or of one /64 of IPv6; more are reset; 0: no limit */
-    uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */
-    bool has_proxy_header TR_ZERO; /* a balancer says who the client is: PROXY protocol, 1 and 2 */
-    /* Of TLS. `certificate` and `key` are paths of PEM files. */
+    /* These members are for listeners. */
+    /* most connections of a listener; further connections wait in the kernel; 0: as many as descriptors */
+    uint32_t connections_max TR_ZERO;
+    /* most connections from one address, or from one /64 of IPv6; more are reset; 0: no limit */
+    uint32_t connections_per_peer_max TR_ZERO;
+    uint32_t backlog TR_ZERO;      /* most connections that wait in the kernel; 0: TR_BACKLOG */
+    bool has_proxy_header TR_ZERO; /* a PROXY header, version 1 or 2, names the client first */
+    /* These members are for TLS. `certificate` and `key` are paths of PEM files. */
     const char *certificate TR_ZERO;
     const char *key TR_ZERO;
     const tr_tls_host *hosts TR_ZERO; /* the last one is followed by zeros */
-    const char *trusts
-        TR_ZERO; /* authorities, a file or a directory; NULL: the system's, for clients */
-    tr_verify verify TR_ZERO;        /* of a listener; a client always verifies, unless .insecure */
-    bool insecure TR_ZERO;           /* of a client: any certificate is accepted */
-    const char *server_name TR_ZERO; /* of a client; NULL: the host of the address */
-    const char *alpn TR_ZERO;        /* "h2,http/1.1"; NULL: none */
-    bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
-    tr_filters filters TR_ZERO; /* of streams: TR_FILTERS(&deflate), between socket and framing */
-    const struct tr_http_options *http
-        TR_ZERO; /* of TR_HTTP and TR_HTTPS, which set the next two */
+    /* authorities that sign certificates of the other side, a file or a directory; NULL: for clients, the machine's */
+    const char *trusts TR_ZERO;
+    tr_verify verify TR_ZERO; /* for a listener; a client always verifies, except with .insecure */
+    bool insecure TR_ZERO;    /* of a client: any certificate is accepted */
+    /* of a client: the name that the certificate must have; NULL: the host of the address */
+    const char *server_name TR_ZERO;
+    const char *alpn TR_ZERO;   /* protocols for ALPN, "h2,http/1.1"; NULL: none */
+    bool starts_plain TR_ZERO;  /* TLS begins with tr_start_tls (STARTTLS) */
+    tr_filters filters TR_ZERO; /* of a stream: TR_FILTERS(&deflate), between socket and framing */
+    /* options of TR_HTTP and TR_HTTPS, which set the next two members */
+    const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* not for programs */
-    size_t http_size TR_ZERO;                   /* of *.http; not for programs */
+    size_t http_size TR_ZERO;                   /* sizeof *http; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
-    /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces came. */
+    /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces have come. */
     bool answers_in_order TR_ZERO;
-    /* Of listeners. */
-    tr_ref accepted_by TR_ZERO; /* tr_any(group): its members get tr_connection; see tr_accept */
+    /* for a listener: tr_any(group), whose members get a tr_connection for each connection: see tr_accept */
+    tr_ref accepted_by TR_ZERO;
 } tr_endpoint;
 
 typedef enum tr_endpoint_kind {
@@ -185,9 +192,8 @@ typedef enum tr_endpoint_kind {
 } tr_endpoint_kind;
 
 /**
- * An endpoint, for one call: TR_TCP(":7000"), TR_TCP(":7000", .framing = TR_LINES). Members of
- * tr_endpoint follow the address.
- * Any thread. Does not wait.
+ * An endpoint, for one call: TR_TCP(":7000"), TR_TCP(":7000", .framing = TR_LINES). Members of tr_endpoint follow the
+ * address. Any thread. Does not wait.
  */
 #define TR_TCP(...) TR_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )
 /** As TR_TCP, with TLS: TR_TLS(":7443", .certificate = "a.pem", .key = "a.key"). Any thread. Does not wait. */
@@ -197,9 +203,8 @@ typedef enum tr_endpoint_kind {
 /** An endpoint of datagrams, for tr_bind. Any thread. Does not wait. */
 #define TR_UDP(...) TR_ENDPOINT_(TR_ENDPOINT_UDP, __VA_ARGS__, )
 /**
- * As TR_UDP, with the path of a UNIX socket, or "@name". It sends to tr_address_of_path(path), and to the `from` of a datagram
- * if its sender has a name.
- * Any thread. Does not wait.
+ * As TR_UDP, with the path of a UNIX socket, or "@name". Its datagrams go to tr_address_of_path(path), or to the `from`
+ * of a datagram whose sender has a name. Any thread. Does not wait.
  */
 #define TR_UNIX_DATAGRAM(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX_DATAGRAM, __VA_ARGS__, )
 
@@ -208,21 +213,21 @@ typedef enum tr_endpoint_kind {
 /** A channel is open: the first message of a session, and the answer to tr_dial and tr_hand_over. */
 TR_MESSAGE(tr_opened, (channel, channel), (address, peer), (bool, is_accepted),
            (bool, is_handed_over), (str, protocol)); /* what ALPN has chosen, or NULL */
-/** A piece has come, as .framing cuts it; without framing, whatever has come. */
+/** A piece has come, as .framing has cut it. Without framing, the bytes are what has come. */
 TR_MESSAGE(tr_received, (channel, channel), (bytes, bytes));
-/** A datagram has come. is_cut: it was longer than .frame_max, and the rest is lost. */
+/** A datagram has come. If `is_cut`, it was longer than .frame_max, and the rest is lost. */
 TR_MESSAGE(tr_datagram, (channel, channel), (address, from), (bytes, bytes), (bool, is_cut));
 /** A channel can take bytes again, after tr_try_write has returned TR_LIMIT. */
 TR_MESSAGE(tr_drained, (channel, channel));
 /**
- * The channel is closed. It comes once, after all that was received. `status` is TR_OK if this actor closed it,
- * TR_CLOSED if the other side did, or TR_RESET, TR_TIMEOUT, TR_STALLED, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED,
- * TR_NO_MEMORY, or why it could not be opened. TR_TIMEOUT may also follow tr_close: not all was sent within
- * .linger_ns. `text` says more, or is NULL.
+ * The channel is closed. Comes once, after all that was received. `status` is TR_OK if this actor has closed the
+ * channel, and TR_CLOSED if the other side has. Otherwise it is TR_RESET, TR_TIMEOUT, TR_STALLED, TR_TOO_LARGE,
+ * TR_BAD_DATA, TR_TLS_FAILED or TR_NO_MEMORY, or says why the channel could not be opened. After tr_close, TR_TIMEOUT
+ * means that not all was sent within .linger_ns. `text` says more, or is NULL.
  */
 TR_MESSAGE(tr_closed, (channel, channel), (enum_of(tr_status), status), (str, text));
 
-/** A listener with .accepted_by asks an actor to take a connection, by tr_accept. */
+/** A listener with .accepted_by asks an actor to take a connection; the actor answers with tr_accept. */
 TR_MESSAGE(tr_connection_taken, (channel, channel));
 TR_REQUEST(tr_connection, tr_connection_taken, (address, peer), (ref, listener), (u64, number));
 
@@ -236,41 +241,40 @@ TR_ACTOR(tr_listener, tr_listener_order_);
  * Listens, and starts an actor for each connection, with a set-up message if one is given:
  *     tr_listen(self, echo, TR_TCP(":7000"))
  *     tr_listen(self, session, TR_TCP(":7000"), open_session, .rooms = rooms)
- * Returns a tr_listener_ref. Where tr_try_listen would return an error, the turn ends.
- * In a turn. Does not wait.
+ * Returns a tr_listener_ref. If tr_try_listen would return an error, ends the turn instead. In a turn. Does not wait.
  *
- * The sessions run on all workers, each connection on the worker with the fewest. A session that fails is gone
+ * The sessions run on all workers: each new session starts on the worker with the fewest. If a session fails, it ends
  * and its connection is reset; no other session is affected.
  */
 #define tr_listen(self, actor, ...)                                                                \
     TR_PP_CAT(TR_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
 /**
- * As tr_listen, but writes to a tr_listener_ref * and returns a status: TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked
- * up), TR_NOT_PERMITTED, TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
- * (the behavior handles neither tr_opened nor tr_received; with .accepted_by: no tr_connection, or there is a set-up message), TR_WRONG_TYPE (the
- * set-up of the behavior wants another message, or one where none is given, or none where one is given; the log says which), TR_TOO_LARGE (the set-up
- * message), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
- * In a turn. Does not wait.
+ * As tr_listen, but writes to a tr_listener_ref * and returns a status. TR_OK; TR_ADDRESS_IN_USE; TR_ADDRESS_INVALID:
+ * names are not looked up; TR_NOT_PERMITTED; TR_TLS_FAILED: the files cannot be used, and the log says why;
+ * TR_INVALID_ARGUMENT: the behavior handles neither tr_opened nor tr_received, or, with .accepted_by, it does not
+ * handle tr_connection or there is a set-up message; TR_WRONG_TYPE: the set-up message does not fit the set-up of the
+ * behavior, and the log says why; TR_TOO_LARGE: the set-up message; TR_NOT_SUPPORTED: the library was built without
+ * TLS; TR_LIMIT, TR_NO_MEMORY, TR_STOPPING. In a turn. Does not wait.
  */
 #define tr_try_listen(self, ref, actor, ...)                                                       \
     TR_PP_CAT(TR_TRY_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, ref, actor, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
- * Returns the address of a listener, with the port that ":0" has become. After the end of the
+ * Returns the address of a listener. For the port 0 it has the port that the kernel has chosen. After the end of the
  * listener the family is TR_FAMILY_NONE. In a turn. Does not wait.
  */
 tr_address tr_listener_address(tr_self *self, tr_listener_ref listener);
 /** Returns how many sessions a listener has. In a turn. Does not wait. */
 size_t tr_listener_count(tr_self *self, tr_listener_ref listener);
-/** Accepts nothing more until tr_listener_resume. In a turn. Does not wait. */
+/** Makes the listener accept no connections until tr_listener_resume. In a turn. Does not wait. */
 void tr_listener_pause(tr_self *self, tr_listener_ref listener);
-/** Accepts connections again. In a turn. Does not wait. */
+/** Makes the listener accept connections again. In a turn. Does not wait. */
 void tr_listener_resume(tr_self *self, tr_listener_ref listener);
 /**
- * Reads certificates and keys again. New connections get the new ones, others keep theirs.
- * TR_TLS_FAILED: they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: the listener has no
- * certificates. TR_STOPPED: the listener has ended. TR_NO_MEMORY. In a turn. Does not wait.
+ * Reads the files of certificates and keys again, for new connections. Connections that exist keep what they have.
+ * TR_OK. TR_TLS_FAILED: the files cannot be used, and the listener keeps the old certificates. TR_NOT_SUPPORTED: the
+ * listener has no certificates. TR_STOPPED: the listener has ended. TR_NO_MEMORY. In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 
@@ -278,17 +282,18 @@ tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 
 TR_BEGIN_C
 /**
- * Takes the connection of a tr_connection, the request that this turn handles, and replies to it. The channel belongs
- * to this actor: tr_opened comes, with is_accepted. TR_CLOSED: the listener has ended, or has waited for longer than
- * .connect_ns. TR_NO_MEMORY, TR_LIMIT, TR_STOPPING, TR_NOT_SUPPORTED (a durable actor), TR_INVALID_ARGUMENT: the
- * connection is closed. In a turn. Does not wait.
+ * Takes the connection of a tr_connection, which is the request of this turn, and replies to the listener. On TR_OK the
+ * channel belongs to this actor, which gets a tr_opened with is_accepted. With any other status the connection is
+ * closed. TR_CLOSED: the listener has ended, or has waited for longer than .connect_ns. TR_NOT_SUPPORTED: this actor is
+ * durable. Also TR_NO_MEMORY, TR_LIMIT, TR_STOPPING, TR_INVALID_ARGUMENT. In a turn. Does not wait.
  *
  *     desk_ref desks = tr_spawn_group(self, desk, "desks", TR_ONE_PER_WORKER);
  *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
- * The members of the group are asked in turn, one for each connection. If that member refuses, replies in another way,
- * has stopped or does not answer, the connection is closed. The listener has no sessions: the channels of the members
- * stay open when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as
- * other actors do, often to the worker of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
+ * For each connection the listener asks one member of the group, the members in turn. If that member refuses, replies
+ * in another way, has stopped or does not answer, the connection is closed. Such a listener has no sessions: the
+ * channels of the members stay open when the listener ends. When a channel ends, a member without a handler for
+ * tr_closed continues. Members move between workers as other actors do, often to the worker of the listener; with
+ * TR_OPTIONS(.is_pinned = true) each member stays on its worker.
  */
 TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
                                   tr_channel *channel);
@@ -297,9 +302,8 @@ TR_END_C
 /* ---- Connecting. ---- */
 
 /**
- * Connects and waits until the channel is open, with the handshake of TLS. Where tr_try_connect would return an
- * error, the turn ends with it; its text says why TLS has failed.
- * In a turn. May wait.
+ * Connects, and waits until the channel is open and the handshake of TLS is over. If tr_try_connect would return an
+ * error, ends the turn with this error; the error's text says why TLS has failed. In a turn. May wait.
  */
 tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
 /**
@@ -309,12 +313,11 @@ tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
  */
 TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
 /**
- * Begins to connect. Later tr_opened comes, or tr_closed. What is written before that is sent when
- * the channel is open. Ends the turn if there is no memory, or if the endpoint is invalid. In a
- * turn. Does not wait.
+ * Begins to connect. The actor later gets tr_opened or tr_closed. What is written before is sent when the channel is
+ * open. Ends the turn if there is no memory, or if the endpoint is invalid. In a turn. Does not wait.
  */
 tr_channel tr_dial(tr_self *self, const tr_endpoint *to);
-/** Makes a socket for datagrams: tr_bind(self, TR_UDP(":8125")). Ends the turn as tr_listen does. In a turn. Does not wait. */
+/** Makes a datagram socket: tr_bind(self, TR_UDP(":8125")). Ends the turn if it fails. In a turn. Does not wait. */
 tr_channel tr_bind(tr_self *self, const tr_endpoint *at);
 /** As tr_bind, with the statuses of tr_try_listen. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel);
@@ -322,48 +325,41 @@ TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_cha
 /* ---- Reading. .idle_ns and tr_channel_within limit how long a read waits. ---- */
 
 /**
- * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other side
- * has ended, and nothing is left; or the system shuts down, and this is a session that waits for its next request
- * (TR_STOPPING of tr_try_read). Anything else that goes wrong ends the turn with the status of tr_try_read. In a turn.
- * May wait.
+ * Reads the next piece, as .framing cuts it. Without framing, reads what has come, at least one byte. Returns false if
+ * the other side has ended and nothing is left. Also returns false if the system shuts down and the session waits for a
+ * request (TR_STOPPING of tr_try_read). Any other error ends the turn with the status of tr_try_read. In a turn. May
+ * wait.
  */
 bool tr_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Reads exactly `size` bytes, at most .frame_max. False: the other side has ended before the first
- * byte. If it ends later, the turn ends with TR_CLOSED. In a turn. May wait.
+ * Reads exactly `size` bytes, at most .frame_max. Returns false if the other side has ended before the first of these
+ * bytes. If the other side has ended before the last of them, the turn ends with TR_CLOSED. In a turn. May wait.
  */
 bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *bytes);
-/**
- * Reads a line without its end, LF or CR LF, and with a NUL behind it instead. The last line may lack its end.
- * In a turn. May wait.
- */
+/** Reads a line. A NUL replaces its end, LF or CR LF. The last line need not have an end. In a turn. May wait. */
 bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line);
-/**
- * Reads up to `end`, which is included: tr_read_until(self, channel, TR_BYTES("\r\n\r\n"), &head).
- * In a turn. May wait.
- */
+/** Reads up to and including `end`: tr_read_until(self, channel, TR_BYTES("\r\n\r\n"), &head). In a turn. May wait. */
 bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes);
 /**
  * As tr_read, but returns a status: TR_OK, TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED,
  * TR_STALLED, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. TR_STOPPING: the system
- * shuts down and the session is idle. It is not idle in a turn that began with tr_received, nor when a part of a piece
- * has come. After the TR_TIMEOUT of tr_channel_within the channel is still open. In a turn. May wait.
+ * shuts down and the session is idle. A session is not idle in a turn that began with tr_received, nor when a part of a
+ * piece has come. After the TR_TIMEOUT of tr_channel_within the channel is still open. In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Returns to the channel the last `size` bytes that were read. They are read again, together with
- * what follows them, when more bytes have come, or when another actor or behavior has the channel.
- * So take what is complete, and return the rest. A piece of a framing and a line are returned as a
- * whole, and come again when the turn ends. Ends the turn if `size` is more than was read. In a
- * turn. Does not wait.
+ * Gives the last `size` bytes that were read back to the channel. They are read again, together with what follows them,
+ * when more bytes have come, or when another actor or behavior has the channel. So a handler can take what is complete
+ * and give back the rest. A piece of a framing, and a line, can only be given back as a whole; they come again when the
+ * turn ends. Ends the turn if `size` is more than was read. In a turn. Does not wait.
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
-/** Limits how long each wait for this channel may take from now on; then TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
+/** Limits each later wait for this channel, which then ends with TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
 void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
 
 /* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: not all were sent; tr_closed came or will come. ---- */
 
-/** Writes a copy. In a turn. May wait. */
+/** Writes bytes, which are copied. In a turn. May wait. */
 tr_status tr_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /** Writes a string. In a turn. May wait. */
 tr_status tr_write_text(tr_self *self, tr_channel channel, const char *text);
@@ -372,40 +368,38 @@ tr_status tr_print(tr_self *self, tr_channel channel, const char *format, ...) T
 /** Writes a buffer, which is retained and not copied. In a turn. May wait. */
 tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
 /**
- * Writes a file, or `size` bytes of it from `offset` on; SIZE_MAX: to its end. It is read piece by piece on a helper
- * thread, so that neither the worker nor its memory has to hold it; the turn waits until all of it was taken. Other
- * writes to the channel wait meanwhile, so that bytes stay in order. TR_OK: all of it. TR_NOT_FOUND, TR_NOT_PERMITTED,
- * TR_INVALID_ARGUMENT (no regular file, or it has fewer bytes), TR_LIMIT, TR_NOT_IN_A_TURN and any other error before
- * the first byte: nothing was written, and the channel stays open. After that an error (TR_FILE_FAILED: it cannot be
- * read, or was cut meanwhile) ends the channel with a reset. So the other side never mistakes a part for the whole.
- * In a turn. May wait.
+ * Writes `size` bytes of a file from `offset` on; a `size` of SIZE_MAX means up to the end of the file. A helper thread
+ * reads the file piece by piece, so that the file need not fit into memory. The turn waits until the channel has taken
+ * all of it. Other writes to the channel wait meanwhile, so that bytes stay in order. TR_OK: all was written. If an
+ * error comes before the first byte was written, nothing is written, and the channel stays open: TR_NOT_FOUND,
+ * TR_NOT_PERMITTED, TR_INVALID_ARGUMENT (no regular file, or it has fewer bytes), TR_LIMIT, TR_NOT_IN_A_TURN. A later
+ * error, such as TR_FILE_FAILED (the file cannot be read, or was cut meanwhile), ends the channel with a reset. So the
+ * other side never mistakes a part of the file for the whole. In a turn. May wait.
  */
 tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uint64_t offset,
                         size_t size);
-/**
- * As tr_write_file, for a file that the program has opened. Its descriptor must stay open until this returns.
- * In a turn. May wait.
- */
+/** As tr_write_file, for an open file. The descriptor must stay open until the call returns. In a turn. May wait. */
 tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size);
 /**
- * Writes all of the bytes, or nothing. TR_LIMIT: .output_max bytes wait to be sent; tr_drained
- * comes later. In a turn. Does not wait.
+ * Writes all of the bytes, or nothing. TR_LIMIT: nothing was written, because .output_max bytes wait to be sent;
+ * tr_drained comes later. In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
- * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. They are valid
- * until tr_commit, another verb of this channel, or the next wait of the turn. Ends the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece, or with .answers_in_order.
- * In a turn. May wait.
+ * Returns memory for `size` bytes at the end of the output, which the caller fills; then tr_commit says how many bytes
+ * it has filled. The memory is valid until tr_commit, another call with this channel, or the next wait of the turn.
+ * Ends the turn if there is no memory. Ends the turn with TR_NOT_SUPPORTED with .answers_in_order, and if the framing
+ * puts something before each piece. In a turn. May wait.
  */
 void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;
-/** Writes the first `size` bytes of what tr_reserve has returned. In a turn. Does not wait. */
+/** Writes the first `size` bytes of the memory that tr_reserve has returned. In a turn. Does not wait. */
 void tr_commit(tr_self *self, tr_channel channel, size_t size);
 /** Sends what was written, and waits until the kernel has all of it. In a turn. May wait. */
 tr_status tr_flush(tr_self *self, tr_channel channel);
 /**
- * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel or, of UNIX sockets, the receiver has no space: the datagram is
- * lost), TR_UNREACHABLE, TR_CONNECT_REFUSED (nobody is at that path), TR_ADDRESS_INVALID (no address, a UNIX address
- * without a path, or with one that is too long), TR_NOT_PERMITTED, TR_INVALID_ARGUMENT. In a turn. Does not wait.
+ * Sends a datagram. TR_OK; TR_TOO_LARGE; TR_LIMIT: the datagram is lost, because the kernel or, with UNIX sockets, the
+ * receiver has no space; TR_UNREACHABLE; TR_CONNECT_REFUSED: nobody is at that path; TR_ADDRESS_INVALID: no address, or
+ * a UNIX address whose path is missing or too long; TR_NOT_PERMITTED, TR_INVALID_ARGUMENT. In a turn. Does not wait.
  */
 tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr_bytes bytes);
 /** A datagram of tr_send_many. */
@@ -423,42 +417,43 @@ tr_status tr_send_many(tr_self *self, tr_channel channel, const tr_outgoing *dat
 
 /* ---- The end. ---- */
 
-/** Sends what was written, says that there is no more, and continues to read. In a turn. Does not wait. */
+/** Sends what was written, and ends the output of the channel, which can still be read. In a turn. Does not wait. */
 void tr_finish(tr_self *self, tr_channel channel);
 /**
- * Sends what was written and closes. Nothing comes any more but tr_closed. A channel that is not
- * open yet is closed at once if nothing was written. Otherwise it is closed when it has opened and
- * what was written was sent. In a turn. Does not wait.
+ * Sends what was written and closes the channel. From now on only tr_closed comes. A channel that is not open yet is
+ * closed at once if nothing was written; otherwise it is closed when it has opened and has sent what was written. In a
+ * turn. Does not wait.
  */
 void tr_close(tr_self *self, tr_channel channel);
-/** Closes at once, and the other side sees a reset. In a turn. Does not wait. */
+/** Closes the channel at once; the other side sees a reset. In a turn. Does not wait. */
 void tr_reset(tr_self *self, tr_channel channel);
 /**
  * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
- * other gets a tr_opened; if it stops before that, the connection is reset. TR_STOPPED, TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT (a client or a group), TR_INVALID_TRANSITION (it is not open, or a turn or an exchange waits for
- * it): the channel still belongs to this actor. Bytes of the channel that this turn has read stay valid until the turn
- * ends. In a turn. Does not wait.
+ * other actor gets a tr_opened; if it stops before, the connection is reset. With any status but TR_OK the channel
+ * still belongs to this actor: TR_STOPPED; TR_NO_MEMORY; TR_INVALID_ARGUMENT: `to` is a client or a group;
+ * TR_INVALID_TRANSITION: the channel is not open, or a turn or an exchange waits for it. Bytes of the channel that this
+ * turn has read stay valid until the turn ends. In a turn. Does not wait.
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
 
 /**
- * Lets a timer without a key end with a channel: when the channel ends, is closed or handed over, the timer is stopped, and its
- * message is removed if it waits in the mailbox. So no message of a timer is about a channel that is gone:
+ * Lets a timer without a key end with a channel: when the channel ends, is closed or is handed over, the timer is
+ * stopped. If the timer's message waits in the mailbox, it is removed. So no message of a timer is about a channel that
+ * is gone:
  *     tr_timer_ends_with(self, tr_timer_once(self, NULL, 10 * TR_SECOND, too_late), channel);
- * Returns TR_OK; TR_CLOSED: the channel has ended or is closing, and the timer with it. TR_NOT_FOUND: there is no such timer, or it has
- * a key. TR_LIMIT (TR_CHANNEL_TIMERS_MAX), TR_NO_MEMORY, TR_NOT_OWNER: the timer continues.
- * In a turn. Does not wait.
+ * Returns TR_OK. TR_CLOSED: the channel has ended or is closing, and the timer was stopped. TR_NOT_FOUND: there is no
+ * such timer, or it has a key. After other errors the timer continues: TR_LIMIT (TR_CHANNEL_TIMERS_MAX), TR_NO_MEMORY,
+ * TR_NOT_OWNER. In a turn. Does not wait.
  */
 tr_status tr_timer_ends_with(tr_self *self, tr_timer timer, tr_channel channel);
 
 /* ---- What is known of a channel. ---- */
 
-/** Returns the channel for which a listener has started this actor; none for others. In a turn. Does not wait. */
+/** Returns the channel for which a listener has started this actor; all zero: none has. In a turn. Does not wait. */
 tr_channel tr_peer(const tr_self *self);
-/** Returns where the other side is. In a turn. Does not wait. */
+/** Returns the address of the other side. In a turn. Does not wait. */
 tr_address tr_channel_peer(tr_self *self, tr_channel channel);
-/** Returns the address of this side, with its port. A path is borrowed while the channel is open. In a turn. Does not wait. */
+/** Returns the address of this side. A path is borrowed while the channel is open. In a turn. Does not wait. */
 tr_address tr_channel_address(tr_self *self, tr_channel channel);
 /** Returns an address as text, "127.0.0.1:7000", borrowed until the turn ends. In a turn. Does not wait. */
 TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
@@ -468,12 +463,12 @@ const char *tr_peer_name(tr_self *self, tr_channel channel);
 const char *tr_peer_protocol(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
-/** Returns how many unread datagrams the kernel had dropped when the last one came. In a turn. Does not wait. */
+/** Returns how many unread datagrams the kernel had dropped when the last datagram came. In a turn. Does not wait. */
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
- * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or
- * TR_UNREACHABLE, and errors that the network reported later. For UDP of tr_bind, Linux reports
- * no such errors, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
+ * Returns how many sent datagrams found no receiver: sends that ended with TR_CONNECT_REFUSED or TR_UNREACHABLE, and
+ * errors that the network reported later. For UDP of tr_bind, Linux reports no such errors, so a datagram to a port
+ * that nobody has is not counted. In a turn. Does not wait.
  */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
@@ -485,31 +480,33 @@ TR_END_C
 
 TR_BEGIN_C
 /**
- * Puts a filter between the filters that a channel has and its framing. What was written before leaves as it would have
- * without the filter; what is written from now on passes it. What has come and was not read passes the filter too, so
- * that the other side may begin to use it at once; bytes that this turn has read are gone. TR_OK. TR_LIMIT
- * (TR_FILTERS_MAX), TR_INVALID_TRANSITION (the channel is not open, has been finished, its filters are still shaking
- * hands, or a turn or an exchange waits for it), TR_INVALID_ARGUMENT, TR_NO_MEMORY: nothing has changed. Any other
- * status comes from a filter, and the channel has ended. In a turn. Does not wait.
+ * Puts a filter between the filters that a channel has and its framing. What was written before does not pass the
+ * filter; what is written from now on does. Input that was not read yet passes the filter too, so that the other side
+ * may begin to use it at once. The bytes that this turn has read are no longer valid. TR_OK. With these statuses
+ * nothing has changed: TR_LIMIT (TR_FILTERS_MAX), TR_INVALID_ARGUMENT, TR_NO_MEMORY, and TR_INVALID_TRANSITION, which
+ * means that the channel is not open, that tr_finish was called, that a handshake of a filter is not over, or that a
+ * turn or an exchange waits for the channel. Any other status comes from a filter, and the channel has ended. In a
+ * turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_add_filter(tr_self *self, tr_channel channel, const tr_filter *filter);
 /**
- * Removes a filter, the one nearest to the framing if it is there twice. What was written before still passes the
- * filter, and then its `finish` is called. Bytes that the filter got and has not taken are passed on unchanged, and so
- * are all bytes that come from now on. Bytes that it has passed on stay as they are: the other side has to stop using
- * the filter before, or the filter itself passes what is behind its last byte unchanged. The statuses of tr_add_filter;
- * TR_NOT_FOUND: the channel does not have it. In a turn. Does not wait.
+ * Removes a filter. If the channel has the filter twice, removes the one nearer to the framing. What was written before
+ * still passes the filter, and then its `finish` is called. Input that the filter got and has not taken is passed on
+ * unchanged, and so is all later input. What the filter has already passed on stays as it is. So the other side must
+ * have stopped using the filter before, or the filter must pass on unchanged what comes behind its last byte. The
+ * statuses are those of tr_add_filter, and TR_NOT_FOUND: the channel does not have this filter. In a turn. Does not
+ * wait.
  */
 TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
                                          const tr_filter *filter);
 /**
- * Puts TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until its handshake has
- * ended. What was written before leaves as plain text. What has come and was not read must be TLS: text that somebody
- * has put behind the request for TLS is never taken as if it came through TLS, it is TR_TLS_FAILED. TR_OK.
- * TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as
- * tr_add_filter, or it has TLS, or was opened without .starts_plain), TR_NOT_IN_A_TURN: nothing has changed.
- * TR_CANCELLED, and the TR_TIMEOUT of tr_channel_within: the handshake continues. TLS is not removed later.
- * In a turn. May wait.
+ * Begins TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until the handshake is
+ * over. What was written before is sent as plain text. Input that was not read yet must be TLS. If somebody has put
+ * plain text behind the request for TLS, this text is never taken as if it came through TLS: the status is
+ * TR_TLS_FAILED. TR_OK. TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended.
+ * TR_NOT_IN_A_TURN, and TR_INVALID_TRANSITION (as of tr_add_filter, or the channel has TLS, or was opened without
+ * .starts_plain): nothing has changed. TR_CANCELLED, and TR_TIMEOUT because of tr_channel_within: the handshake
+ * continues. TLS stays until the channel ends. In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_start_tls(tr_self *self, tr_channel channel);
 TR_END_C
@@ -519,36 +516,35 @@ TR_END_C
 /** What tr_readable, tr_writable and tr_exchange return: an ask, for tr_await, tr_await_any and tr_try_await. */
 typedef union tr_channel_ask {
     tr_pending any;
-    const struct tr_received *reply; /* Never read: only the type of this member matters. */
+    const struct tr_received *reply; /* never read; only the type of this member matters */
 } tr_channel_ask;
 
 TR_BEGIN_C
 /**
- * Returns an ask that ends when a read would not wait; its reply has no bytes:
- * tr_await_any(self, &first, tr_readable(self, a), tr_readable(self, b)).
- * In a turn. Does not wait.
+ * Returns an ask that ends when a read would not wait; its reply has no bytes: tr_await_any(self, &first,
+ * tr_readable(self, a), tr_readable(self, b)). In a turn. Does not wait.
  */
 tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
 /** Returns an ask that ends when a write would not wait. In a turn. Does not wait. */
 tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
 /**
  * Writes a request, and returns an ask for its reply. If the framing gives ids, the reply is the piece with the id of
- * the request, whenever it comes. Otherwise it is the next piece that comes and belongs to no earlier exchange, for
- * protocols that answer in order. A reply that takes longer than TR_ASK_NS, or than tr_channel_within says, is
- * TR_TIMEOUT. A turn that gives up keeps its place: the piece that comes for it is dropped. While .in_flight_max are
- * under way, the turn waits. When the channel ends, all exchanges under way fail. In a turn. May wait.
+ * the request, whenever it comes. Otherwise, for protocols that answer in order, the reply is the next piece that
+ * belongs to no earlier exchange. If the reply takes longer than TR_ASK_NS, or than tr_channel_within says, the outcome
+ * is TR_TIMEOUT. An exchange that was given up keeps its place: the piece that comes for it is dropped. While
+ * .in_flight_max exchanges are under way, the turn waits. When the channel ends, all exchanges under way fail. In a
+ * turn. May wait.
  *
- * With ids: a request without an id, or with the id of an exchange under way, is TR_INVALID_ARGUMENT and not written. A
- * piece with another id, or with none, goes to the turn that waits in tr_read, or to tr_received; it cannot be unread.
- * If there is neither, a piece with an id ends the channel with TR_BAD_DATA. A piece without an id waits for a turn
- * that reads, and so does everything behind it. When .in_flight_max exchanges keep their places, those that were given
- * up are forgotten, the oldest first.
+ * With ids: a request without an id, or with the id of an exchange under way, is not written; the outcome is
+ * TR_INVALID_ARGUMENT. A piece whose id belongs to no exchange, or that has no id, goes to the turn that waits in
+ * tr_read, or to tr_received; it cannot be unread. If there is neither, a piece with an id ends the channel with
+ * TR_BAD_DATA. A piece without an id waits for a turn that reads, and so does everything behind it. When .in_flight_max
+ * exchanges have places, the exchanges that were given up are forgotten, the oldest first.
  */
 tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
 /**
- * As tr_exchange, but alone: waits until no exchange is under way, and holds back all others until its reply has come. For
- * requests after which the protocol changes, such as a login or a request for TLS.
- * In a turn. May wait.
+ * As tr_exchange, but alone: waits until no exchange is under way, and holds back all other exchanges until the reply
+ * has come. For requests after which the protocol changes, such as a login or a request for TLS. In a turn. May wait.
  */
 tr_channel_ask tr_exchange_alone(tr_self *self, tr_channel channel, tr_bytes request);
 TR_END_C
@@ -559,20 +555,22 @@ TR_END_C
 struct tr_framing {
     const char *name;
     /**
-     * Looks for the end of the first piece. The first `seen` of `bytes` were looked at before, and had no end.
-     * Returns the size of the piece with all that belongs to it, and in *piece what the actor gets, inside of
-     * `bytes`. 0: it is not complete. SIZE_MAX: it never will be, and the channel ends with TR_BAD_DATA.
+     * Looks for the end of the first piece. The first `seen` of `bytes` were looked at before, and had no end. Returns
+     * the size of the piece with all that belongs to it, such as a line end. Writes to *piece which part of `bytes` the
+     * actor gets. Returns 0 if the piece is not complete. Returns SIZE_MAX if it can never be complete; then the
+     * channel ends with TR_BAD_DATA.
      */
     size_t (*cut)(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece);
     /**
-     * Writes what goes before a piece of `size` bytes that the actor writes, at most TR_FRAME_HEAD_MAX bytes, and returns how
-     * many. SIZE_MAX: a piece of this size cannot be written, TR_TOO_LARGE. NULL: nothing goes before it.
+     * Writes what goes before a piece of `size` bytes that the actor writes, at most TR_FRAME_HEAD_MAX bytes, and
+     * returns their number. Returns SIZE_MAX if a piece of this size cannot be written; then the status is
+     * TR_TOO_LARGE. If `head` is NULL, nothing goes before a piece.
      */
     size_t (*head)(const tr_framing *framing, size_t size, unsigned char *head);
-    uint64_t option; /* belongs to the framing */
+    uint64_t option; /* a setting of the framing */
     /**
-     * Finds the id of a piece: of a request as the actor writes it, and of its reply as `cut` gives it. False: it has
-     * none. NULL: pieces have no ids, and tr_exchange matches them in order.
+     * Finds the id of a piece: of a request as the actor writes it, or of a reply as `cut` gives it. Returns false if
+     * the piece has no id. If `id` is NULL, pieces have no ids, and replies come in the order of the requests.
      */
     bool (*id)(const tr_framing *framing, tr_bytes piece, uint64_t *id);
 };
@@ -581,11 +579,13 @@ TR_BEGIN_C
 extern const tr_framing tr_framing_lines, tr_framing_length_1, tr_framing_length_2,
     tr_framing_length_4, tr_framing_length_varint;
 TR_END_C
-/** Lines; their ends, LF or CR LF, are cut off, and a NUL is behind each. Nothing is added to what is written. */
+/**
+ * Lines. In each piece that comes, a NUL replaces the line end, LF or CR LF. Nothing is added to what an actor writes.
+ */
 #define TR_LINES (&tr_framing_lines)
 /**
- * Pieces with their length before them, the highest byte first: TR_LENGTH(1), 2, 4, or varint (as protobuf). What
- * is written gets its length too. Any thread. Does not wait.
+ * Pieces with their length before them, the highest byte first: TR_LENGTH(1), 2, 4, or varint (as in protobuf). Pieces
+ * that an actor writes get their length too. Any thread. Does not wait.
  */
 #define TR_LENGTH(bytes) (&tr_framing_length_##bytes)
 

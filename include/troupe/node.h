@@ -32,8 +32,8 @@
 
 /**
  * An address. Each part has 1 to 63 characters of A-Z a-z 0-9 _ . - and begins with a letter or a
- * digit, so an address can be a part of a path, a key and a command line. Case matters. The bytes
- * behind the NUL of a part do not.
+ * digit, so an address can be a part of a path, a key and a command line. Upper and lower case are
+ * different. The bytes behind the NUL of a part do not matter.
  */
 typedef struct tr_node_address {
     char cluster[TR_NODE_PART_MAX + 1];
@@ -45,7 +45,7 @@ typedef struct tr_node_address {
 /** What is wrong with an address, and where. */
 typedef struct tr_node_error {
     tr_status status;
-    size_t offset; /* of the first character that is not allowed */
+    size_t offset; /* place of the first character that is not allowed */
     /* the part that has this character: "cluster", "datacenter", "application" or "node" */
     const char *part;
     char text[120]; /* for a person: "datacenter, at 5: ' ' is none of A-Z a-z 0-9 _ . -" */
@@ -58,8 +58,8 @@ TR_BEGIN_C
  * Any thread. Does not wait.
  *
  * TR_OK; TR_BAD_DATA: it is no address; TR_LIMIT: a part is longer than TR_NODE_PART_MAX;
- * TR_INVALID_ARGUMENT: NULL. On failure *error, which may be NULL, says where, and *address is
- * unchanged. It reads at most TR_NODE_ADDRESS_MAX + 1 characters.
+ * TR_INVALID_ARGUMENT: NULL. On failure *error says where, and *address is unchanged; `error` may
+ * be NULL. Reads at most TR_NODE_ADDRESS_MAX + 1 characters of `text`.
  */
 TR_MUST_CHECK tr_status tr_node_address_parse(const char *text, tr_node_address *address,
                                               tr_node_error *error);
@@ -69,18 +69,20 @@ TR_MUST_CHECK tr_status tr_node_address_parse(const char *text, tr_node_address 
  * whole text, as snprintf does.
  * Any thread. Does not wait.
  *
- * TR_NODE_ADDRESS_MAX + 1 bytes are always enough. tr_node_address_parse reads it back. 0: a part
- * is not valid, or address is NULL; then the buffer is "". Nothing is written if there is no
- * buffer.
+ * TR_NODE_ADDRESS_MAX + 1 bytes are always enough. tr_node_address_parse can read the text. If a
+ * part is not valid, or `address` is NULL, returns 0 and writes "". If `buffer` is NULL, writes
+ * nothing.
  */
 size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_t size);
 
-/** Whether two addresses name the same node; NULL names none. Any thread. Does not wait. */
+/**
+ * Returns whether two addresses name the same node. NULL names no node. Any thread. Does not wait.
+ */
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b);
 
 /**
- * Returns the node, from 0, to which a name belongs in a cluster of `nodes` nodes: as
- * tr_pool_worker_of does, with a ring of its own. It takes microseconds.
+ * Returns the node, counted from 0, to which a name belongs in a cluster of `nodes` nodes. Works
+ * like tr_pool_worker_of, with another ring. Takes microseconds.
  * Any thread. Does not wait.
  *
  * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one node;

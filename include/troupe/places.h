@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Places: the workers of a process, or the nodes of a cluster. Three tables of functions say what
- * the runtime needs of them, in the same form for both:
+ * the runtime needs to know of places; they have the same form for workers and for nodes:
  *
  *   tr_ring        where an actor with some name starts;
- *   tr_directory   which actor has a path, and where it is now;
+ *   tr_directory   which actor has a path, and at which place it is now;
  *   tr_transport   how a message gets there.
  *
  * ```c
@@ -35,14 +35,14 @@
  *
  * For every table:
  *
- *   1. It is shared and outlives all its users. Every function gets the table as its first
+ *   1. The table is shared and outlives all its users. Every function gets the table as its first
  *      argument. Data of the provider follow the table in memory.
  *   2. `size` is sizeof the table where it was filled in. Members are added only at the end.
  *   3. Any thread may call every function, several at once, and handlers too.
  *   4. No function waits for an actor. A provider for nodes may wait for a network, and then says
  *      so.
- *   5. A function that fails has changed nothing. Out-parameters are written on TR_OK only, unless
- *      it says otherwise.
+ *   5. A function that fails has changed nothing. Out-parameters are written only on TR_OK, except
+ *      where the comment of the function says otherwise.
  *   6. Places are counted from 0. A place is a hint and not an identity, because actors move. A ref
  *      names one actor forever, wherever it is.
  */
@@ -67,14 +67,14 @@ typedef struct tr_ring tr_ring;
  *   3. The number of places may change at any time; one call sees one number.
  *
  * The providers of the library use a hash ring over crc32 with 150 points for each place ("w2v149"
- * for worker 2, "n2v149" for node 2), and promise to keep it. Someone who chooses names chooses
- * their places: limit how many names a stranger can choose.
+ * for worker 2, "n2v149" for node 2), and promise to keep it. A person who can choose names can
+ * choose their places, too: limit how many names a stranger can choose.
  */
 struct tr_ring {
     size_t size;
     /** Returns how many places there are, at least 1. */
     uint32_t (*count)(const tr_ring *ring);
-    /** Writes the place of a name. TR_NAME_INVALID. */
+    /** Writes the place of a name. TR_OK or TR_NAME_INVALID. */
     tr_status (*find)(const tr_ring *ring, const char *name, tr_place *place);
 };
 
@@ -93,31 +93,34 @@ typedef struct tr_directory tr_directory;
  *      actor that has the path.
  *   2. A claimed actor is found from every place, at the latest when the next message that the
  *      claimer sends after its TR_OK arrives there.
- *   3. A path is free again when it was released, or when its actor has ended: then it is not found
- *      any more, and can be claimed again.
+ *   3. A path is free again when it was released, or when its actor has ended: then the path is not
+ *      found any more, and can be claimed again.
  *   4. An actor that was spawned with a name has its path from its spawn to its end, without a
- *      claim. Others can neither claim nor release it.
+ *      claim. Nobody else can claim or release that path.
  *   5. No choice of names makes the calls slower: tables are hashed with a secret key.
  */
 struct tr_directory {
     size_t size;
     /**
-     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has the path
-     * already, perhaps this one; *holder, which may be NULL, is the actor that has it, or nobody if
-     * that is just being spawned. TR_NAME_INVALID: a path consists of names of actors, each after a
-     * '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are TR_CLAIMS_MAX claims.
-     * TR_STOPPED: the actor has ended. TR_NO_MEMORY.
+     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor, perhaps
+     * this one, has the path already. *holder is then that actor, or nobody if it is just being
+     * spawned; `holder` may be NULL. TR_NAME_INVALID: a path must consist of names of actors, each
+     * after a '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are TR_CLAIMS_MAX
+     * claims. TR_STOPPED: the actor has ended. TR_NO_MEMORY.
      */
     tr_status (*claim)(tr_directory *directory, const char *path, tr_ref ref, tr_location *holder);
-    /** Writes the actor that has a path, and where it is. TR_NOT_FOUND. */
+    /** Writes the actor that has a path, and its place. TR_OK or TR_NOT_FOUND. */
     tr_status (*find)(tr_directory *directory, const char *path, tr_location *found);
-    /** Ends a claim of this actor. TR_NOT_FOUND: it has not claimed this path, or not any more. */
+    /**
+     * Ends a claim of this actor. TR_OK; TR_NOT_FOUND: the actor has not claimed this path, or the
+     * claim has ended.
+     */
     tr_status (*release)(tr_directory *directory, const char *path, tr_ref ref);
 };
 
 /* ---- How a message gets there. ---- */
 
-/** A message with its sender, to be sent. It belongs to a system. */
+/** A message that is to be sent, with its sender. A parcel belongs to a system. */
 typedef struct tr_parcel tr_parcel;
 
 typedef struct tr_transport tr_transport;
@@ -125,27 +128,27 @@ typedef struct tr_transport tr_transport;
  * Sends parcels to actors at other places.
  *
  *   1. A parcel that was taken (TR_OK) reaches the mailbox of its receiver once or never,
- *      unchanged, and reaches no other actor. In one process it is never lost: it is handled, or it
- *      is a dead letter with its reason.
+ *      unchanged, and reaches no other actor. In one process a parcel is never lost: it is handled,
+ *      or it becomes a dead letter with a reason.
  *   2. Parcels of one thread, or of one actor, to the same receiver arrive in the order in which
  *      they were sent. This order includes messages that were sent by tr_tell.
  *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same
  *      address. Nothing is serialized.
- *   4. A sender does not wait for a full mailbox: the receiver's overflow applies; with TR_PARK
- *      the status is TR_MAILBOX_FULL.
- *   5. An actor that has moved is reached, or the status is TR_NOT_FOUND; then the directory says
- *      where it is.
+ *   4. If the mailbox is full, the sender does not wait: the receiver's overflow rule applies. With
+ *      TR_PARK the status is TR_MAILBOX_FULL.
+ *   5. A parcel to an actor that has moved reaches the actor, or the status is TR_NOT_FOUND. In
+ *      that case the directory says where the actor is.
  *
- * At the receiving node the provider makes a parcel of what it read, and sends it by the transport
- * of its own process: there is one way into a mailbox.
+ * At the receiving node, the provider makes a parcel of what it has read, and sends it by the
+ * transport of its own process. So there is only one way into a mailbox.
  */
 struct tr_transport {
     size_t size;
     /**
-     * Sends a parcel. The parcel is taken on TR_OK, and still the caller's otherwise. TR_STOPPED:
-     * the actor, or the system there, has ended; TR_NOT_FOUND: there is no such place, or it is
-     * gone; TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the receiver is a router
-     * without a route for it.
+     * Sends a parcel. On TR_OK the parcel is taken; with any other status it is still the caller's.
+     * TR_STOPPED: the actor, or the system at that place, has ended; TR_NOT_FOUND: there is no such
+     * place, or it is gone; TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the
+     * receiver is a router without a route for the message.
      */
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
 };
@@ -160,21 +163,22 @@ typedef struct tr_places {
 
 TR_BEGIN_C
 /**
- * Makes the places of the workers of a system, given to the caller. Free them before the system.
- * Any thread. Does not wait.
+ * Makes the places of the workers of a system, which are given to the caller. Free the places
+ * before the system. Any thread. Does not wait.
  *
  * The directory is the one in which tr_find looks. For a path that was claimed, tr_find may still
- * return the ref of an actor that has ended. Such a path can be claimed again, but a spawn gets
- * TR_NAME_EXISTS until it was released. So release a claim below /user of a path that will be
- * spawned. The transport is what tr_tell between workers does. The place of a group is the place of
- * its supervisor. TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * return the ref of an actor that has ended. Such a path can be claimed again, but a spawn with
+ * this path gives TR_NAME_EXISTS until the claim was released. So if an actor with a claimed path
+ * below /user is to be spawned, release the claim first. The transport does what tr_tell between
+ * workers does. The place of a group is the place of its supervisor. TR_INVALID_ARGUMENT,
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);
 /** Frees places, and releases all their claims. NULL does nothing. One thread. Does not wait. */
 void tr_places_free(const tr_places *places);
 
 /**
- * Makes a parcel of a message, which is copied; `from` is its sender, or nobody.
+ * Makes a parcel of a message, which is copied. `from` is the sender of the message, or nobody.
  * Any thread. Does not wait.
  *
  * The parcel is given to the caller, who sends or frees it before the system is freed.
@@ -187,8 +191,8 @@ TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_t
  */
 void tr_parcel_free(tr_system *system, tr_parcel *parcel);
 /**
- * These return what is in a parcel, borrowed from the parcel. If `parcel` is NULL they return NULL
- * and nobody. One thread. Does not wait.
+ * These return the type, the message and the sender of a parcel, borrowed from the parcel. If
+ * `parcel` is NULL, they return NULL, NULL and nobody. One thread. Does not wait.
  */
 const tr_type *tr_parcel_type(const tr_parcel *parcel);
 const void *tr_parcel_message(const tr_parcel *parcel);

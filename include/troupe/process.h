@@ -32,33 +32,36 @@
  * ```
  *
  * A child process is a channel of the actor that has started it: the output of the process is what
- * the channel reads, by tr_received or tr_read, cut as .framing says; what is written to the
- * channel is its input, and tr_finish ends that. Input and output are one UNIX socket. What the
- * process writes to its standard error goes to the standard error of this program, or to a channel
- * of its own, which tr_process_errors returns.
+ * the channel reads, by tr_received or tr_read, cut as .framing says. What is written to the
+ * channel is the input of the process, and tr_finish ends this input. Input and output are one UNIX
+ * socket. What the process writes to its standard error goes to the standard error of this program,
+ * or to a second channel, which tr_process_errors returns.
  *
- * The end. tr_process_ended comes once, when the process has ended and all of its output and errors
- * was read. It takes the place of tr_closed. So a process whose output nobody reads does not end
- * for its actor: read the output, close the channel, or start it with .output = TR_PROCESS_NOTHING.
- * The same holds while a process that the child has left behind keeps its output open. Without a
- * handler an actor fails with TR_PROCESS_FAILED unless the exit code is 0, so that its supervisor
- * restarts it, and with it the process.
+ * The end. tr_process_ended comes once, in place of tr_closed, when the process has ended and all
+ * of its output and errors was read. So if nobody reads the output of a process, tr_process_ended
+ * never comes: read the output, close the channel, or start the process with .output =
+ * TR_PROCESS_NOTHING. It does not come either while another process, which the child has left
+ * behind, keeps the output open. If an actor has no handler for tr_process_ended, and the exit code
+ * is not 0, the actor fails with TR_PROCESS_FAILED, so that its supervisor restarts it, and with it
+ * the process.
  *
  * tr_close ends the input and drops the output; if the process has not ended .grace_ns after that,
- * it gets SIGTERM, and after .grace_ns more SIGKILL. tr_reset is SIGKILL at once. An error of the
- * channel (TR_TOO_LARGE, TR_BAD_DATA, TR_STALLED) is SIGTERM, then SIGKILL. It is no error if a
- * process does not read its input to the end: the rest is dropped.
+ * it gets SIGTERM, and after .grace_ns more SIGKILL. tr_reset sends SIGKILL at once. After an error
+ * of the channel (TR_TOO_LARGE, TR_BAD_DATA, TR_STALLED), the process gets SIGTERM, and after
+ * .grace_ns SIGKILL. If a process does not read its input to the end, this is no error: the rest of
+ * the input is dropped.
  *
  * A process ends with the incarnation of its actor: it gets SIGTERM, and SIGKILL after .grace_ns.
- * No process and no zombie is left behind. A shutdown waits for that. If this program itself is
- * killed or crashes, the kernel kills its children, but not what they have started, which sees the
- * end of its input. A child with .outlives continues. The kernel does not kill a program that gets
- * other rights by its file (set-user-ID).
+ * No process and no zombie is left behind. A shutdown waits until these processes have ended. If
+ * this program itself is killed or crashes, the kernel kills its children, except children with
+ * .outlives, and programs that get other rights by their file (set-user-ID). The kernel does not
+ * kill the processes that the children have started; these see the end of their input.
  *
- * A process has a process group of its own, and signals go to all of it, unless .shares_group. So Ctrl-C at a terminal
- * is for this program, which stops, and ends its children in order. A child blocks and ignores no signals and has no
- * descriptors but its three. If tr_app_run has raised the soft limit of descriptors, a child gets the earlier limit,
- * because it may use select(), unless this program has set the limit since.
+ * Without .shares_group a process has a process group of its own, and signals go to the whole group. So Ctrl-C at a
+ * terminal reaches only this program, which then stops, and ends its children in order. A child blocks and ignores no
+ * signals, and has no descriptors except its input, output and errors. tr_app_run raises the soft limit of descriptors.
+ * A child gets the limit from before, because it may use select(); but if this program has set the limit since, the
+ * child gets the limit of this program.
  *
  * An actor with a process does not move to another worker, and does not hand the channel over.
  */
@@ -68,90 +71,103 @@
 #include <troupe/net.h>
 #include <troupe/platform.h>
 
-/** What TR_PROCESS makes. All zero is the default. */
+/** How to start a process: what TR_PROCESS makes. All zero is the default. */
 typedef struct tr_process {
     size_t size TR_ZERO;         /* need not be set */
-    const char *program TR_ZERO; /* without a '/': it is looked for in PATH. No shell reads it */
-    const char *const *arguments
-        TR_ZERO; /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
-    const char *const *environment
-        TR_ZERO; /* "NAME=value", the last is NULL; NULL: this program's */
-    /* working directory of the process; a relative path of the program begins there. NULL: that of this program */
+    const char *program TR_ZERO; /* a name without a '/' is looked for in PATH; no shell reads it */
+    /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
+    const char *const *arguments TR_ZERO;
+    /* "NAME=value"; NULL ends the array; a NULL pointer: the environment of this program */
+    const char *const *environment TR_ZERO;
+    /*
+     * working directory of the process; a relative path of the program begins there; NULL: the
+     * working directory of this program
+     */
     const char *directory TR_ZERO;
     tr_process_stream input TR_ZERO;
     tr_process_stream output TR_ZERO;
     tr_process_stream errors TR_ZERO;
     bool shares_group TR_ZERO; /* the process stays in the process group of this program */
-    tr_time grace_ns TR_ZERO;  /* from SIGTERM to SIGKILL; 0: TR_GRACE_NS */
-    /* As in tr_endpoint. */
+    tr_time grace_ns TR_ZERO;  /* the time from SIGTERM to SIGKILL; 0: TR_GRACE_NS */
+    /* As the members of tr_endpoint with these names. */
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;
-    size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
-    tr_time stall_ns TR_ZERO;  /* the process has not read for this long: TR_STALLED */
+    size_t output_max TR_ZERO; /* most bytes that wait until the process reads them */
+    /* the channel ends with TR_STALLED if the process reads nothing for this long */
+    tr_time stall_ns TR_ZERO;
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
     bool outlives TR_ZERO;     /* the process is not killed when this program is killed */
 } tr_process;
 
 /**
- * A process, for one call: TR_PROCESS("sort"), TR_PROCESS("sort", .framing = TR_LINES). Members of tr_process follow the
- * program.
+ * A process, for one call: TR_PROCESS("sort"), TR_PROCESS("sort", .framing = TR_LINES). Members of tr_process follow
+ * the program.
  * Any thread. Does not wait.
  */
 #define TR_PROCESS(...) TR_PROCESS_(__VA_ARGS__, )
-/** Arguments, for one call: TR_ARGUMENTS("-n", "-r"). Any thread. Does not wait. */
+/**
+ * The arguments of a process, for one call: TR_ARGUMENTS("-n", "-r"). Any thread. Does not wait.
+ */
 #define TR_ARGUMENTS(...) TR_STRINGS_(__VA_ARGS__)
-/** An environment, for one call: TR_ENVIRONMENT("LANG=C", "TZ=UTC"). Any thread. Does not wait. */
+/**
+ * The environment of a process, for one call: TR_ENVIRONMENT("LANG=C", "TZ=UTC"). Any thread. Does
+ * not wait.
+ */
 #define TR_ENVIRONMENT(...) TR_STRINGS_(__VA_ARGS__)
 
 /**
- * A child process has ended: `code` is its exit code, or -1 if a signal has ended it, which is `signal` (otherwise 0).
- * It comes once, after all that was read. `status` is TR_OK; or why not all of its output was read: TR_TOO_LARGE, TR_BAD_DATA,
- * TR_STALLED, TR_TIMEOUT, TR_NO_MEMORY; or TR_NOT_FOUND: how it ended is unknown, because this program ignores SIGCHLD.
+ * A child process has ended. Comes once, after all output that was read. If a signal has ended the process, `signal` is
+ * this signal and `code` is -1. Otherwise `code` is the exit code and `signal` is 0. `status` is TR_OK if all output
+ * was read; otherwise it says why not: TR_TOO_LARGE, TR_BAD_DATA, TR_STALLED, TR_TIMEOUT, TR_NO_MEMORY. TR_NOT_FOUND:
+ * it is not known how the process ended, because this program ignores SIGCHLD.
  */
 TR_MESSAGE(tr_process_ended, (channel, channel), (i32, code), (i32, signal),
            (enum_of(tr_status), status));
 
 /**
- * A signal has come, for an actor that has taken it with tr_signals. Several of the same kind may
- * come as one, because the kernel joins them.
+ * A signal has come, for an actor that has taken it with tr_signals. Several signals of the same
+ * kind may come as one tr_signal, because the kernel joins them.
  */
 TR_MESSAGE(tr_signal, (channel, channel), (i32, signal));
 
 TR_BEGIN_C
 /**
- * Starts a process. Returns its channel, open already. Where tr_try_process_start would return an error, the turn ends with
- * it, and with a text such as "cannot start sort: No such file or directory".
+ * Starts a process. Returns its channel, which is open. If tr_try_process_start would return an error, ends the turn
+ * with this error and a text such as "cannot start sort: No such file or directory".
  * In a turn. May wait.
  *
- * A helper thread loads the program, for about a millisecond, or 20 under load, and the actor handles other messages meanwhile. In
- * tr_pre_start the call does not wait, and the worker loads the program.
+ * A helper thread loads the program, for about a millisecond, or 20 under load, and the actor handles other messages
+ * meanwhile. In tr_pre_start the call does not wait, and the worker loads the program.
  */
 tr_channel tr_process_start(tr_self *self, const tr_process *process);
 /**
- * As tr_process_start, but returns a status. TR_CANNOT_EXECUTE: there is no such program or directory, or it cannot be
- * executed; TR_LIMIT, TR_TOO_LARGE, TR_NO_MEMORY, TR_INVALID_ARGUMENT (an option that is not valid), TR_STOPPING,
- * TR_CANCELLED (the actor ends during the wait), TR_NOT_SUPPORTED (a durable actor). *why, which may be NULL, is the reason
- * as the operating system says it, or "".
+ * As tr_process_start, but returns a status. TR_OK; TR_CANNOT_EXECUTE: there is no such program or directory, or the
+ * program cannot be executed; TR_INVALID_ARGUMENT: an option is not valid; TR_CANCELLED: the actor ends during the
+ * wait; TR_NOT_SUPPORTED: this actor is durable; TR_LIMIT, TR_TOO_LARGE, TR_NO_MEMORY, TR_STOPPING. *why is the reason
+ * that the operating system gives, or ""; `why` may be NULL.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
 /**
- * Returns the channel of the errors of a process. All zero: the errors are no channel, or that
- * channel has ended. In a turn. Does not wait.
+ * Returns the channel of the errors of a process. Returns all zero if the errors are no channel, or
+ * if that channel has ended. In a turn. Does not wait.
  */
 tr_channel tr_process_errors(tr_self *self, tr_channel process);
-/** Returns the process id; 0: it has ended, or the channel is no process. In a turn. Does not wait. */
+/**
+ * Returns the process id of a process, or 0 if it has ended or if the channel is no process. In a
+ * turn. Does not wait.
+ */
 int64_t tr_process_id(tr_self *self, tr_channel process);
 /**
- * Sends a signal to a process and its group. TR_NOT_FOUND: it has ended. TR_CLOSED:
- * tr_process_ended has come or will come. TR_INVALID_ARGUMENT (no such signal, or no process),
- * TR_NOT_OWNER, TR_NOT_PERMITTED. In a turn. Does not wait.
+ * Sends a signal to a process and its group. TR_OK; TR_NOT_FOUND: the process has ended; TR_CLOSED:
+ * tr_process_ended has come or will come; TR_INVALID_ARGUMENT: there is no such signal, or the
+ * channel is no process; TR_NOT_OWNER, TR_NOT_PERMITTED. In a turn. Does not wait.
  */
 tr_status tr_process_signal(tr_self *self, tr_channel process, int signal);
 /**
- * Ends a process: SIGTERM, and SIGKILL if it has not ended after .grace_ns. Its output can still be read. The statuses of
- * tr_process_signal.
+ * Ends a process: it gets SIGTERM, and SIGKILL if it has not ended after .grace_ns. Its output can still be read. The
+ * statuses are those of tr_process_signal.
  * In a turn. Does not wait.
  */
 tr_status tr_process_terminate(tr_self *self, tr_channel process);
@@ -159,22 +175,24 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
 /* ---- Signals. ---- */
 
 /**
- * Takes signals of this program: tr_signals(self, SIGHUP, SIGUSR1). From now on they do nothing but send tr_signal to this
- * actor, until tr_close of the returned channel, or the end of the incarnation; then they do what they did before.
- * A signal has one taker in a process. Where tr_try_signals would return an error, the turn ends.
- * In a turn. Does not wait.
+ * Takes signals of this program: tr_signals(self, SIGHUP, SIGUSR1). From now on each of these signals only sends a
+ * tr_signal to this actor. This ends with tr_close of the returned channel, or with the incarnation; then the signals
+ * do what they did before. A signal has one taker in a process. If tr_try_signals would return an error, ends the turn
+ * instead. In a turn. Does not wait.
  *
- * While tr_app_main or tr_app_run runs, SIGINT and SIGTERM belong to the runner: on either of them it starts a shutdown. A
- * program that makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
+ * While tr_app_main or tr_app_run runs, SIGINT and SIGTERM belong to the runner: on either of them it starts a
+ * shutdown. A program that makes its system with tr_system_new may take them. A signal never comes if every thread of
+ * the program blocks it.
  */
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))
 /**
- * As tr_signals, but writes to a tr_channel * and returns a status. TR_NAME_EXISTS: another actor,
- * or the runner, has one of them. TR_NOT_PERMITTED: nobody can take it (SIGKILL, SIGSTOP, SIGCHLD,
- * SIGPROF, and the signals of faults, such as SIGSEGV). TR_INVALID_ARGUMENT: there is no such
- * signal, too many, or the behavior has no handler for tr_signal. TR_LIMIT, TR_NO_MEMORY,
- * TR_STOPPING, TR_NOT_SUPPORTED (a durable actor).
+ * As tr_signals, but writes to a tr_channel * and returns a status. TR_OK. TR_NAME_EXISTS: another
+ * actor, or the runner, has taken one of the signals. TR_NOT_PERMITTED: nobody can take one of the
+ * signals (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and the signals of faults, such as SIGSEGV).
+ * TR_INVALID_ARGUMENT: there is no such signal, there are more than TR_SIGNALS_MAX, or the behavior
+ * has no handler for tr_signal. TR_NOT_SUPPORTED: this actor is durable. TR_LIMIT, TR_NO_MEMORY,
+ * TR_STOPPING.
  * In a turn. Does not wait.
  */
 #define tr_try_signals(self, channel, ...)                                                         \

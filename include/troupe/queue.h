@@ -16,7 +16,7 @@
  *     return tr_reply(self, tr_done);
  * }
  *
- * static tr_next on_run(tr_self *self, struct postman_state *postman) // works beside the others
+ * static tr_next on_run(tr_self *self, struct postman_state *postman) // beside other turns
  * {
  *     const struct mail *mail;
  *     tr_queued item;
@@ -45,33 +45,35 @@
  *
  * An actor may have several queues, by name. A queue takes messages of at most TR_QUEUE_ITEM_MAX
  * bytes, as many as fit in TR_QUEUE_BYTES_MAX. tr_queue_receive removes the message that it
- * returns. If the actor fails before the removal is stored, the message comes again; after that it
- * does not, whether or not its work was done: at most once. tr_queue_take leaves the message in the
- * queue until tr_queue_done: at least once. A message is given to one turn at a time.
+ * returns. If the actor fails before the removal is stored, the message comes again. When the
+ * removal is stored, the message never comes again, even if its work was not done: at most once.
+ * tr_queue_take leaves the message in the queue until tr_queue_done: at least once. Only one turn
+ * at a time has a message.
  *
- * Failures. It is a failed attempt if a turn has taken a message with tr_queue_take, and fails
- * before a tr_queue_done for the message is stored. A tr_queue_retry is a failed attempt, too. The
+ * Failures. If a turn has taken a message with tr_queue_take, and fails before a tr_queue_done for
+ * the message is stored, this is a failed attempt. A tr_queue_retry is a failed attempt, too. The
  * message comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After
- * TR_RETRY_ATTEMPTS failed attempts it becomes a dead letter of its queue, and the actor gets a
- * tr_queue_given_up. The dead letter stays there with cause, attempts and time until
- * tr_queue_put_back or tr_queue_cancel. Another policy is an option of the kind:
+ * TR_RETRY_ATTEMPTS failed attempts the message becomes a dead letter of its queue, and the actor
+ * gets a tr_queue_given_up. The dead letter stays in the queue with cause, attempts and time until
+ * tr_queue_put_back or tr_queue_cancel. The retry policy is an option of the kind:
  *
  *     TR_DURABLE(postman, postman_state,
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
  *
- * If a crash, _exit or a signal ends the process while the handler of a message runs, or a
- * tr_blocking call of that handler, that is a failed attempt too. It is counted when the actor
- * wakes in the next process, and holds for tr_queue_receive as well. A tr_queue_done or
- * tr_queue_retry prevents that only if it was stored before, or if the turn has got another message
- * since. So a message that always ends the process becomes a dead letter, and the program can run
- * again. A turn that waits at that moment has not failed, nor has one that ends with a tr_kill or
- * with the end of a grace. A power cut may or may not count. If the time of a shutdown is over
- * while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
+ * If a crash, _exit or a signal ends the process while the turn that has a message runs, or runs a
+ * function of tr_blocking, this is a failed attempt too. It is counted when the actor wakes in the
+ * next process, also for tr_queue_receive. It is not counted if a tr_queue_done or tr_queue_retry
+ * for the message was stored before, or if the turn has got another message since. So a message
+ * that always ends the process becomes a dead letter, and the program can run again. It is no
+ * failed attempt if the turn waits at that moment, or ends with a tr_kill or with the end of a
+ * grace. A power cut may or may not count. If the time of a shutdown ends while a function of
+ * tr_blocking runs for a message, this counts as a failed attempt, because the function was not
+ * allowed to return.
  *
- * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep
- * the actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does,
- * also in another process. Times are times of the wall clock; if the clock is set back, nothing
- * waits longer than its delay.
+ * Delays. A message of tr_queue_push_after, or a message that waits for another attempt, does not
+ * keep the actor awake. If the kind has a run handler, the message wakes the actor at its time, as
+ * an alarm does, also in another process. Times are times of the wall clock; if the clock is set
+ * back, no message waits longer than its delay.
  */
 #ifndef TROUPE_QUEUE_H
 #define TROUPE_QUEUE_H
@@ -81,27 +83,29 @@
 
 /**
  * The message to the run handler of a durable actor: TR_ON(tr_run, on_run). The handler begins at
- * each start, after tr_awake. Other messages are handled while it waits. While it waits on a queue
- * the actor may fall asleep: then the wait ends with TR_ABORTED. Otherwise the handler keeps the
- * actor awake until it returns.
+ * each start, after tr_awake. The actor handles other messages while the handler waits. While the
+ * handler waits on a queue, the actor may fall asleep: then the wait ends with TR_ABORTED. At all
+ * other times the handler keeps the actor awake until it returns.
  *
- * If the actor has fallen asleep or failed and a queue from which it has taken is not empty, it
- * wakes again. It wakes at once if a message was pushed or removed since it woke; otherwise after
- * retry_ns of the kind, then after twice as long, and so on up to retry_max_ns. If the handler has
- * returned and left messages, the actor does not wake for them. When a process opens the store, the
- * actors of such kinds with messages in any queue wake, about 64 in 10 ms.
+ * If the actor has fallen asleep or failed, and a queue from which the handler has taken messages
+ * is not empty, the actor wakes again. If a message was pushed or removed since the last wake, the
+ * actor wakes at once. Otherwise it wakes after retry_ns of the kind, then after twice as long, and
+ * so on up to retry_max_ns. If the handler has returned and left messages, the actor does not wake
+ * for them. When a process opens the store, the actors of kinds with such a handler wake if they
+ * have messages in any queue, about 64 actors in 10 ms.
  */
 TR_MESSAGE(tr_run);
 
 /**
- * To a durable actor with a handler for it: this message has become a dead letter. If the turn that
- * had taken the message has failed, tr_queue_given_up comes after the restart.
+ * To a durable actor that has a handler for tr_queue_given_up: this message has become a dead
+ * letter of its queue. If the turn that had taken the message has failed, tr_queue_given_up comes
+ * after the restart.
  */
 TR_MESSAGE(tr_queue_given_up, (str, queue), (u64, id), (u32, attempts), (str, cause));
 
 /**
- * Names a message of a queue. An id is never used again, not even after a sleep or a crash, so it
- * can be kept in the state: (u64, mail) and (tr_queued){.id = state->mail}.
+ * Names a message of a queue. An id is never used again, not even after a sleep or a crash. So an
+ * actor can keep the id in its state: (u64, mail) and (tr_queued){.id = state->mail}.
  */
 typedef struct tr_queued {
     uint64_t id;
@@ -121,9 +125,9 @@ typedef struct tr_queue_options {
 #define TR_QUEUES(...) TR_QUEUES_(__VA_ARGS__)
 
 /**
- * Both add a message to a queue, and return a tr_queued that names it: tr_queue_push(self, "mails",
- * mail, .to = "anna"). With tr_queue_push_after(self, "mails", TR_HOUR, mail, .to = "anna") it
- * cannot be taken before its delay has passed.
+ * Both add a message to a queue, and return a tr_queued that names the message: tr_queue_push(self,
+ * "mails", mail, .to = "anna"). A message of tr_queue_push_after(self, "mails", TR_HOUR, mail, .to
+ * = "anna") cannot be taken before the delay has passed.
  * In a turn. Does not wait.
  *
  * The message is copied, and stored with the commit of this stretch. Ends the turn with TR_LIMIT
@@ -140,9 +144,9 @@ typedef struct tr_queue_options {
  * In a turn. May wait: at most timeout_ns.
  *
  * TR_OK; TR_TIMEOUT; TR_ABORTED: the actor falls asleep; TR_WRONG_TYPE: the first message is of
- * another type, and stays; TR_WRONG_SHAPE: its fields differ from the fields in this program, and
- * it stays; the log has both shapes; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT,
- * TR_NOT_IN_A_TURN.
+ * another type, and stays in the queue; TR_WRONG_SHAPE: the fields of the first message differ from
+ * the fields in this program, and it stays in the queue; the log has both shapes; TR_CANCELLED,
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_IN_A_TURN.
  */
 #define tr_queue_receive(self, queue, m, timeout_ns, pointer)                                      \
     tr_self_queue_take(                                                                            \
@@ -160,8 +164,8 @@ typedef struct tr_queue_options {
  * writes its address to *pointer and its name to *item. The message stays as it is.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: there is none; TR_WRONG_TYPE, TR_WRONG_SHAPE: it is of another type, or has other fields, and *item is written;
- * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
+ * TR_OK; TR_NOT_FOUND: there is no message; TR_WRONG_TYPE, TR_WRONG_SHAPE: the message is of another type, or has other
+ * fields; *item is written in these cases too; TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
  */
 #define tr_queue_peek(self, queue, m, pointer, item)                                               \
     tr_self_queue_peek(self, queue, &tr_type_##m, TR_QUEUE_OUT_(m, pointer), item)
@@ -169,7 +173,7 @@ typedef struct tr_queue_options {
  * Writes the message of any item, also of a dead letter, to *pointer, as memory of this turn.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: there is no such item; TR_WRONG_TYPE, TR_WRONG_SHAPE: as tr_queue_take; TR_NO_MEMORY,
+ * TR_OK; TR_NOT_FOUND: there is no such item; TR_WRONG_TYPE, TR_WRONG_SHAPE: as for tr_queue_take; TR_NO_MEMORY,
  * TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
  */
 #define tr_queue_read(self, item, m, pointer)                                                      \
@@ -178,14 +182,14 @@ typedef struct tr_queue_options {
 /** What tr_queue_list and tr_queue_list_dead say of an item; its texts are memory of the turn. */
 typedef struct tr_queue_entry {
     tr_queued item;
-    const char *type; /* the name of its message */
+    const char *type; /* the name of the type of its message */
     bool is_taken;    /* a turn has the item */
     /* the item cannot be taken before this time; 0: it can be taken at once */
     tr_time due_wall_ns;
     uint32_t attempts;      /* attempts that have failed */
     tr_status failure;      /* the status of the last failed attempt */
-    const char *cause;      /* the text of that failure; "" if none has failed */
-    tr_time failed_wall_ns; /* when the last attempt failed */
+    const char *cause;      /* the text of the last failed attempt; "": no attempt has failed */
+    tr_time failed_wall_ns; /* the time of the last failed attempt */
 } tr_queue_entry;
 
 TR_BEGIN_C
@@ -204,8 +208,8 @@ bool tr_queue_done(tr_self *self, tr_queued item);
  */
 bool tr_queue_retry(tr_self *self, tr_queued item, const char *cause);
 /**
- * Turns a message that this turn has taken into a dead letter at once, because another attempt
- * would fail too. Otherwise as tr_queue_retry. In a turn. Does not wait.
+ * As tr_queue_retry, but the message that this turn has taken becomes a dead letter at once. For a
+ * message of which every further attempt would fail too. In a turn. Does not wait.
  */
 bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
 /**
@@ -221,9 +225,9 @@ bool tr_queue_cancel(tr_self *self, tr_queued item);
  */
 bool tr_queue_put_back(tr_self *self, tr_queued item);
 /**
- * Both return how many messages a queue has. tr_queue_count counts each message until
- * tr_queue_done: those that can be taken, those that a turn has taken, and those that wait for
- * their time. tr_queue_count_dead counts the dead letters.
+ * These return numbers of messages. tr_queue_count returns how many messages a queue has, without
+ * dead letters: messages that can be taken, messages that a turn has taken, and messages that wait
+ * for their time. tr_queue_count_dead returns how many dead letters a queue has.
  * In a turn. Does not wait.
  */
 size_t tr_queue_count(const tr_self *self, const char *queue);
@@ -241,8 +245,8 @@ size_t tr_queue_list_dead(tr_self *self, const char *queue, tr_queued after,
                           const tr_queue_entry **entries, size_t max);
 
 /**
- * Pushes as tr_queue_push_after does, but returns the status instead of ending the turn. Writes the
- * name of the message to *item on TR_OK; NULL: it is not wanted.
+ * Pushes as tr_queue_push_after does, but returns the status instead of ending the turn. On TR_OK,
+ * writes the name of the message to *item; `item` may be NULL.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_self_try_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
@@ -252,7 +256,7 @@ TR_MUST_CHECK tr_status tr_self_try_queue_push(tr_self *self, const char *queue,
 tr_queued tr_self_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
                              const tr_type *type, const void *message);
 /**
- * See tr_queue_take. item NULL: the message is removed, as by tr_queue_receive.
+ * See tr_queue_take. If `item` is NULL, removes the message, as tr_queue_receive does.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *type,

@@ -33,12 +33,13 @@
  * }
  * ```
  *
- * A ref has 64 bits, is passed by value and names one actor forever. It may be kept when that actor
- * has ended: a message to it is then a dead letter, and reaches no other actor. All zero is nobody.
+ * A ref has 64 bits, is passed by value and names one actor forever. A program may keep the ref
+ * when that actor has ended: a message to the ref is then a dead letter, and reaches no other
+ * actor. All zero is nobody.
  *
- * To a `tr_ref` any message can be sent; one that its actor does not handle is a dead letter.
- * TR_ACTOR(account, deposit, get_balance) makes the type `account_ref`. To that only the messages
- * of the list can be sent: any other does not compile.
+ * Any message can be sent to a `tr_ref`; a message that its actor does not handle is a dead letter.
+ * TR_ACTOR(account, deposit, get_balance) makes the type `account_ref`. Only the messages of this
+ * list can be sent to an `account_ref`: any other does not compile.
  */
 #ifndef TROUPE_REF_H
 #define TROUPE_REF_H
@@ -49,7 +50,7 @@
 union tr_accepts_anything;
 typedef union tr_ref {
     uint64_t bits;
-    /* Never read: the type of this member says what may be sent. */
+    /* never read; its type says what may be sent */
     union tr_accepts_anything *accepts;
 } tr_ref;
 
@@ -66,10 +67,11 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 
 /** Returns a ref of any type as a plain tr_ref. Any thread. Does not wait. */
 #define tr_any(ref) tr_ref_from_bits((ref).bits)
-/** Whether two refs, of any types, name the same actor. Any thread. Does not wait. */
+/** Returns whether two refs, of any types, name the same actor. Any thread. Does not wait. */
 #define tr_is_same(a, b) ((a).bits == (b).bits)
 /**
- * Whether a ref names no actor at all. False does not mean that the actor is alive.
+ * Returns whether a ref names no actor at all. If the result is false, the actor may still have
+ * ended.
  * Any thread. Does not wait.
  */
 #define tr_is_nobody(ref) ((ref).bits == 0)
@@ -80,10 +82,10 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
  *
  * It declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that is
  * known to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one source
- * file. Put it into a header if other files spawn the actor or send to it. The messages, at most
- * 63, may be declared later; TR_ACTOR(clock) accepts none of a program's own. A spawn compares the
- * list with the behavior: for a message of the list that has no handler it writes a line to the
- * log, at the level debug.
+ * file. Put TR_ACTOR into a header if other files spawn the actor or send to it. The messages, at
+ * most 63, may be declared later; the actor of TR_ACTOR(clock) accepts no message of a program's
+ * own. A spawn compares the list with the behavior: for a message of the list that has no handler,
+ * it writes a line to the log, at the level debug.
  */
 #define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )
 
@@ -93,13 +95,14 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 /** Why the failure of a child made its supervisor fail. */
 typedef enum tr_error_reason {
     TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or the function `decide` failed */
-    TR_BY_EXHAUSTION      /* the child has used up its restarts, under a strategy for several */
+    /* the child has used up its restarts, and the strategy is one for several children */
+    TR_BY_EXHAUSTION
 } tr_error_reason;
 
 /** A supervisor that failed because its child failed. */
 typedef struct tr_error_link {
     tr_ref actor; /* the supervisor; nobody: it is /user, whose failure shuts the system down */
-    /* of the supervisor; the first is 1; 0: not known, or the supervisor is /user */
+    /* incarnation of the supervisor, counted from 1; 0: not known, or the supervisor is /user */
     uint32_t incarnation;
     tr_error_reason reason;
 } tr_error_link;
@@ -109,12 +112,15 @@ typedef struct tr_error {
     tr_status status;
     int code;        /* the application's own code; 0: none */
     tr_ref actor;    /* the actor that failed; nobody: it was no actor */
-    char text[240];  /* the message text; a longer one is cut */
+    char text[240];  /* the message text; a longer text is cut */
     char where[128]; /* the message being handled, the actor's path, or file and line */
-    /* The rest is for supervisors: it describes the failure of an actor. Otherwise it is zero. */
-    char path[128];       /* of the actor; a longer one lacks its beginning */
-    uint32_t incarnation; /* of the actor; the first is 1 */
-    uint32_t link_count;  /* supervisors that failed because of it */
+    /*
+     * The members below are for supervisors: they describe the failure of an actor. For other
+     * errors they are zero.
+     */
+    char path[128];       /* path of the actor; a longer path lacks its beginning */
+    uint32_t incarnation; /* incarnation of the actor, counted from 1 */
+    uint32_t link_count;  /* how many supervisors failed because of this failure */
     /** links[0] is the actor's parent, links[1] the parent of links[0], and so on. */
     tr_error_link links[TR_ERROR_LINKS_MAX];
 } tr_error;

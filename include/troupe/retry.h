@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How often what has failed is tried again, and after which delays: for alarms (alarm.h) and for
- * items of queues (queue.h).
+ * Retry policies for alarms (alarm.h) and items of queues (queue.h): how often a failed attempt is
+ * repeated, and after which delays.
  *
  * ```c
  * #include <troupe/troupe.h>
@@ -50,11 +50,13 @@
 #include <stdint.h>
 
 /**
- * A retry policy. A member of zero is the default. The first delay is first_ns. Each further one is
- * twice as long, at most longest_ns. Up to a quarter more is added at random.
+ * A retry policy. A member that is zero has its default. The first delay is first_ns. Each further
+ * delay is twice as long as the one before, at most longest_ns. Up to a quarter is added to each
+ * delay at random.
  */
 typedef struct tr_retry {
-    uint32_t attempts TR_ZERO;  /* in all, with the first; 0: TR_RETRY_ATTEMPTS; 1: no retry */
+    /* number of attempts, the first included; 0: TR_RETRY_ATTEMPTS; 1: no retry */
+    uint32_t attempts TR_ZERO;
     tr_time first_ns TR_ZERO;   /* 0: TR_RETRY_FIRST_NS */
     tr_time longest_ns TR_ZERO; /* 0: TR_RETRY_LONGEST_NS */
 } tr_retry;

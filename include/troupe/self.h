@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs: what an actor can do in a turn. A client on another thread can do a part of this.
+ * The verbs: the functions and macros that an actor can call in a turn. A client on another thread can call some of
+ * them.
  *
  * ```c
  * #include <troupe/troupe.h>
@@ -46,15 +47,15 @@
  * last, as its name and its fields.
  *
  * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short program is correct without
- * checks. Such a verb has a twin with tr_try_ that returns a status instead. A turn that ends inside a verb fails as by
- * tr_fail: the code after the verb does not run, the functions of tr_defer run, scratch memory is freed, and the
- * supervisor decides about the actor (supervision.h). In C++ the frames are unwound and destructors run, except where
- * tr_at_end, tr_defer or tr_buffer_of_turn end the turn. In C the frames are dropped: register what must be released
- * with tr_defer (for the turn) or tr_at_end (for the incarnation), and do not hold a lock across a verb that can end
- * the turn.
+ * checks. For each such verb there is another that begins with tr_try_ and returns a status instead. A turn that ends
+ * inside a verb fails as with tr_fail: the code after the verb does not run, the functions of tr_defer run, scratch
+ * memory is freed, and the supervisor decides about the actor (supervision.h). In C++ the frames are unwound and
+ * destructors run, except where tr_at_end, tr_defer or tr_buffer_of_turn end the turn. In C the stack frames are
+ * dropped. So register what must be released with tr_defer (at the end of the turn) or tr_at_end (at the end of the
+ * incarnation), and do not hold a lock across a verb that can end the turn.
  *
- * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the verb does nothing. A
- * verb that can report neither ends the turn; if self is NULL it aborts the process.
+ * If an argument that is needed is NULL, the verb returns TR_INVALID_ARGUMENT or nobody, or does nothing. A verb that
+ * can do none of this ends the turn. If `self` is NULL, it aborts the process.
  */
 #ifndef TROUPE_SELF_H
 #define TROUPE_SELF_H
@@ -71,19 +72,22 @@ typedef struct tr_timer {
     uint64_t number;
 } tr_timer;
 
-/** What the timer was doing when it was cancelled. */
+/** What a cancel has found: the state of the timer at that moment. */
 typedef enum tr_timer_end {
-    TR_TIMER_NONE,      /* no such timer: never started, or its message was handled */
+    /* there was no such timer: it was never started, or its message was handled */
+    TR_TIMER_NONE,
     TR_TIMER_CANCELLED, /* the timer had not fired, and will not */
     TR_TIMER_TAKEN_BACK /* the timer had fired; its message was removed from the mailbox */
 } tr_timer_end;
 
-/** What an actor uses. tr_options says what counts. */
+/** What an actor uses. The comment of tr_options says what counts. */
 typedef struct tr_usage {
-    size_t bytes;        /* of the actor alone, whether it has a budget or not */
-    size_t tree_bytes;   /* of its tree; 0 unless it has a budget for its tree */
-    tr_time cpu_ns;      /* of the actor alone, with this turn; 0 without a budget of CPU time */
-    tr_time tree_cpu_ns; /* of its tree; 0 unless it has budgets for its tree and for CPU time */
+    size_t bytes;      /* bytes of the actor alone, with or without a budget */
+    size_t tree_bytes; /* bytes of its tree; 0 if the actor has no budget for its tree */
+    /* CPU time of the actor alone, this turn included; 0 if the actor has no budget of CPU time */
+    tr_time cpu_ns;
+    /* CPU time of its tree; 0 if the actor has no tree budget, or no budget of CPU time */
+    tr_time tree_cpu_ns;
 } tr_usage;
 
 typedef enum tr_timer_kind {
@@ -98,22 +102,23 @@ typedef enum tr_timer_kind {
  * Sends a message: tr_tell(self, to, deposit, .amount = 5). In a turn, or client's thread. May wait: if the mailbox is
  * full and has TR_PARK.
  *
- * Returns TR_OK if the message was taken; it is not handled yet. TR_STOPPED (also for nobody), TR_TOO_LARGE (also for a
- * malformed message), TR_NO_MEMORY: it was not taken, and is a dead letter. TR_MAILBOX_FULL: see the receiver's
- * tr_overflow. TR_INVALID_ARGUMENT: there is no message. The status may be ignored. The message is copied.
+ * Returns TR_OK if the receiver's mailbox has accepted the message; it is not handled yet. TR_STOPPED (also for
+ * nobody), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: the message was not accepted, and is a dead
+ * letter. TR_MAILBOX_FULL: see the receiver's tr_overflow. TR_INVALID_ARGUMENT: there is no message. The status may be
+ * ignored. The message is copied.
  *
- * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits for that mailbox:
- * the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks. TR_CANCELLED: the actor ends meanwhile.
- * Where a turn cannot wait (a set-up, a signal, a defer, a cycle of actors that wait for each other) the status is
+ * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits for that mailbox, at
+ * most TR_PARK_NS. A turn waits as a barrier; a client's thread blocks. TR_CANCELLED: the sending actor ends meanwhile.
+ * Where a turn cannot wait (a set-up, a signal, a defer, a cycle of actors that wait for each other), the status is
  * TR_MAILBOX_FULL at once.
  *
- * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they are.
+ * Messages of one sender to one receiver arrive in the order of the calls, also if the calls are in different turns.
  */
 #define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__, )
 
 /**
- * Sends a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). Otherwise as tr_tell.
- * In a turn, or client's thread. May wait: as tr_tell does.
+ * Sends a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). Otherwise as tr_tell. In a turn, or
+ * client's thread. May wait: as tr_tell does.
  */
 #define tr_tell_copy(from, to, m, pointer) TR_TELL_COPY_(from, to, m, pointer)
 
@@ -122,7 +127,7 @@ typedef enum tr_timer_kind {
  * In a turn. May wait: as tr_tell does, if the message was sent by tr_tell; a reply to a request does not
  * wait.
  *
- * Returns TR_SAME. A reply that cannot be delivered, or that nobody waits for, is a dead letter.
+ * Returns TR_SAME. A reply is a dead letter if it cannot be delivered, or if nobody waits for it.
  */
 #define tr_reply(self, ...) TR_REPLY_(reply, self, __VA_ARGS__, )
 
@@ -138,8 +143,8 @@ typedef enum tr_timer_kind {
  * Passes the message of this turn on to another actor: return tr_forward(self, other);
  * In a turn. May wait: as tr_tell does.
  *
- * The other actor sees the original sender and causal id. If the message is a request, the other
- * actor answers it. Returns TR_SAME. A message that cannot be delivered is a dead letter.
+ * The other actor sees the original sender and causal id. If the message is a request, the other actor answers it.
+ * Returns TR_SAME. A message that cannot be delivered is a dead letter.
  */
 #define tr_forward(self, to) tr_self_forward(self, tr_any(to))
 
@@ -151,9 +156,9 @@ typedef enum tr_timer_kind {
  *     tr_spawn(self, account, "alice", open_account, .cents = 100)    with its set-up message
  * In a turn. Does not wait.
  *
- * The name and the message are copied. The child lives on this worker. Its set-up and its
- * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn returns an error. A
- * tr_pre_start that fails is no error of the spawn: the child is restarted as its supervision says.
+ * The name and the message are copied. The child lives on this worker. Its set-up and its tr_pre_start have run when
+ * the call returns. If tr_try_spawn would return an error, ends the turn instead. If the tr_pre_start fails, this is no
+ * error of the spawn: the child is restarted as its supervision says.
  */
 #define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__, )
 
@@ -161,8 +166,8 @@ typedef enum tr_timer_kind {
  * Starts a child on a worker: tr_spawn_at(self, 1, account, "alice"). Otherwise as tr_spawn.
  * In a turn. Does not wait.
  *
- * If that is another worker than the caller's, the set-up has not run when this returns; messages
- * that are sent meanwhile wait for it.
+ * If this is another worker than the caller's, the set-up has not run when the call returns; messages that are sent to
+ * the child meanwhile wait until it has.
  */
 #define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__, )
 
@@ -171,13 +176,13 @@ typedef enum tr_timer_kind {
  * client's thread. Does not wait.
  *
  * TR_OK, also if the set-up returned TR_STOP: the actor has ended without an error. TR_NAME_EXISTS; TR_NAME_INVALID;
- * TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE: the set-up takes another message, or
- * none; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors, or too long a path; TR_INVALID_ARGUMENT: no such worker,
- * or a behavior that is malformed or of another ABI; TR_TOO_LARGE; TR_NO_MEMORY.
+ * TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE: the set-up takes another message, or no
+ * message; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors, or too long a path; TR_INVALID_ARGUMENT: there is no
+ * such worker, or the behavior is malformed or of another ABI; TR_TOO_LARGE; TR_NO_MEMORY.
  *
- * From a client the actor is a child of /user on worker 0, and that worker runs its set-up later: tr_spawn_wait waits
- * for it. If a set-up fails on another worker than the parent's, the parent gets a tr_child_failed with TR_STOP_CHILD;
- * the set-up is not repeated.
+ * An actor that a client spawns is a child of /user on worker 0. That worker runs the set-up later: tr_spawn_wait waits
+ * until it has. If a set-up fails on another worker than the parent's, the parent gets a tr_child_failed with
+ * TR_STOP_CHILD; the set-up is not repeated.
  */
 #define tr_try_spawn(from, ref, actor, ...) TR_TRY_SPAWN_(from, ref, NULL, -1, actor, __VA_ARGS__)
 /**
@@ -187,36 +192,35 @@ typedef enum tr_timer_kind {
 #define tr_try_spawn_at(from, ref, worker, actor, ...)                                             \
     TR_TRY_SPAWN_(from, ref, NULL, worker, actor, __VA_ARGS__)
 /**
- * Starts an actor as tr_try_spawn does, and on failure describes it in *error, a `tr_error *`.
- * In a turn, or client's thread. Does not wait.
+ * Starts an actor as tr_try_spawn does, and on failure describes it in *error, a `tr_error *`. In a turn, or client's
+ * thread. Does not wait.
  */
 #define tr_try_spawn_error(from, ref, error, actor, ...)                                           \
     TR_TRY_SPAWN_(from, ref, error, -1, actor, __VA_ARGS__)
 
 /**
- * Returns the living child of that name, an `account_ref`; nobody: there is no such child.
- * In a turn. Does not wait.
+ * Returns the living child with that name, an `account_ref`, or nobody if there is no such child. In a turn. Does not
+ * wait.
  */
 #define tr_child(self, actor, name) actor##_ref_of(tr_self_child(self, name))
 /**
- * Returns the living actor at "/user/bank/alice", an `account_ref`; nobody: there is no such actor.
+ * Returns the living actor with a path, "/user/bank/alice", as an `account_ref`, or nobody if there is no such actor.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_find(from, actor, path) actor##_ref_of(TR_SPEAKER_(from, find)(from, path))
 
 /**
- * Stops an actor when it has handled the messages it has: a poison pill. Any holder of the ref may.
- * In a turn, or client's thread. Does not wait.
+ * Sends a poison pill, which stops an actor when it has handled the messages that came before. Every actor and client
+ * that has the ref may do this. In a turn, or client's thread. Does not wait.
  *
- * TR_OK; TR_STOPPED: it has stopped before; TR_NO_MEMORY, TR_CANCELLED. The status may be ignored.
+ * TR_OK; TR_STOPPED: the actor has stopped before; TR_NO_MEMORY, TR_CANCELLED. The status may be ignored.
  */
 #define tr_stop(from, ref) TR_SPEAKER_(from, stop)(from, tr_any(ref))
 /**
  * Stops an actor after its current turn. Messages that it has not handled are dead letters.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_stop. If the actor is already stopping, tr_kill changes nothing;
- * only a kill of its parent does.
+ * The statuses are those of tr_stop. If the actor is already stopping, only a kill of its parent has an effect.
  */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
@@ -224,13 +228,13 @@ typedef enum tr_timer_kind {
  *     tr_timer_once(self, "retry", TR_SECOND, retry, .attempt = 2);
  * In a turn. Does not wait.
  *
- * Returns a tr_timer. A timer with the same key is replaced. With the key NULL the timer has no
- * key, and the tr_timer can stop it. A timer ends with the incarnation. It never fires early, has
- * at most one message waiting, and jumps of the wall clock do not move it.
+ * Returns a tr_timer. A timer with the same key is replaced. If `key` is NULL, the timer has no key, and tr_timer_stop
+ * can stop it with the tr_timer. A timer ends with the incarnation. It never fires early, has at most one message
+ * waiting, and jumps of the wall clock do not move it.
  *
- * Ends the turn with TR_INVALID_ARGUMENT (a negative time, a period of 0, an empty key, or one of
- * more than TR_TIMER_KEY_MAX bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE or
- * TR_NO_MEMORY; tr_try_timer_once returns a status instead.
+ * Ends the turn with TR_INVALID_ARGUMENT (a negative time, a period of 0, an empty key, or one of more than
+ * TR_TIMER_KEY_MAX bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE or TR_NO_MEMORY; tr_try_timer_once
+ * returns a status instead.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
     TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__, )
@@ -238,20 +242,21 @@ typedef enum tr_timer_kind {
  * Starts a timer that sends a message at each period. Otherwise as tr_timer_once.
  * In a turn. Does not wait.
  *
- * The times are on a grid that does not drift. Several missed ticks become one.
+ * The times are multiples of the period from the start on, so they do not drift. If several times were missed, one
+ * message is sent for all of them.
  */
 #define tr_timer_fixed_rate(self, key, period_ns, ...)                                             \
     TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__, )
 /**
- * Starts a timer that sends a message, and again each time that a period has passed since the last
- * one was handled. Otherwise as tr_timer_once.
+ * Starts a timer that sends a message repeatedly, each time when a period has passed since the last message was
+ * handled. Otherwise as tr_timer_once.
  * In a turn. Does not wait.
  */
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
     TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__, )
 /**
- * As tr_timer_once, but returns the status instead of ending the turn; it may be TR_CANCELLED too.
- * If `key` is NULL and `timer` is not, TR_OK sets *timer to the new timer.
+ * As tr_timer_once, but returns the status instead of ending the turn. The status may also be TR_CANCELLED. On TR_OK,
+ * if `key` is NULL and `timer` is not, sets *timer to the new timer.
  * In a turn. Does not wait.
  */
 #define tr_try_timer_once(self, timer, key, delay_ns, ...)                                         \
@@ -267,13 +272,12 @@ typedef enum tr_timer_kind {
  * Suspends an actor: it keeps its messages and handles none until tr_resume.
  * In a turn, or client's thread. Does not wait.
  *
- * Suspends are not counted: one tr_resume ends any number of them. The statuses are those of
- * tr_stop.
+ * Suspends are not counted: one tr_resume ends any number of them. The statuses are those of tr_stop.
  */
 #define tr_suspend(from, ref) TR_SPEAKER_(from, suspend)(from, tr_any(ref))
 /**
- * Lets an actor continue that tr_suspend has suspended. It does not end a suspension by a failure.
- * In a turn, or client's thread. Does not wait.
+ * Lets an actor continue that tr_suspend has suspended. Does not end a suspension that a failure has caused. In a turn,
+ * or client's thread. Does not wait.
  *
  * The statuses are those of tr_stop.
  */
@@ -282,13 +286,14 @@ typedef enum tr_timer_kind {
  * Asks for a tr_terminated when an actor has stopped, for whatever reason. In a turn, or client's thread. Does not
  * wait.
  *
- * The tr_terminated comes once, after all messages that the actor sent here, and when its name, timers and memory are
- * released. For an actor that has stopped before, it comes at once. It takes no capacity of the mailbox and does not
- * reset the receive timeout. Without a handler it is ignored. A restart of either actor does not end the watch.
- * Watching the same actor again changes nothing. Watching oneself is TR_OK and has no effect.
+ * The tr_terminated comes once, after all messages that the watched actor has sent to this one, and after its name,
+ * timers and memory were released. If the watched actor has stopped before, the tr_terminated comes at once. It takes
+ * no capacity of the mailbox and does not reset the receive timeout. Without a handler it is ignored. A restart of
+ * either actor does not end the watch. A second watch of the same actor changes nothing. If an actor watches itself,
+ * the status is TR_OK, and this has no effect.
  *
- * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or TR_NO_MEMORY. A client
- * gets the status, and the message by tr_receive.
+ * An error ends the turn: TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or TR_NO_MEMORY. For a client the
+ * call returns the status, and tr_receive returns the tr_terminated.
  */
 #define tr_watch(from, ref) TR_SPEAKER_(from, watch)(from, tr_any(ref))
 /**
@@ -297,19 +302,17 @@ typedef enum tr_timer_kind {
  */
 #define tr_try_watch(from, ref) TR_SPEAKER_(from, try_watch)(from, tr_any(ref))
 /**
- * Ends a watch: no tr_terminated of this actor is handled after this, not even one that waits.
- * In a turn, or client's thread. Does not wait.
+ * Ends a watch: after this call no tr_terminated of the watched actor is handled, not even one that waits already. In a
+ * turn, or client's thread. Does not wait.
  *
- * TR_OK, also if the actor was not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. The status may be
- * ignored.
+ * TR_OK, also if the actor was not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. The status may be ignored.
  */
 #define tr_unwatch(from, ref) TR_SPEAKER_(from, unwatch)(from, tr_any(ref))
 /**
  * Stops a child, as tr_stop does.
  * In a turn. Does not wait.
  *
- * The statuses are those of tr_stop; TR_NOT_FOUND: it is no child of this actor. The status may be
- * ignored.
+ * The statuses are those of tr_stop, and TR_NOT_FOUND: the ref names no child of this actor. The status may be ignored.
  */
 #define tr_stop_child(self, ref) tr_self_stop_child(self, tr_any(ref))
 
@@ -320,12 +323,12 @@ typedef enum tr_timer_kind {
  * In a turn. Does not wait.
  *
  * Returns what the handler must return: without the `return` nothing changes, and the compiler warns. The behavior
- * changes when the turn has ended, after its defers.
+ * changes when the turn has ended, after the functions of tr_defer have run.
  *
- * If both behaviors have the same state type the state is kept; otherwise the new state begins as zeros. A TR_SETUP of
+ * If both behaviors have the same state type, the state is kept; otherwise the new state begins as zeros. A TR_SETUP of
  * the new behavior runs each time. A TR_SETUP_WITH runs if its message is given, as in the second form. Without the
- * message it does not run and the state is kept, which needs the same state type. A message that is missing, of the
- * wrong type, or that the behavior does not take fails the turn with TR_WRONG_TYPE.
+ * message it does not run, which is allowed only if the state types are the same. If a message is missing, has the
+ * wrong type, or is given to a behavior that takes none, the turn fails with TR_WRONG_TYPE.
  *
  * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow. A restart begins
  * with the behavior of tr_spawn.
@@ -337,9 +340,9 @@ TR_BEGIN_C
  * Fails the actor: return tr_fail(self, TR_BAD_DATA, "row %d", n);
  * In a turn. Does not wait.
  *
- * Returns what the handler must return: without the `return` nothing happens, and the compiler
- * warns. The supervisor decides about the actor (supervision.h); by default it is restarted. The
- * text is copied; one that is longer than tr_error.text is cut.
+ * Returns what the handler must return: without the `return` nothing happens, and the compiler warns. The supervisor
+ * decides about the actor (supervision.h); by default it is restarted. The text is copied; if it is longer than
+ * tr_error.text, it is cut.
  */
 TR_MUST_RETURN tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
@@ -352,16 +355,16 @@ TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, 
 
 /* ---- Timers: see also tr_timer_once. ---- */
 
-/** Cancels the timer with this key, and its waiting message. In a turn. Does not wait. */
+/** Cancels the timer with this key, and removes its message if that waits. In a turn. Does not wait. */
 tr_timer_end tr_timer_cancel(tr_self *self, const char *key);
-/** Cancels a timer without a key, and its waiting message. In a turn. Does not wait. */
+/** Cancels a timer without a key, and removes its message if that waits. In a turn. Does not wait. */
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer);
 /**
- * Asks for a tr_receive_timeout when no message has come for this long. 0 ends it.
+ * Asks for a tr_receive_timeout when no message has come for this long. With 0, no tr_receive_timeout comes any more.
  * In a turn. Does not wait.
  *
- * Only messages from others count, not timers and signals. The signal comes once, and again after
- * the next message. Time in which the actor is suspended does not count. Ends the turn with
+ * Only messages from others count, not timers and signals. The tr_receive_timeout comes once, and after the next
+ * message it can come again. Time in which the actor is suspended does not count. Ends the turn with
  * TR_INVALID_ARGUMENT (a negative time) or TR_NO_MEMORY.
  */
 void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
@@ -372,17 +375,17 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
  * Stashes the message of this turn, for a later tr_unstash: return tr_stash(self);
  * In a turn. Does not wait.
  *
- * Returns what the handler must return: without the `return` nothing is stashed, and the compiler
- * warns. It can be a handler itself: TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL if the
- * stash would have more than TR_STASH_MAX messages or TR_STASH_BYTES_MAX bytes. Messages that are
- * stashed when the incarnation ends are dead letters.
+ * Returns what the handler must return: without the `return` nothing is stashed, and the compiler warns. tr_stash can
+ * itself be a handler: TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL if the stash would have more than
+ * TR_STASH_MAX messages or TR_STASH_BYTES_MAX bytes. Messages that are stashed when the incarnation ends are dead
+ * letters.
  */
 TR_MUST_RETURN tr_next tr_stash(tr_self *self);
 /**
- * Puts up to `max` stashed messages back into the mailbox, before all others, the oldest first.
- * In a turn. Does not wait.
+ * Puts up to `max` stashed messages back into the mailbox, before all others, the oldest first. In a turn. Does not
+ * wait.
  *
- * A message that is stashed again meanwhile waits for the next call. Returns how many it put back.
+ * If one of these messages is stashed again, it waits for the next call. Returns how many messages it has put back.
  */
 size_t tr_unstash(tr_self *self, size_t max);
 /** Returns how many messages are stashed. In a turn. Does not wait. */
@@ -392,24 +395,16 @@ size_t tr_stash_count(const tr_self *self);
 
 /** Returns this actor. In a turn. Does not wait. */
 tr_ref tr_me(const tr_self *self);
-/** Returns the parent, which spawned this actor; nobody at the top. In a turn. Does not wait. */
+/** Returns the parent, which spawned this actor. Returns nobody for a top-level actor. In a turn. Does not wait. */
 tr_ref tr_parent(const tr_self *self);
-/**
- * Returns the sender of the message of this turn; nobody: it has none. In a turn. Does not wait.
- */
+/** Returns the sender of the message of this turn, or nobody if the message has no sender. In a turn. Does not wait. */
 tr_ref tr_sender(const tr_self *self);
-/**
- * Returns the path of this actor, "/user/bank/alice", borrowed until the turn ends. In a turn. Does
- * not wait.
- */
+/** Returns the path of this actor, "/user/bank/alice", borrowed until the turn ends. In a turn. Does not wait. */
 const char *tr_path(const tr_self *self) TR_NON_NULL;
-/**
- * Returns the name of this actor, "alice", borrowed until the turn ends. In a turn. Does not wait.
- */
+/** Returns the name of this actor, "alice", borrowed until the turn ends. In a turn. Does not wait. */
 const char *tr_name(const tr_self *self) TR_NON_NULL;
 /**
- * Copies up to `max` refs of living children, the oldest first. Returns how many children there
- * are.
+ * Copies up to `max` refs of living children, the oldest first. Returns how many children there are.
  * In a turn. Does not wait.
  */
 size_t tr_children(const tr_self *self, tr_ref *children, size_t max);
@@ -418,8 +413,8 @@ int tr_worker(const tr_self *self);
 /** Returns the system of this actor, borrowed. In a turn. Does not wait. */
 tr_system *tr_system_of(const tr_self *self);
 /**
- * Returns the id that is shared by all messages with the same cause: those that were sent, directly
- * or not, while the same message from outside was handled.
+ * Returns the causal id of the message of this turn. A message from outside gets a new id; all messages that are sent
+ * because of it, directly or by further actors, have the same id.
  * In a turn. Does not wait.
  */
 uint64_t tr_causal_id(const tr_self *self);
@@ -430,57 +425,57 @@ uint64_t tr_causal_id(const tr_self *self);
  * Returns memory of this incarnation, zeroed, aligned for any type. Never NULL.
  * In a turn. Does not wait.
  *
- * Ends the turn with TR_NO_MEMORY or TR_OVER_BUDGET. The memory is freed with the incarnation, or
- * by tr_free.
+ * Ends the turn with TR_NO_MEMORY or TR_OVER_BUDGET. The memory is freed with the incarnation, or by tr_free.
  */
 void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
 /**
- * Changes the size of memory of tr_alloc, as realloc does. If `memory` is NULL, allocates. New
- * bytes are zero. Never returns NULL.
+ * Changes the size of memory of tr_alloc, as realloc does. If `memory` is NULL, allocates. New bytes are zero. Never
+ * returns NULL.
  * In a turn. Does not wait.
  *
- * Ends the turn as tr_alloc does, and with TR_INVALID_ARGUMENT for memory of a durable state that
- * was loaded.
+ * Ends the turn as tr_alloc does, and with TR_INVALID_ARGUMENT for memory of a durable state that was loaded.
  */
 void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
 /**
  * Frees memory of tr_alloc before the incarnation ends.
  * In a turn. Does not wait.
  *
- * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation;
- * tr_free of it does nothing.
+ * NULL does nothing. tr_free of memory of a durable state that was loaded does nothing: such memory is freed with the
+ * incarnation.
  */
 void tr_free(tr_self *self, void *memory);
-/** Returns memory as tr_alloc does; NULL: no memory, or over budget. In a turn. Does not wait. */
+/**
+ * Returns memory as tr_alloc does, or NULL if there is no memory or if it would exceed a budget. In a turn. Does not
+ * wait.
+ */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
 /**
- * Changes the size as tr_realloc does. Where tr_realloc ends the turn, returns NULL and leaves the
- * old block unchanged.
+ * Changes the size as tr_realloc does. If tr_realloc would end the turn, returns NULL instead, and leaves the old block
+ * unchanged.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 /**
- * Returns a copy of a string, allocated with tr_alloc; NULL for NULL. If there is no memory, ends
- * the turn as tr_alloc does.
+ * Returns a copy of a string, allocated with tr_alloc; NULL for NULL. If there is no memory, ends the turn as tr_alloc
+ * does.
  * In a turn. Does not wait.
  */
 char *tr_strdup(tr_self *self, const char *string);
 
 /**
- * Returns memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn with
- * TR_NO_MEMORY.
+ * Returns memory of this turn, zeroed, aligned for any type. Never returns NULL: if there is no memory, ends the turn
+ * with TR_NO_MEMORY.
  * In a turn. Does not wait.
  */
 void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
-/** Returns memory as tr_scratch does; NULL: out of memory. In a turn. Does not wait. */
+/** Returns memory as tr_scratch does, or NULL if there is no memory. In a turn. Does not wait. */
 TR_MUST_CHECK void *tr_try_scratch(tr_self *self, size_t size);
 /** Returns a string as printf makes it, in memory of tr_scratch. In a turn. Does not wait. */
 char *tr_format(tr_self *self, const char *format, ...) TR_PRINTF(2, 3) TR_NON_NULL;
 
 /**
- * Returns a buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer).
- * Never NULL: ends the turn with TR_NO_MEMORY.
- * In a turn. Does not wait.
+ * Returns a buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer). Never returns NULL:
+ * if there is no memory, ends the turn with TR_NO_MEMORY. In a turn. Does not wait.
  */
 tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size) TR_NON_NULL;
 /** Retains a buffer until the incarnation ends. NULL does nothing. In a turn. Does not wait. */
@@ -490,21 +485,21 @@ void tr_buffer_keep(tr_self *self, tr_buffer *buffer);
  * Registers `release(resource)` to be called when the incarnation ends, however it ends.
  * In a turn. Does not wait.
  *
- * The last registered is called first. The resource is taken: if it cannot be registered it is
- * released at once, and the turn ends with TR_NO_MEMORY. `release` NULL ends the turn with
- * TR_INVALID_ARGUMENT. The function must not use the actor.
+ * The function that was registered last is called first. The resource is taken: if it cannot be registered, it is
+ * released at once, and the turn ends with TR_NO_MEMORY. If `release` is NULL, the turn ends with TR_INVALID_ARGUMENT.
+ * The function must not use the actor.
  */
 void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource));
 /**
  * Registers `release(resource)` to be called when the turn ends, however it ends.
  * In a turn. Does not wait.
  *
- * The last registered is called first. A turn may have TR_DEFERS_MAX: one more is released at once,
- * and the turn ends with TR_LIMIT.
+ * The function that was registered last is called first. A turn may register TR_DEFERS_MAX resources. One more is
+ * released at once, and the turn ends with TR_LIMIT.
  */
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
 
-/** Returns what this actor uses; exact for the actor, not for its tree. In a turn. Does not wait. */
+/** Returns what this actor and its tree use. The numbers of the tree are not exact. In a turn. Does not wait. */
 tr_usage tr_budget_used(const tr_self *self);
 
 /* ---- Time, random numbers and the log: all come from the platform. ---- */
@@ -531,21 +526,21 @@ TR_END_C
 typedef struct tr_spawn_args {
     size_t size; /* sizeof(tr_spawn_args) */
     const tr_behavior *behavior;
-    const char
-        *protocol;    /* "deposit, get_balance, ": messages that need handlers; NULL: no check */
+    /* "deposit, get_balance, ": the messages that must have handlers; NULL: they are not checked */
+    const char *protocol;
     const char *name; /* NULL: one is made up */
     int worker;       /* -1: the worker of the caller, or worker 0 if the caller is a client */
     const tr_type *setup_type; /* NULL: no set-up message */
     const void *setup;
-    tr_error *error; /* NULL, or written on failure */
-    const tr_child_spec
-        *spec; /* how the parent treats the child, or NULL; must live as long as the child */
+    tr_error *error; /* written on failure; may be NULL */
+    /* how the parent treats the child; must live as long as the child; may be NULL */
+    const tr_child_spec *spec;
 } tr_spawn_args;
 
 TR_BEGIN_C
 /**
- * These are the functions of the macros above: tr_self_tell is tr_tell with a self. Each has the
- * statuses and the ownership of its macro. In a turn. May wait: as its macro does.
+ * These are the functions of the macros above: tr_self_tell is tr_tell with a self. Each has the statuses and the
+ * ownership of its macro. In a turn. May wait: as its macro does.
  */
 tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message);
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message);
@@ -564,7 +559,7 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref);
 tr_status tr_self_watch(tr_self *self, tr_ref ref);
 TR_MUST_CHECK tr_status tr_self_try_watch(tr_self *self, tr_ref ref);
 tr_status tr_self_unwatch(tr_self *self, tr_ref ref);
-/** See tr_become. setup_type NULL: no set-up message. In a turn. Does not wait. */
+/** See tr_become. If `setup_type` is NULL, there is no set-up message. In a turn. Does not wait. */
 TR_MUST_RETURN tr_next tr_self_become(tr_self *self, const tr_behavior *behavior,
                                       const tr_type *setup_type, const void *setup);
 
@@ -577,8 +572,8 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
                        const tr_type *type, const void *message);
 
 /**
- * These are the functions of the macros above for a client: tr_client_tell is tr_tell. Each has the
- * statuses and the ownership of its macro. Client's thread. May wait: as its macro does.
+ * These are the functions of the macros above for a client: tr_client_tell is tr_tell. Each has the statuses and the
+ * ownership of its macro. Client's thread. May wait: as its macro does.
  */
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message);
 TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args,

@@ -38,22 +38,23 @@
  * }
  * ```
  *
- * The tables belong to this actor, a kind and a key. No other actor can reach them. What a stretch
- * changes in them is stored with its commit, as the state is (durable.h). There is nothing to open,
- * close or free: rows are memory of the turn, and a result is complete when the call returns, so a
- * loop over it may wait, and may change the tables.
+ * The tables belong to one durable actor, a kind and a key. No other actor can reach them. What a
+ * stretch changes in the tables is stored with the commit of the stretch, as the state is
+ * (durable.h). There is nothing to open, close or free, because rows are memory of the turn. A
+ * result is complete when the call returns, so a loop over a result may wait, and may change the
+ * tables.
  *
  * The language is the SQL of SQLite, with foreign keys enforced. Not allowed are BEGIN, COMMIT,
  * SAVEPOINT, ATTACH, VACUUM, temporary and virtual tables, and every PRAGMA that does not just
  * describe tables.
  *
- * The schema is a list of steps, each with one statement or several. The first of these verbs after
- * a start runs the steps that the actor's tables have not had, in order, all or none. Which steps
- * have run is stored with the tables. So never change a step: add one. If the tables have had more
- * steps than the code has, the status is TR_STALE.
+ * The schema is a list of steps, each with one statement or several. The first call of this header
+ * after a start runs the steps that have not run yet on the actor's tables, in order, all or none.
+ * Which steps have run is stored with the tables. So never change a step: add a new one. If more
+ * steps have run on the tables than the code has, the status is TR_STALE.
  *
- * An actor that does not use this pays nothing for it. A statement that takes more than
- * sql_steps_max ends with TR_OVER_BUDGET.
+ * An actor that uses no SQL pays nothing for it. A statement that takes more than sql_steps_max
+ * ends with TR_OVER_BUDGET.
  */
 #ifndef TROUPE_SQL_H
 #define TROUPE_SQL_H
@@ -72,8 +73,8 @@ typedef enum tr_sql_type {
 
 /**
  * A value of a row, or for a statement. Every member can be read, whatever the type. For a number
- * both `integer` and `real` are set; for other types they are 0. For a text `text` and `bytes` are
- * set, for bytes `bytes`; for other types they are empty.
+ * both `integer` and `real` are set; for other types they are 0. For a text both `text` and `bytes`
+ * are set. For bytes only `bytes` is set. For other types both are empty.
  */
 typedef struct tr_sql_value {
     tr_sql_type type;
@@ -89,16 +90,17 @@ typedef struct tr_sql_result {
     size_t count;               /* rows */
     size_t columns;             /* values of a row */
     uint64_t changes;           /* rows that the statement has inserted, changed or deleted */
-    int64_t id; /* of the row that was inserted last since the actor woke; 0: none */
+    int64_t id; /* id of the row that was inserted last since the actor woke; 0: none */
 } tr_sql_result;
 
 /**
  * Runs one statement: tr_sql(self, "... ? ...", values...). Returns a tr_sql_result.
- * In a turn. May wait: for the disk, if it must be read; that, and the statement itself, block the
- * worker's thread.
+ * In a turn. May wait: for the disk, if it must be read. The reading and the statement itself block
+ * the worker's thread.
  *
- * There is a value for each `?`, at most TR_SQL_VALUES_MAX: a number, a bool, a string (NULL is
- * NULL), a tr_bytes or a tr_sql_value. Ends the turn where tr_try_sql returns an error.
+ * There is a value for each `?`, at most TR_SQL_VALUES_MAX: a number, a bool, a string (a NULL
+ * pointer is the NULL of SQL), a tr_bytes or a tr_sql_value. If tr_try_sql would return an error,
+ * ends the turn instead.
  */
 #define tr_sql(self, ...) TR_SQL_CALL_(sql, self, __VA_ARGS__)
 /**
@@ -112,7 +114,8 @@ typedef struct tr_sql_result {
  * &error, "...", values...).
  * In a turn. May wait: as tr_sql does.
  *
- * Both pointers may be NULL. On failure *error has the text of SQLite, and nothing has changed.
+ * `result` and `error` may be NULL. On failure *error has the text of SQLite, and nothing has
+ * changed.
  *
  * TR_OK. TR_CONSTRAINT: a constraint of a table does not hold. TR_INVALID_ARGUMENT: it is no SQL,
  * names what does not exist, is more than one statement, or has another number of values.
@@ -135,7 +138,7 @@ typedef struct tr_sql_result {
  */
 #define TR_SQL_SCHEMA(...) TR_SQL_SCHEMA_(__VA_ARGS__)
 
-/** As a value for a statement: NULL. */
+/** The NULL of SQL, as a value for a statement. */
 #define TR_SQL_NULL tr_sql_null_()
 /** As a value for a statement: bytes, borrowed for the call. Any thread. Does not wait. */
 #define TR_SQL_BYTES(data, size) tr_sql_bytes_(TR_VALUE(tr_bytes, data, size))

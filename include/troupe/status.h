@@ -117,12 +117,13 @@ typedef enum tr_log_format {
 
 TR_BEGIN_C
 /**
- * Returns the name of a status, "TR_TIMEOUT"; "TR_?" for any other number.
+ * Returns the name of a status, such as "TR_TIMEOUT", or "TR_?" for a number that is no status.
  * Any thread. Does not wait.
  */
 const char *tr_status_name(tr_status status);
 /**
- * Returns what a status means, "no answer in time"; "unknown status" for any other number.
+ * Returns what a status means, such as "no answer in time", or "unknown status" for a number that
+ * is no status.
  * Any thread. Does not wait.
  */
 const char *tr_status_text(tr_status status);

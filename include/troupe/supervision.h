@@ -36,17 +36,17 @@
  * ```
  *
  * The parent supervises its children. A child fails if a handler returns tr_fail, if a verb ends
- * its turn, or if it exceeds its budget. It is suspended at once and its messages wait. Then its
- * parent's TR_SUPERVISE says what to do: one of the directives below. Without that clause the child
- * is restarted, at most three times in a minute.
+ * its turn, or if the child exceeds its budget. A child that has failed is suspended at once, and
+ * its messages wait. Then TR_SUPERVISE of its parent says what to do: one of the directives below.
+ * Without that clause the child is restarted, at most three times in a minute.
  *
  * A restart keeps the ref, the name, the messages that wait, the watchers, and the asks whose
  * requests wait to be handled. Its steps, in this order:
  *   1. Turns that wait are cancelled.
- *   2. tr_pre_restart goes to the old behavior.
+ *   2. tr_pre_restart goes to the old incarnation.
  *   3. The children stop. Timers, stash and memory are released.
  *   4. The set-up that was given to tr_spawn runs again, with the same message.
- *   5. tr_pre_start and then tr_post_restart go to the new behavior.
+ *   5. tr_pre_start and then tr_post_restart go to the new incarnation.
  * The message whose turn failed is not handled again; if it was a request, its ask ends with
  * TR_FAILED. Asks whose turns were cancelled, or whose reply was due by tr_reply_later, end with
  * TR_RESTARTED.
@@ -77,7 +77,8 @@ typedef enum tr_directive {
 } tr_directive;
 
 /**
- * Whether a child starts again when it has ended. A child that its parent has stopped never does.
+ * Whether a child starts again when it has ended. A child that its parent has stopped never starts
+ * again.
  */
 typedef enum tr_restart {
     TR_TRANSIENT = 1, /* after a failure; the default */
@@ -95,15 +96,16 @@ typedef enum tr_significance {
 } tr_significance;
 
 /**
- * For restarts_max: no restart is allowed. The first failure is one too many. (0 means the
- * default.)
+ * For restarts_max: no restart is allowed, so the first failure already exceeds the limit. (0 means
+ * the default.)
  */
 #define TR_NO_RESTARTS (-1)
 
 /**
- * How long a restart waits. The first waits initial_ns, each further one `multiplier` times longer,
- * up to max_ns. A child that has not failed for a whole window starts at initial_ns again. With a
- * jitter of 0.2 each delay is up to 20 % shorter or longer, at random.
+ * How long a restart waits. The first restart waits initial_ns. Each further restart waits
+ * `multiplier` times as long as the one before, at most max_ns. A child that has not failed for a
+ * whole window starts at initial_ns again. With a jitter of 0.2 each delay is up to 20 % shorter or
+ * longer, at random.
  */
 typedef struct tr_backoff {
     tr_time initial_ns TR_ZERO; /* 0: no delay */
@@ -117,9 +119,9 @@ typedef struct tr_supervision {
     tr_strategy strategy TR_ZERO;
     /**
      * How many restarts of one child are allowed within the window. 0: 3. At most TR_RESTARTS_MAX.
-     * If the child fails once more, TR_ONE_FOR_ONE stops it; the other strategies also stop the
-     * children that would be restarted with it, and the supervisor fails with that cause. A restart
-     * that succeeds does not reset the count.
+     * If the child fails once more, TR_ONE_FOR_ONE stops only the child. The other strategies also
+     * stop the children that would be restarted with it, and the supervisor fails with the cause of
+     * that failure. A restart that succeeds does not reset the count.
      */
     int restarts_max TR_ZERO;
     tr_time window_ns TR_ZERO; /* 0: one minute */
@@ -137,7 +139,7 @@ typedef struct tr_child_spec {
     const tr_behavior *behavior TR_ZERO;
     const char *name TR_ZERO;
     tr_message setup TR_ZERO;                  /* .setup = TR_WITH(label, .text = "anna") */
-    tr_restart restart TR_ZERO;                /* 0: what TR_OPTIONS of its behavior says */
+    tr_restart restart TR_ZERO;                /* 0: as TR_OPTIONS of the child's behavior says */
     bool is_significant TR_ZERO;               /* see tr_significance */
     const tr_supervision *supervision TR_ZERO; /* NULL: the supervision of the parent */
 } tr_child_spec;

@@ -30,24 +30,25 @@
  * }
  * ```
  *
- * A topic belongs to its system. It has 64 bits, is passed by value and may be kept after the topic
- * is closed. All zero: none. Subscribers are actors and clients. An actor has a handler for what is
- * published; a client gets it by tr_receive. The publisher is the sender of the message. A
- * subscriber that publishes gets its own message too.
+ * A topic belongs to its system. A tr_topic has 64 bits, is passed by value and may be kept after
+ * the topic is closed. All zero: no topic. Subscribers are actors and clients. An actor handles the
+ * messages of the topic like any other; a client gets them by tr_receive. The publisher is the
+ * sender of the message. A subscriber that publishes gets its own message too.
  *
- * Each subscriber gets a message like any other: it takes capacity of the mailbox with its whole
- * size, waits while the actor is suspended, and is a dead letter if the actor stops. A message that
- * is larger than 24 bytes, or contains pointers, is copied once: all subscribers get the same
- * constant memory, which is freed after the last of them.
+ * For each subscriber, a published message is like any other: it takes capacity of the mailbox with
+ * its whole size, waits while the actor is suspended, and is a dead letter if the actor stops. A
+ * message that is larger than 24 bytes, or contains pointers, is copied once: all subscribers get
+ * the same constant memory, which is freed after the last of them.
  *
  * Order. The messages of one publisher arrive at each subscriber in the order in which they were
- * published. The order includes the messages that this publisher tells the subscriber. Publishing
- * never waits: if the mailbox of a subscriber is full its overflow applies, with TR_PARK as
- * TR_OVERFLOW_FAIL, and the message is a dead letter for that subscriber only.
+ * published. Messages that the publisher sends to the subscriber with tr_tell are part of this
+ * order. Publishing never waits. If the mailbox of a subscriber is full, its overflow rule applies,
+ * where TR_PARK counts as TR_OVERFLOW_FAIL, and the message is a dead letter for that subscriber
+ * only.
  *
- * A publish that begins after tr_subscribe has returned reaches the subscriber. One that begins
- * after tr_unsubscribe has returned does not; one that had begun before may. An actor that stops is
- * no longer a subscriber. A restart changes nothing.
+ * A publish that begins after tr_subscribe has returned reaches the subscriber. A publish that
+ * begins after tr_unsubscribe has returned does not reach it; one that had begun before may still
+ * do. An actor that stops is no longer a subscriber. A restart changes nothing.
  */
 #ifndef TROUPE_TOPIC_H
 #define TROUPE_TOPIC_H
@@ -59,7 +60,7 @@
  */
 typedef union tr_topic {
     uint64_t bits;
-    /* Never read: the type of this member says what can be published. */
+    /* never read; its type says what can be published */
     union tr_accepts_anything *accepts;
 } tr_topic;
 
@@ -92,9 +93,9 @@ typedef struct tr_published {
  * Returns the topic with a name, a `news_topic`: tr_topic_open(self, news, "news").
  * In a turn. Does not wait.
  *
- * If there is no topic with that name it is made. It lasts until tr_topic_close or the end of the
- * system. Name NULL: a new topic without a name. Ends the turn where tr_try_topic_open returns an
- * error.
+ * If there is no topic with that name, makes one, which lasts until tr_topic_close or the end of
+ * the system. If the name is NULL, makes a new topic without a name. If tr_try_topic_open would
+ * return an error, ends the turn instead.
  */
 #define tr_topic_open(self, topic, name) topic##_topic_of(TR_TOPIC_OPEN_(self, name))
 /**
@@ -115,19 +116,19 @@ typedef struct tr_published {
 #define tr_topic_close(from, topic)                                                                \
     TR_SPEAKER_(from, topic_close)(from, tr_topic_from_bits((topic).bits))
 /**
- * Returns how many subscribers a topic has now; 0: also if it is closed.
+ * Returns how many subscribers a topic has now. A closed topic has 0.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_topic_count(from, topic)                                                                \
     TR_SPEAKER_(from, topic_count)(from, tr_topic_from_bits((topic).bits))
 
 /**
- * Makes this actor, or client, a subscriber. A second time changes nothing.
+ * Makes this actor, or client, a subscriber. A second call changes nothing.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_OK; TR_STOPPED: the topic is closed, or none; TR_LIMIT (TR_SUBSCRIBERS_MAX); TR_STOPPING: this
- * actor stops; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. In a turn all but TR_OK end the
- * turn.
+ * TR_OK; TR_STOPPED: the topic is closed, or is no topic; TR_LIMIT (TR_SUBSCRIBERS_MAX);
+ * TR_STOPPING: this actor stops; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. In a turn, any
+ * status but TR_OK ends the turn.
  */
 #define tr_subscribe(from, topic)                                                                  \
     TR_SPEAKER_(from, subscribe)(from, tr_topic_from_bits((topic).bits))
@@ -141,8 +142,8 @@ typedef struct tr_published {
  * Ends the subscription of this actor, or client.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: it was no subscriber; TR_STOPPED, TR_INVALID_ARGUMENT. The status may be
- * ignored.
+ * TR_OK; TR_NOT_FOUND: the actor or client was no subscriber; TR_STOPPED, TR_INVALID_ARGUMENT. The
+ * status may be ignored.
  */
 #define tr_unsubscribe(from, topic)                                                                \
     TR_SPEAKER_(from, unsubscribe)(from, tr_topic_from_bits((topic).bits))
@@ -152,9 +153,10 @@ typedef struct tr_published {
  * subscribers got it.
  * In a turn, or client's thread. Does not wait.
  *
- * Its status is TR_OK, also without subscribers; that is no dead letter. TR_STOPPED (closed, or
- * none), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY, TR_CANCELLED,
- * TR_INVALID_ARGUMENT: no subscriber got it. The result may be ignored. The message is copied.
+ * The status of the result is TR_OK also if the topic has no subscribers; the message is then no
+ * dead letter. With any other status no subscriber got the message: TR_STOPPED (the topic is
+ * closed, or is no topic), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY, TR_CANCELLED,
+ * TR_INVALID_ARGUMENT. The result may be ignored. The message is copied.
  */
 #define tr_publish(from, topic, ...) TR_PUBLISH_(from, topic, __VA_ARGS__, )
 /**

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Why an actor does not do what is expected: why it has not stopped, why its messages wait, why its
- * mailbox is full, why it was not restarted. A report names what holds the actor up, with file,
- * line and age.
+ * mailbox is full, why it was not restarted. A report names what holds the actor up, with file and
+ * line, and for how long.
  *
  * ```c
  * #include <stdio.h>
@@ -64,7 +64,7 @@ typedef enum tr_why_kind {
     TR_WHY_NOT_STARTED, /* the set-up of the actor has not run, or is running */
     TR_WHY_RUNS,        /* a handler of the actor runs */
     TR_WHY_WORKER_BUSY, /* the worker of the actor runs a handler of `who` */
-    /* the worker of the actor has not answered; what the worker runs is not known */
+    /* the worker of the actor has not answered, and what it runs is not known */
     TR_WHY_NO_ANSWER,
     TR_WHY_READY,      /* the actor is in the queue of its worker, behind `count` others */
     TR_WHY_SUSPENDED,  /* `who` has suspended the actor */
@@ -113,7 +113,7 @@ typedef struct tr_why_report {
     tr_ref actor;
     tr_time asked_ns;     /* the time of the report, as tr_now returns it */
     const char *state;    /* "Running", "Suspended", "Stopping", ...; "?": not known */
-    bool is_told_to_stop; /* by tr_stop, tr_kill, TR_STOP or its parent */
+    bool is_told_to_stop; /* tr_stop, tr_kill, TR_STOP or its parent has asked it to stop */
     uint32_t waiting;     /* messages that wait and take capacity */
     uint32_t waiting_max; /* the bound of the mailbox; 0: not known */
     const char *oldest;   /* the type of the oldest message that waits, or NULL */
@@ -124,25 +124,28 @@ typedef struct tr_why_report {
 
 TR_BEGIN_C
 /**
- * Writes a report as text: several lines, each with its newline; cut to `size` with its NUL.
- * Returns the length of the whole text.
+ * Writes a report as text of several lines, each with its newline. The text is cut to `size` bytes,
+ * the NUL included. Returns the length of the whole text.
  * Any thread. Does not wait.
  */
 size_t tr_why_print(const tr_why_report *report, char *text, size_t size);
 
-/** Returns "TR_WHY_BARRIER", for logs; "?" for any other number. Any thread. Does not wait. */
+/**
+ * Returns the name of a kind for logs, such as "TR_WHY_BARRIER", or "?" for a number that is no
+ * kind. Any thread. Does not wait.
+ */
 const char *tr_why_name(tr_why_kind kind);
 TR_END_C
 
 /**
  * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report). In a
- * turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if that is the
- * caller's own worker.
+ * turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS. Does not wait if
+ * that is the caller's own worker.
  *
- * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
- * TR_NO_MEMORY; TR_INVALID_ARGUMENT; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of
- * another worker, where the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
- * full, stopping or waiting answer it too.
+ * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged: TR_NO_MEMORY;
+ * TR_INVALID_ARGUMENT; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN, which means that the actor belongs to another
+ * worker and this turn cannot wait. The report takes no capacity of the actor's mailbox. It also comes for actors that
+ * are suspended, full, stopping or waiting.
  */
 #define tr_actor_why(from, actor, report) TR_SPEAKER_(from, actor_why)(from, tr_any(actor), report)
 

@@ -9,15 +9,15 @@
 TR_BEGIN_C
 /**
  * The begin and the end of the list of all behaviors of this program or plug-in (TR_LISTED_). The
- * linker makes both names.
+ * linker defines both symbols.
  */
 extern const tr_behavior *const tr_behaviors_first_[] __asm__("__start_tr_behaviors")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const tr_behavior *const tr_behaviors_end_[] __asm__("__stop_tr_behaviors")
     __attribute__((__weak__, __visibility__("hidden")));
 /**
- * As tr_app_run, with the size of tr_app in the header that the program was compiled with, and with
- * the list of the program's behaviors.
+ * As tr_app_run. `size` is sizeof(tr_app) in the header that the program was compiled with;
+ * `behaviors` to `behaviors_end` is the list of the program's behaviors.
  */
 int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app, size_t size,
                      const tr_behavior *const *behaviors, const tr_behavior *const *behaviors_end);

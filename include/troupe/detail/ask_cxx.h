@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs of ask.h in C++17. A turn that ends inside a verb unwinds; see self_cxx.h.
+ * The verbs of ask.h in C++17. If a verb ends the turn, it unwinds the stack; see self_cxx.h.
  */
 #ifndef TROUPE_DETAIL_ASK_CXX_H
 #define TROUPE_DETAIL_ASK_CXX_H

@@ -8,8 +8,8 @@
 #define TROUPE_DETAIL_BASE_H
 
 /*
- * An #include that cannot be found ends the compilation; after an #error hundreds of further errors
- * would follow.
+ * The #include of a file that does not exist ends the compilation. With the #error alone, hundreds
+ * of further errors would follow.
  */
 #if defined(__cplusplus) && __cplusplus < 201703L
 #error "troupe needs C++17 or later: compile with -std=c++17"
@@ -56,8 +56,8 @@
 #define TR_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #define TR_VALUE(type, ...) type{ __VA_ARGS__ }
 /*
- * Stands after a member, which starts as zero in C++ too. g++ -Wextra warns of a member that is missing in an initialiser,
- * unless the member has an initialiser of its own.
+ * Stands after a member, so that the member starts as zero in C++ too. g++ -Wextra warns of a member that is missing in
+ * an initialiser, but not if the member has an initialiser of its own.
  */
 #define TR_ZERO {}
 #else
@@ -69,9 +69,15 @@
 #define TR_ZERO
 #endif
 
-/* Spelled with underscores: an application may have macros named `unused` or `printf`. */
+/*
+ * The names of the attributes have underscores, because an application may have macros named
+ * `unused` or `printf`.
+ */
 #define TR_MUST_CHECK __attribute__((__warn_unused_result__))
-/* For a function whose result must be returned by the handler. From C++20 and C23 on the compiler prints this text. */
+/*
+ * For a function whose result the handler must return. Compilers of C++20 and C23 print the text if
+ * the result is ignored.
+ */
 #if defined(__cplusplus) && __cplusplus > 201703L
 #define TR_MUST_RETURN [[nodiscard("it does nothing unless the handler returns it")]]
 #elif !defined(__cplusplus) && __STDC_VERSION__ > 201710L
@@ -87,7 +93,10 @@
 #define TR_INLINE \
     __attribute__((__unused__, __always_inline__, __artificial__)) static inline
 
-/* Checks a condition inside a constant expression, with a text for the error. Its value is 0. */
+/*
+ * Checks a condition inside a constant expression: 0 if the condition holds, else an error of the
+ * compiler with the text.
+ */
 #ifdef __cplusplus
 template <bool Condition> struct tr_require_;
 template <> struct tr_require_<true> {
@@ -98,8 +107,8 @@ template <> struct tr_require_<true> {
 #define TR_REQUIRE_(condition, text) \
     ((int)sizeof(struct { _Static_assert(condition, text); char tr_dummy; }) & 0)
 /*
- * As TR_REQUIRE_, but only inside a function, for a condition with compound literals. In the struct of TR_REQUIRE_ clang
- * takes them for literals at file scope, and requires that they are constant.
+ * As TR_REQUIRE_, but for a condition with compound literals, and only inside a function. In the struct of TR_REQUIRE_,
+ * clang would take compound literals for literals at file scope, and require that they are constant.
  */
 #define TR_REQUIRE_HERE_(condition, text) (__extension__({ _Static_assert(condition, text); 0; }))
 #endif

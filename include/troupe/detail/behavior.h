@@ -10,9 +10,9 @@
 
 TR_BEGIN_C
 /**
- * Makes a batch of the message of this turn and those that wait behind it. Returns the messages, and writes how
- * many to *count. `one` points to the first message, and is returned if there is no other. In a turn. Does not
- * wait.
+ * Makes a batch of the message of this turn and the messages that wait behind it. Returns the messages, and writes
+ * their number to *count. `one` points to the message of this turn; if no other message joins the batch, returns `one`.
+ * In a turn. Does not wait.
  */
 const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *count);
 TR_END_C
@@ -28,8 +28,8 @@ TR_END_C
 /* clang-format off */
 
 /*
- * All behaviors of a program are in one section. From them tr_app_run makes the schema of the
- * program.
+ * Puts a pointer to each behavior of a program into one section. tr_app_run makes the schema of the
+ * program from this list.
  */
 #define TR_LISTED_ __attribute__((__used__, __section__("tr_behaviors")))
 
@@ -67,9 +67,9 @@ TR_END_C
     TR_STATIC_ASSERT(TR_ABI > 0, "")
 
 /*
- * A clause is a tuple (TR_CLAUSE_ON, ...). In each pass, such as TR_IN_CODE, it expands to
- * TR_IN_CODE_TR_CLAUSE_ON(b, S, ...). Each of these words has our prefix, because a macro of the application
- * with that name would replace it on the way.
+ * A clause is a tuple (TR_CLAUSE_ON, ...). In each pass, such as TR_IN_CODE, it expands to TR_IN_CODE_TR_CLAUSE_ON(b,
+ * S, ...). Each of these words has our prefix: without it, a macro of the application with the same name would replace
+ * the word during the expansion.
  */
 #define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_WHOLE_, TR_CLAUSE_SKIP_)(c, x)
 #define TR_CLAUSE_WHOLE_(c, x) \
@@ -135,7 +135,10 @@ TR_END_C
 #define TR_IN_CODE_TR_CLAUSE_SUPERVISE(b, S, ...)
 #define TR_IN_CODE_TR_CLAUSE_CHILD(b, S, a, ...) TR_BEHAVIOR_DECLARE(a);
 
-/* After the handler of TR_ON come members of tr_handler, and the comma that TR_ON has added. */
+/*
+ * __VA_ARGS__ has the members of tr_handler that the program wrote after the handler of TR_ON, and
+ * the comma that TR_ON has added.
+ */
 #define TR_IN_ROW_TR_CLAUSE_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, __VA_ARGS__ },
 #define TR_IN_ROW_TR_CLAUSE_BARRIER(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
@@ -173,7 +176,7 @@ TR_END_C
 #define TR_IN_OPTS_TR_CLAUSE_SUPERVISE(b, S, ...)
 #define TR_IN_OPTS_TR_CLAUSE_CHILD(b, S, ...)
 
-/* After the strategy come members of tr_supervision; after the name come members of tr_child_spec. */
+/* __VA_ARGS__ of TR_SUPERVISE has members of tr_supervision; that of TR_CHILD has members of tr_child_spec. */
 #define TR_IN_WARD_TR_CLAUSE_SUPERVISE(b, S, s, ...) .supervision = { .strategy = s, __VA_ARGS__ },
 #define TR_IN_WARD_TR_CLAUSE_OPTIONS(b, S, ...)
 #define TR_IN_WARD_TR_CLAUSE_ON(b, S, ...)

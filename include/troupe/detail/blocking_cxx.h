@@ -7,7 +7,7 @@
 #pragma GCC system_header
 
 #ifdef __cpp_exceptions
-/* A turn that ends inside a verb unwinds; see self_cxx.h. */
+/* tr_blocking in C++: if the status ends the turn, unwinds the stack; see self_cxx.h. */
 inline void tr_blocking_cxx_(tr_self *self, void (*function)(void *argument), void *argument)
 {
     tr_status status = tr_try_blocking(self, function, argument);

@@ -10,13 +10,17 @@
 /* clang-format off */
 
 /**
- * To a session: an event that an actor sends to a connection, and the order to close a connection.
+ * Messages to a session: an event that an actor sends to a connection, and the order to close a
+ * connection.
  */
 TR_MESSAGE(tr_gateway_event_, (u64, channel), (u64, number), (buffer, text));
 TR_MESSAGE(tr_gateway_close_, (u64, channel), (i32, code), (str, words), (bool, is_settled));
 
 TR_BEGIN_C
-/** Answers a request of a path below /actors for these kinds; the last one is followed by NULL. In a turn. May wait. */
+/**
+ * Answers an HTTP request for a path below /actors, for the durable actors of these kinds. A NULL
+ * ends the array. In a turn. May wait.
+ */
 tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_ref guard);
 /** Handle tr_gateway_event_ and tr_gateway_close_ in sessions. In a turn. Does not wait. */
 tr_next tr_self_gateway_event(tr_self *self, void *state, const void *message);
@@ -55,7 +59,7 @@ TR_END_C
 #define TR_EXPOSE_ROW_TUPLE_(a, m) { &TR_PP_CALL(TR_PP_CAT, tr_type_, TR_PP_UNTUPLE m), true },
 #define TR_EXPOSE_ROW_NAME_(a, m) { &tr_type_##m, false },
 
-/* The array is static, so that sessions can point to it. */
+/* Defines the array of exposed kinds, which is static so that sessions can point to it. */
 #define TR_GATEWAY_KINDS_(...) \
     static const tr_exposed *const tr_gateway_kinds[] = { TR_PP_EACH(TR_GATEWAY_KIND_, ~, __VA_ARGS__) NULL }
 #define TR_GATEWAY_KIND_(c, a) &tr_exposed_##a,

@@ -20,7 +20,7 @@
     (TR_REQUIRE_SELF_(self, "spawn_group"), tr_self_spawn_group(TR_IF_SELF_(self), args, group))
 #endif
 
-/* TR_SPAWN_GROUP_1 has no set-up message, TR_SPAWN_GROUP_0 has one. */
+/* Calls TR_SPAWN_GROUP_1 if there is no set-up message, else TR_SPAWN_GROUP_0. */
 #define TR_SPAWN_GROUP_(self, routes, a, name, ...) \
     TR_PP_CAT(TR_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))(self, routes, a, name, __VA_ARGS__)
 #define TR_SPAWN_GROUP_1(self, routes, a, name, members) \
@@ -58,7 +58,7 @@
         tr_self_gather(self, TR_TO_(group, m), &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }), timeout, \
             TR_GATHER_INTO_(asks, m), max))
 
-/* A route is a tuple (TR_ROUTED_BY, message, what). The empty one after the last comma is skipped. */
+/* A route is a tuple (TR_ROUTED_BY, message, what). The empty item after the last comma is skipped. */
 #define TR_ROUTES_(a, ...) \
     TR_PP_EACH(TR_ROUTE_CODE_, a, __VA_ARGS__) \
     TR_MAY_BE_UNUSED static const tr_route tr_routes_##a[] = { \

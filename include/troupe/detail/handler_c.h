@@ -6,9 +6,9 @@
  * function of the common type is generated, which calls the handler by its own type; the optimiser
  * merges the two.
  * Rule 2: _Generic looks at the handler's type and picks the call with the right arguments. The
- * calls that are not picked must compile too, so their callee is a null pointer of the type they
- * want (TR_PICK_) and never a cast of the handler: gcc warns of such a cast even where it is not
- * run.
+ * calls that are not picked must compile too. So their callee is a null pointer of the type that
+ * the call needs (TR_PICK_). It is never a cast of the handler, because gcc warns of such a cast
+ * even where it is not run.
  */
 #ifndef TROUPE_DETAIL_HANDLER_C_H
 #define TROUPE_DETAIL_HANDLER_C_H
@@ -17,8 +17,8 @@
 /* clang-format off */
 
 /*
- * A message made in place. It lives as long as the block in which it is written. This macro stands before the pragma,
- * so that gcc warns of braces that are missing in the message.
+ * A pointer to a message that is made in place. The message lives as long as the block in which the macro stands. This
+ * macro stands before the pragma, so that gcc warns of braces that are missing in the message.
  */
 #define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
 
@@ -46,7 +46,7 @@
 #define TR_SAID_(m) (&tr_says_##m)
 #endif
 
-/* The shapes that a handler of state S and message M may have. */
+/* The types that a handler of state S and message M may have. */
 #define TR_FN_SELF_STATE_MESSAGE_(S, M) tr_next (*)(tr_self *, S *, const M *)
 #define TR_FN_SELF_STATE_(S, M) tr_next (*)(tr_self *, S *)
 #define TR_FN_SELF_MESSAGE_(S, M) tr_next (*)(tr_self *, const M *)
@@ -86,7 +86,10 @@
         TR_FN_NOTHING_(S, M): TR_PICK_(h, TR_FN_NOTHING_(S, M))(), \
         default: TR_SAME))
 
-/* The shapes of a handler of batches, with the messages and their number always. */
+/*
+ * The types that a handler of batches may have. The messages and their number are always
+ * parameters.
+ */
 #define TR_FN_BATCH_SELF_STATE_(S, M) tr_next (*)(tr_self *, S *, const M *const *, size_t)
 #define TR_FN_BATCH_SELF_(S, M) tr_next (*)(tr_self *, const M *const *, size_t)
 #define TR_FN_BATCH_STATE_(S, M) tr_next (*)(S *, const M *const *, size_t)
@@ -128,7 +131,7 @@
     _Static_assert(_Alignof(__typeof__(TR_STATE_VALUE_(S))) <= _Alignof(max_align_t), \
         "troupe: " #b ": the state " #S " needs more than the usual alignment")
 
-/* A message at file scope, in static memory. */
+/* A pointer to a message at file scope, in static memory. */
 #define TR_MAKE_STATIC_(m, ...) (&(const struct m) __VA_ARGS__)
 
 /* Requires that `self` is no client. */
@@ -136,13 +139,16 @@
     (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
         "troupe: tr_" verb " needs the self of a handler; with a client use tr_try_" verb)
 
-/* A client, which TR_REQUIRE_SELF_ has refused, becomes NULL, so that there is no second error. */
+/*
+ * NULL in place of a client, which TR_REQUIRE_SELF_ has refused already, so that the compiler
+ * reports no second error.
+ */
 #define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
 /*
  * TR_NAME_ names the struct of a message before its first use. Without the name, the compiler reports many errors, and
- * not one, for a message that is not declared. For such a message clang proposes another one and continues with the
- * type of that one, which need not fit the handler.
+ * not one, for a message that is not declared. For a message that is not declared, clang proposes another message with
+ * a similar name and continues with its type, which need not fit the handler.
  */
 #ifdef __clang__
 #define TR_NAME_(m) struct m; extern __typeof__(tr_says_##m) tr_says_##m; extern const tr_type tr_type_##m;

@@ -24,7 +24,7 @@ template <class TR_T> inline const TR_T *tr_cast_(const void *pointer)
     return static_cast<const TR_T *>(pointer);
 }
 
-/* Thrown by a verb that ends the turn. */
+/* The exception that a verb throws to end the turn. */
 struct tr_turn_over_ {
     tr_next next;
 };
@@ -49,7 +49,10 @@ struct tr_no_ {
     static constexpr bool value = false;
 };
 
-/* X(parameters, arguments) for each shape that a handler of state S and message M may have. */
+/*
+ * X(parameters, arguments) for each parameter list that a handler of state TR_S and message TR_M
+ * may have.
+ */
 #define TR_SHAPES_(X) \
     X((tr_self *, TR_S *, const TR_M *), (self, static_cast<TR_S *>(state), tr_cast_<TR_M>(message))) \
     X((tr_self *, TR_S *), (self, static_cast<TR_S *>(state))) \
@@ -72,8 +75,8 @@ struct tr_no_ {
 TR_SHAPES_(TR_SHAPE_CXX_)
 template <class TR_S, class TR_M> tr_no_ tr_is_handler_(...);
 /*
- * Takes a handler that TR_CHECK_HANDLER_ has refused, so that the compiler does not list all other
- * overloads.
+ * Accepts a handler that TR_CHECK_HANDLER_ has refused already, so that the compiler does not
+ * report all other overloads as well.
  */
 template <class TR_S, class TR_M> inline tr_next tr_invoke_(...) noexcept
 {
@@ -87,7 +90,7 @@ template <class TR_S, class TR_M> inline tr_next tr_invoke_(...) noexcept
 #define TR_CHECK_ON_(TR_S, m, clause, h) TR_CHECK_HANDLER_(TR_S, struct m, clause, h)
 #define TR_INVOKE_(h, TR_S, TR_M, self, state, message) tr_invoke_<TR_S, TR_M>(&h, self, state, message)
 
-/* The shapes of a handler of batches. */
+/* X(parameters, arguments) for each parameter list that a handler of batches may have. */
 #define TR_SHAPES_BATCH_(X) \
     X((tr_self *, TR_S *, const TR_M *const *, size_t), \
         (self, static_cast<TR_S *>(state), tr_cast_all_<TR_M>(messages), count)) \
@@ -123,7 +126,7 @@ template <class TR_S, class TR_M> inline tr_next tr_invoke_batch_(...) noexcept
 #define TR_INVOKE_BATCH_(h, TR_S, TR_M, self, state, messages, count) \
     tr_invoke_batch_<TR_S, TR_M>(&h, self, state, messages, count)
 
-/* A predicate of a message. */
+/* These overloads find out whether a function is a predicate of a message. */
 template <class TR_M> tr_yes_ tr_is_filter_(bool (*)(const TR_M *));
 template <class TR_M> tr_no_ tr_is_filter_(...);
 template <class TR_M>
@@ -157,7 +160,7 @@ template <> struct tr_state_<void> {
     static_assert(tr_state_<TR_S>::is_aligned, \
         "troupe: " #b ": the state " #TR_S " needs more than the usual alignment")
 
-/* These overloads find out whether a function is a predicate of a message. */
+/* These macros stand around a call and give its value, as in handler_c.h. */
 #define TR_SAY_ ((void)
 #define TR_SAY_DO_ ,
 #define TR_SAY_END_ )

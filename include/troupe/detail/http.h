@@ -11,8 +11,8 @@
 
 TR_BEGIN_C
 /**
- * Makes an endpoint one of HTTP. `http_size` is sizeof(tr_http_options) in the header that the program was compiled with.
- * Any thread. Does not wait.
+ * Makes an endpoint speak HTTP. `http_size` is sizeof(tr_http_options) in the header that the program was compiled
+ * with. Any thread. Does not wait.
  */
 const tr_endpoint *tr_http_endpoint_sized(tr_endpoint *endpoint, size_t http_size);
 /** What tr_http_reply calls. In a turn. May wait. */
@@ -29,7 +29,10 @@ TR_END_C
 
 #define TR_HTTP_ENDPOINT_(...) TR_HTTP_ENDPOINT__(__VA_ARGS__)
 #ifdef __cplusplus
-/* The endpoint lives until the end of the expression. */
+/*
+ * tr_http_endpoint in C++. The argument is a temporary, which lives until the end of the full
+ * expression.
+ */
 inline const tr_endpoint *tr_http_endpoint_cxx_(tr_endpoint &&endpoint)
 {
     return tr_http_endpoint_sized(&endpoint, sizeof(tr_http_options));

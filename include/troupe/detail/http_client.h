@@ -28,7 +28,7 @@ TR_END_C
 #ifdef __cplusplus
 #define TR_HTTP_CALL_(...) tr_address_(__extension__ tr_http_call{ .size = sizeof(tr_http_call), __VA_ARGS__ })
 #define TR_WS_CALL_(...) tr_address_(__extension__ tr_ws_call{ .size = sizeof(tr_ws_call), __VA_ARGS__ })
-/* Converts the pointer to the type that the library takes. */
+/* Converts the address of a typed pointer to the type of the library's parameter. */
 template <class TR_T> inline const void **tr_http_message_out_(const TR_T **message)
 {
     return reinterpret_cast<const void **>(message);

@@ -2,8 +2,8 @@
 /**
  * How TR_MESSAGE, TR_REQUEST and TR_DESCRIBE work.
  *
- * For message.h only. Each field (type, name) is used in three places: as a member of the struct,
- * as a row of the table, and in the constant that says whether the message has no pointers.
+ * For message.h only. Each field (type, name) expands in three places: to a member of the struct,
+ * to a row of the table, and to a factor of the constant that is 1 if the message has no pointers.
  */
 #ifndef TROUPE_DETAIL_MESSAGE_H
 #define TROUPE_DETAIL_MESSAGE_H
@@ -23,7 +23,7 @@
     TR_MESSAGE_NAMES_(m, 1); \
     typedef union m##_ask { \
         tr_pending any; \
-        const struct r *reply; /* Never read: only the type of this member matters. */             \
+        const struct r *reply; /* never read: only its type matters */             \
     } m##_ask; \
     typedef struct tr_answer_##m { \
         tr_status status; \
@@ -36,8 +36,8 @@
     TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 
 /*
- * Marks messages for C++. A message may be a state although its members have initialisers, because
- * these are all zeros.
+ * Marks the struct of a message, so that C++ can tell it from other structs. A message may be the
+ * state of an actor although its members have initialisers, because all of these are zeros.
  */
 #ifdef __cplusplus
 long tr_marks_message_(const volatile void *any);
@@ -46,7 +46,10 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MARK_MESSAGE_(m)
 #endif
 
-/* A message without fields has one hidden byte: ISO C knows no empty struct. */
+/*
+ * Defines the struct of a message. A message without fields has one hidden byte, because ISO C
+ * knows no empty struct.
+ */
 #define TR_MESSAGE_STRUCT_(m, ...) \
     struct m { \
         TR_PP_EACH(TR_MEMBER_, m, __VA_ARGS__) \
@@ -55,7 +58,7 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MEMBER_PAD_0
 #define TR_MEMBER_PAD_1 char tr_empty TR_ZERO;
 
-/* tr_message_m has a member m: the check of an untyped ref (TR_TO_) looks there. */
+/* Defines tr_message_m with a member m: TR_TO_ looks for this member if the ref is untyped. */
 #define TR_MESSAGE_NAMES_(m, is_request) \
     TR_STATIC_ASSERT(sizeof(struct m) > 0, \
         "troupe: " #m ": no comma after the name of a message without fields"); \
@@ -73,13 +76,13 @@ long tr_marks_message_(const volatile void *any);
         { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
     }; \
     TR_SECRETS_(m)
-/* The variable is weak: its address is NULL unless TR_SECRET(m, ...) stands in some file. */
+/* Declares tr_secrets_m as weak: its address is NULL if no file has TR_SECRET(m, ...). */
 #define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
 /*
- * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_, because clang shows all
- * macros on the way to the definition of a name that it suggests in place of a wrong one. `reply` comes with a cast. Clang
- * sometimes suggests a function in place of a reply that is not declared; without the cast, the type of that function
- * would be a second error.
+ * The initialiser of tr_type_m. TR_MESSAGE_ itself defines the variable. When clang suggests a name in place of a wrong
+ * one, it shows all macros on the way to the definition of that name, so there should be few of them. `reply` comes
+ * with a cast, because clang sometimes suggests a function in place of a reply that is not declared. Without the cast,
+ * the type of that function would be a second error.
  */
 #define TR_TYPE_(m, reply) { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
@@ -88,8 +91,8 @@ long tr_marks_message_(const volatile void *any);
     }
 
 /*
- * All that a verb needs of a message is in one variable. So the compiler reports one error, and not
- * many, for a message that is not declared.
+ * Defines one variable with all that a verb needs of a message. So if the message is not declared,
+ * the compiler reports one error, and not many.
  */
 #define TR_SAYS_(m) \
     TR_MAY_BE_UNUSED static const struct { const tr_type *type; const struct m *message; /* its type matters */ }
@@ -100,8 +103,8 @@ long tr_marks_message_(const volatile void *any);
 /* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, TR_END). ---- */
 
 /*
- * If something follows a known word, as in `u8 *`, it comes to stand behind TR_END, where a check
- * finds it.
+ * If a program writes something behind a known type, as in `u8 *`, the star ends up behind TR_END,
+ * where a check finds it.
  */
 #define TR_SCALAR_(c, k) (TR_SHAPE_ONE, c, TR_KIND_##k, NULL, 1, 1, TR_END)
 #define TR_FIELD_TYPE_bool TR_SCALAR_(bool, BOOL)
@@ -142,8 +145,8 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_TYPE_optional(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_OPTIONAL_, 1)
 
 /*
- * Makes an array, a list or an option of k, if k is a tuple as above. Otherwise k is an unknown
- * word and stays.
+ * Makes an array, a list or an option of k, if k is a tuple as above. Any other k is an unknown
+ * word, which this macro leaves as it is.
  */
 #define TR_FIELD_MANY_(k, f, n) TR_PP_IF_TUPLE(k)(TR_FIELD_MANY_OK_, TR_FIELD_MANY_BAD_)(k, f, n)
 #define TR_FIELD_MANY_OK_(k, f, n) f(TR_PP_UNTUPLE k, n)
@@ -172,7 +175,10 @@ long tr_marks_message_(const volatile void *any);
 
 /* ---- A field as a member. ---- */
 
-/* An item that is no pair must be nothing (a comma too many at the end), else it is an error. */
+/*
+ * Expands a pair to a member. An item that is no pair may only be empty, after a comma too many at
+ * the end of the list; anything else is an error of the compiler.
+ */
 #define TR_MEMBER_(m, x) TR_PP_IF_TUPLE(x)(TR_MEMBER_TUPLE_, TR_MEMBER_OTHER_)(m, x)
 #define TR_MEMBER_OTHER_(m, x) \
     TR_STATIC_ASSERT(sizeof(#x) == 1, \
@@ -203,7 +209,10 @@ long tr_marks_message_(const volatile void *any);
         "troupe: field " #n ": a type is one word, such as u8, bytes or list(u8); not: " #t); \
     TR_MEMBER_CHECK_(kind, c, n) \
     TR_MEMBER_##shape(c, length, n, t)
-/* In C the size of an enum is looked at in the table, behind the struct; in C++ only a declaration can say these words. */
+/*
+ * These check that an enum has 4 bytes. In C the check stands in the table of fields, after the
+ * struct; in C++ it needs a declaration of its own.
+ */
 #define TR_IS_SIZED_(kind, size) ((kind) != TR_KIND_I32 || (size) == 4)
 #define TR_ENUM_WORDS_(n) "troupe: field " #n ": an enum of a message must have 4 bytes"
 #ifdef __cplusplus
@@ -253,7 +262,7 @@ long tr_marks_message_(const volatile void *any);
     { #n, nested, offsetof(struct m, n), sizeof(((struct m *)0)->n), \
       TR_ITEM_SIZE_##shape(((struct m *)0)->n) + TR_FIELD_CHECK_(kind, TR_ITEM_SIZE_##shape(((struct m *)0)->n), n), \
       length, kind, TR_FIELD_SHAPE_##shape, { 0 } },
-/* Sizes are those of the member, not of its type: for an enum that is not defined the member is the only error then. */
+/* These take the size of the member and not of its type. So if an enum is not defined, the member is the only error. */
 #define TR_ITEM_SIZE_TR_SHAPE_ONE(member) sizeof(member)
 #define TR_ITEM_SIZE_TR_SHAPE_ARRAY(member) sizeof((member)[0])
 #define TR_ITEM_SIZE_TR_SHAPE_LIST(member) sizeof(*(member).items)
@@ -263,7 +272,7 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_SHAPE_TR_SHAPE_ARRAY TR_SHAPE_ARRAY
 #define TR_FIELD_SHAPE_TR_SHAPE_LIST TR_SHAPE_LIST
 #define TR_FIELD_SHAPE_TR_SHAPE_OPTIONAL TR_SHAPE_OPTIONAL
-/* any value will do: TR_MEMBER_TR_SHAPE_NESTED has already refused the field */
+/* Any value will do here, because TR_MEMBER_TR_SHAPE_NESTED has already refused the field. */
 #define TR_FIELD_SHAPE_TR_SHAPE_NESTED TR_SHAPE_ONE
 
 /* ---- A field in tr_is_flat_m, which says whether the message has no pointers. ---- */
@@ -288,7 +297,10 @@ long tr_marks_message_(const volatile void *any);
     TR_DESCRIBE_TABLE_(m, __VA_ARGS__)
 
 #ifndef __cplusplus
-/* For each type: X(type, kind). An array shows its element's type by decaying to a pointer. */
+/*
+ * X(type, kind) for each type of a member. An array is found by the type of its elements, because
+ * it decays to a pointer.
+ */
 #define TR_DESCRIBED_TYPES_(X) \
     X(bool, BOOL), X(signed char, I8), X(short, I16), X(int, I32), X(long, I64), \
     X(long long, I64), X(unsigned char, U8), X(unsigned short, U16), X(unsigned, U32), \
@@ -327,7 +339,10 @@ long tr_marks_message_(const volatile void *any);
 
 /* ---- Secret fields. ---- */
 
-/* Weak: definitions of several files are one. C++ would make a constant static. */
+/*
+ * The variable is weak, so that the definitions of several files become one. Without `extern`, C++
+ * would make a constant static.
+ */
 #ifdef __cplusplus
 #define TR_SECRET_EXTERN_ extern "C"
 #else

@@ -8,8 +8,8 @@
 
 TR_BEGIN_C
 /*
- * These are the functions of observe.h with the sizes of the structs in the header that the program
- * was compiled with. Members that only the program or only the library has are zero.
+ * The functions of observe.h. Each size is that of a struct in the header that the program was
+ * compiled with. Members that only the program or only the library has are zero.
  */
 TR_MUST_CHECK tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query,
                                                size_t query_size, tr_actor_info *actors,

@@ -16,7 +16,7 @@
     (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(TR_IF_SELF_(self), args))
 #endif
 
-/* TR_POOL_SPAWN_1 has no set-up message, TR_POOL_SPAWN_0 has one. */
+/* Calls TR_POOL_SPAWN_1 if there is no set-up message, else TR_POOL_SPAWN_0. */
 #define TR_POOL_SPAWN_(self, a, ...) \
     TR_PP_CAT(TR_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, a, __VA_ARGS__)
 #define TR_POOL_SPAWN_1(self, a, name) \
@@ -46,7 +46,10 @@
             TR_MAKE_(m, __VA_ARGS__), error), \
         TR_REF_OUT_(ref, a))
 
-/* Behind the name come members of tr_child_spec, and the comma that TR_POOLED added. */
+/*
+ * __VA_ARGS__ has the members of tr_child_spec that the program wrote behind the name, and the
+ * comma that TR_POOLED added.
+ */
 #define TR_POOLED_(a, n, ...) TR_TABLE_(tr_child_spec) \
     { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ }
 

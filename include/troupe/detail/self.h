@@ -8,7 +8,7 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-/* Stands before the pragma, so that gcc warns if the result is not returned. */
+/* This macro stands before the pragma, so that gcc warns if a handler does not return the result. */
 #define TR_BECOME_(self, b, ...) tr_self_become(self, &tr_behavior_##b, TR_SETUP_MESSAGE_(__VA_ARGS__))
 
 #pragma GCC system_header
@@ -51,7 +51,7 @@
 #define TR_SETUP_MESSAGE_0(m, ...) &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ })
 
 /*
- * In C all that is needed of an actor comes from one name. So the compiler reports one error for an
+ * In C one name gives all that a spawn needs of an actor. So the compiler reports one error for an
  * actor that is not declared (TR_SAY_).
  */
 #ifdef __cplusplus
@@ -70,7 +70,7 @@
             TR_SETUP_MESSAGE_(__VA_ARGS__), NULL)).bits } TR_SAY_END_
 #endif
 
-/* TR_TRY_SPAWN_1 has no set-up message, TR_TRY_SPAWN_0 has one. */
+/* Calls TR_TRY_SPAWN_1 if there is no set-up message, else TR_TRY_SPAWN_0. */
 #define TR_TRY_SPAWN_(from, ref, error, worker, a, ...) \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, worker, a, __VA_ARGS__)
 #define TR_TRY_SPAWN_1(from, ref, error, worker, a, name) \

@@ -2,9 +2,10 @@
 /**
  * The verbs of self.h in C++17.
  *
- * A turn that ends inside a verb unwinds by an exception, which the function around the handler
- * catches, so that destructors run. A catch (...) between the two must rethrow it. Without
- * exceptions (-fno-exceptions) the verbs are those of C, which drop the frames.
+ * If a verb ends the turn, it throws an exception, which the function around the handler catches,
+ * so that destructors run. A catch (...) of the program between the verb and that function must
+ * rethrow the exception. Without exceptions (-fno-exceptions) the verbs are those of C, which drop
+ * the stack frames without destructors.
  */
 #ifndef TROUPE_DETAIL_SELF_CXX_H
 #define TROUPE_DETAIL_SELF_CXX_H

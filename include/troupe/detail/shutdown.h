@@ -8,7 +8,7 @@
 
 TR_BEGIN_C
 /**
- * As tr_system_report, with the size of tr_shutdown_report in the header that the program was
+ * As tr_system_report. `size` is sizeof(tr_shutdown_report) in the header that the program was
  * compiled with.
  */
 TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,

@@ -9,9 +9,9 @@
 TR_BEGIN_C
 /*
  * These are tr_system_new, tr_system_counters and tr_system_dead_letters with the size of the
- * struct in the header that the program was compiled with. If the library's struct is smaller,
- * members of the options that the library does not know must be zero, else TR_INVALID_ARGUMENT.
- * Members that only the program or only the library has are zero.
+ * struct in the header that the program was compiled with. If the program's options have members
+ * that the library does not know, these must be zero, else the status is TR_INVALID_ARGUMENT. In
+ * results, members that only the program knows are zero.
  */
 TR_MUST_CHECK tr_status tr_system_new_sized(const tr_system_options *options, size_t size,
                                             tr_system **system);

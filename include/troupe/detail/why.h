@@ -8,8 +8,8 @@
 
 TR_BEGIN_C
 /**
- * As tr_actor_why, for an actor and for a client. `size` is sizeof(tr_why_report) in the header
- * that the program was compiled with.
+ * As tr_actor_why: the first for a handler, the second for a client. `size` is
+ * sizeof(tr_why_report) in the header that the program was compiled with.
  */
 TR_MUST_CHECK tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report,
                                                 size_t size);
