@@ -54,7 +54,7 @@ static void table_close(struct worker *worker, struct ask_table *table)
     table->slots = NULL;
 }
 
-/* Puts the newest ask into the table, because another one is about to be the newest. */
+/* Moves the newest ask into `slots`, because another ask is about to be the newest. */
 __attribute__((__noinline__)) static bool newest_place(struct worker *worker,
                                                        struct ask_table *table)
 {
@@ -90,7 +90,7 @@ void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask)
     uint32_t hole = ask_table_home(ask->id, mask);
     while (table->slots[hole] != ask)
         hole = (hole + 1) & mask;
-    /* Asks behind the hole, which collisions put there, move into it. */
+    /* An ask that a collision has put behind the hole moves into the hole. */
     for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
         uint32_t home = ask_table_home(table->slots[place]->id, mask);
         if (((place - home) & mask) < ((place - hole) & mask))

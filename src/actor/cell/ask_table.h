@@ -3,9 +3,9 @@
  * The record of an ask, and the table of the asks of an actor, by number. The table uses open
  * addressing and is at most three quarters full. actor/ask/ask.h says what happens to an ask.
  *
- * The newest ask is kept beside the table. So an actor whose asks are each answered before the next
- * one is made needs no table. Each worker may keep one empty table, for the next actor that needs a
- * table. Owner only.
+ * The newest ask is kept beside the slots of the table. So an actor needs no slots if each of its
+ * asks is answered before it makes the next one. Each worker may keep one empty array of slots, for
+ * the next actor that needs slots. Only the owner uses a table.
  */
 #ifndef ACTOR_CELL_ASK_TABLE_H
 #define ACTOR_CELL_ASK_TABLE_H
@@ -18,7 +18,7 @@
 
 struct ask {
     struct timer_node timeout;
-    struct ask *next; /* the next one in the list of free asks */
+    struct ask *next; /* the next ask in the list of free asks */
     struct tr_self *turn;
     const tr_type *type; /* type of the request */
     uint64_t to;
@@ -41,11 +41,11 @@ struct ask {
             bool is_young;  /* the timer of the ask is in no wheel yet: actor/ask/ask_open.h */
             bool is_wanted; /* a turn waits for this ask */
             /*
-             * an ask of the runtime itself, such as one of tr_actor_why: it gets no trace; see
+             * the runtime itself asks, for instance for tr_actor_why: the ask gets no trace; see
              * actor/verbs/why.h
              */
             bool is_look;
-            /* the outcome is decided, and a later answer is late. Never set while is_young */
+            /* the outcome is decided: an answer that comes now is late. Never set while is_young */
             bool is_fixed;
             bool is_done; /* is_fixed is set, and the trace, if there is one, is complete */
             /*
@@ -56,17 +56,17 @@ struct ask {
             /* while is_young: the timeout starts when the timer is put into the wheel */
             bool is_untimed;
         };
-        uint32_t standing; /* the first four flags together, for one test */
-        uint64_t flags;    /* all flags together, for one test: ASK_LISTED and so on */
+        uint32_t standing; /* is_listed to is_look as one word, for one test */
+        uint64_t flags;    /* all flags as one word, for one test: ASK_LISTED and so on */
     };
     uint32_t tick; /* while is_untimed: the tick of the loop at which the ask was made */
     /* the ask is in the chain of asks that may be young; also while the ask is free */
     bool is_chained;
-    bool is_in_order;       /* for tr_ask_then: the outcome waits behind earlier messages */
+    bool is_in_order;       /* of tr_ask_then: the outcome waits behind earlier messages */
     struct ask *young_next; /* the next ask of the chain of young asks */
-    /* for tr_ask_then, until its function is called: see actor/ask/ask_then.h */
+    /* of tr_ask_then, until its function is called; else NULL: see actor/ask/ask_then.h */
     struct envelope *carrier;
-    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none has arrived */
+    struct envelope *answer; /* the reply or the exception; NULL: neither has arrived */
     tr_status status;
     char *trace;        /* the trace of an ask that timed out, or NULL */
     uint64_t traced_to; /* ref of the actor that has to continue the trace */
@@ -91,8 +91,8 @@ static_assert(offsetof(struct ask, is_untimed) == offsetof(struct ask, flags) + 
               "ASK_UNTIMED is the last byte");
 
 /**
- * Sets is_wanted: a turn starts to wait for the ask. Writes the whole word, because a reply soon
- * reads the word.
+ * Sets is_wanted: a turn starts to wait for the ask. Writes all four bytes at once, because a reply
+ * soon reads all four at once.
  */
 static inline void ask_want(struct ask *ask)
 {
@@ -106,16 +106,16 @@ static inline struct cell *ask_cell(const struct ask *ask)
 }
 
 /*
- * Returns the first place for a number. Consecutive numbers are spread by the golden ratio.
- * Otherwise the asks that one long wait keeps open would fill consecutive places, which every later
- * ask would have to pass.
+ * Returns the slot at which the search for a number begins. A multiplication with the golden ratio
+ * spreads consecutive numbers. Without it, the asks that stay open during one long wait would fill
+ * consecutive slots, and the search for every later ask would have to pass all of them.
  */
 static inline uint32_t ask_table_home(uint32_t id, uint32_t mask)
 {
     return id * 0x9e3779b1u >> __builtin_clz(mask);
 }
 
-/** Returns the ask with this number, or NULL. */
+/** Returns the ask with this number, or NULL if there is none. */
 static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t id)
 {
     if (__builtin_expect(table->newest && table->newest->id == id, 1))
@@ -156,22 +156,22 @@ static inline void ask_table_remove(struct ask_table *table, const struct ask *a
         tr__ask_table_take_out(table, ask);
 }
 
-/** Frees memory that the remaining asks do not need. Called after one or more asks were removed. */
+/** Frees slots that the remaining asks do not need. Called after one or more asks were removed. */
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
 
-/** Frees the empty table that the worker keeps. */
+/** Frees the empty array of slots that the worker keeps. */
 void tr__ask_table_free_spare(struct worker *worker);
 
 /** Frees the table of an actor without asks, at the end of its incarnation. */
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
 /**
- * Whether no turn waits for the answer to a request any more. For a request whose deadline seems to
- * have passed.
+ * Returns whether no turn waits any more for the answer to a request. Called when the deadline of
+ * the request seems to have passed.
  */
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
 
-/** Whether the deadline of a request has passed and no turn waits for its answer. */
+/** Returns whether the deadline of a request has passed and no turn waits for its answer. */
 static inline bool ask_is_late(const struct worker *worker, const struct envelope *envelope)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));

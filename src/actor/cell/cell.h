@@ -7,11 +7,11 @@
  * Cells are never freed while their system lives. A slot is a place for one cell; the next tenant
  * reuses it under a new generation.
  *
- * Writers: for the door see queue/door.h. Any thread writes `control`. The parent's worker writes
- * the sibling links. The worker that owns the cell writes everything else; before the cell is
- * mounted that is the thread that spawns it, then the worker to which it was posted. Other threads
- * may read four members that the owner writes by ATOM_POKE (identity, name, dispatch, the door's
- * tenant): see actor/cell/view.h.
+ * Which thread writes what: for the door see queue/door.h. Any thread writes `control`. The
+ * parent's worker writes the sibling links. The owner writes everything else. The owner is the
+ * thread that spawns the actor, then the worker to which the cell is posted, and from the mounting
+ * on the worker that runs the actor. Other threads may read four members that the owner writes by
+ * ATOM_POKE (identity, name, dispatch, the door's tenant): see actor/cell/view.h.
  */
 #ifndef ACTOR_CELL_CELL_H
 #define ACTOR_CELL_CELL_H
@@ -56,42 +56,43 @@ enum sched_state {
  */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
-    CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
+    CELL_STARTED = 1 << 1, /* the actor has had PreStart, so PostStop is due */
     CELL_WOKEN = 1 << 2,   /* turns that waited may resume */
     CELL_KILLING = 1 << 3, /* the actor stops because of a Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* the actor is in its parent's list */
-    CELL_BARRIER = 1 << 5, /* a turn waits, and meanwhile no ask or notice starts */
+    CELL_BARRIER = 1 << 5, /* a turn that is a barrier waits: no ask or notice starts */
     CELL_METERED = 1 << 6, /* a budget applies to the actor: extra->budget is set */
     CELL_IDLES = 1 << 7,   /* the actor has a receive timeout: each message records its time */
     /*
-     * the actor has failed. Before it stops, this is a reason to be Suspended; while it stops, this
-     * is the reason of the stop
+     * the actor has failed. Until it stops, it is Suspended because of this; when it stops, this is
+     * the cause of the stop
      */
     CELL_FAILED = 1 << 8,
     CELL_MIXED = 1 << 9,           /* mailboxes other than `notices` may hold something */
     CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: an actor or a client asked for it */
     /*
-     * the door of the actor was closed while a post was on its way, and that post must arrive first
+     * the door of the actor was closed while a post was on its way. The actor cannot end before
+     * that post arrives
      */
     CELL_POSTED = 1 << 11,
-    CELL_BY_KIND = 1 << 12,             /* handles asks before notices */
+    CELL_BY_KIND = 1 << 12,             /* the actor handles asks before notices */
     CELL_CHANNELS = 1 << 13,            /* the actor has a place for its channels: slots_channels */
     CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
-    /* the mailbox has a small bound that is counted exactly: no capacity is kept in `stock` */
+    /* the mailbox has a small bound that is counted exactly: no capacity is kept in cell->stock */
     CELL_EXACT_BOUND = 1 << 15
 };
 
 enum cell_control {
     CONTROL_KILL = 1 << 0,   /* stop after the current turn */
-    CONTROL_STOP = 1 << 1,   /* stop after the messages that have arrived so far */
-    CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: look at it at once */
+    CONTROL_STOP = 1 << 1,   /* stop after the messages that have arrived before */
+    CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: take it in at once */
     CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
-    /* the supervisor has decided; or a wait has ended that the decision made necessary */
+    /* the supervisor has decided, or a wait that the decision made necessary has ended */
     CONTROL_DECIDED = 1 << 6,
     CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
-    CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
-    CONTROL_BACK = 1 << 9     /* the thread of the actor's stuck turn wants to continue */
+    CONTROL_DISMISS = 1 << 8, /* the parent has ordered the actor to stop */
+    CONTROL_BACK = 1 << 9     /* the thread of the actor's stuck turn wants to continue the turn */
 };
 
 /** The flags that make a run handle a message by the slow path. */
@@ -99,8 +100,8 @@ enum { CELL_COUNTS_MESSAGES = CELL_IDLES | CELL_METERED };
 /** The flags that make a run give back the capacity of a message by the slow path. */
 enum { CELL_SLOW_CAPACITY = CELL_COUNTS_MESSAGES | CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS };
 /**
- * CELL_SLOW_SEND: the flags of an actor that make sending a notice to it slow. CELL_SLOW_RUN: the
- * flags that make its run slow.
+ * CELL_SLOW_SEND: if an actor has one of these flags, a notice to it takes the slow path.
+ * CELL_SLOW_RUN: if an actor has one of these flags, its run takes the slow path.
  */
 enum { CELL_SLOW_SEND = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
 enum { CELL_SLOW_RUN = CELL_SLOW_SEND | CELL_WOKEN | CELL_HAS_WAITING_SENDERS };
@@ -111,8 +112,8 @@ enum {
     /* a value of worker->fast_owner that no cell has as its owner */
     CELL_NOWHERE = 0xfffffffdu,
     /*
-     * owner of a group address: a slot without an actor, which stands for the members of the group;
-     * actor/mail/group_address.h
+     * owner of a group address, which is a slot without an actor that stands for the members of the
+     * group: actor/mail/group_address.h
      */
     CELL_GROUP_ADDRESS = 0xfffffffeu,
     /* owner of a cell that no worker owns, such as an actor that waits to be mounted */
@@ -123,13 +124,13 @@ struct budget;
 struct budget_tree;
 
 /**
- * Members that only some origins need. In memory, the struct is directly before a cell_origin with
- * has_rare.
+ * Members that only some origins need. This struct is in memory directly before a cell_origin that
+ * has has_rare set.
  */
 struct origin_rare {
     const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, otherwise NULL */
-    uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */
-    uint64_t causal;           /* causal id of the message that the spawner handles */
+    uint64_t spawner;          /* ref of the client to notify when the set-up has run; 0: none */
+    uint64_t causal;           /* causal id of the message that the spawner handled at the spawn */
     struct budget_tree *above; /* the tree of the parent's budget; see actor/turn/budget.h */
     /* the record that an earlier actor of this origin left; see actor/life/supervise.h */
     struct failure *failure;
@@ -143,18 +144,20 @@ struct origin_rare {
  */
 struct cell_origin {
     const tr_behavior *behavior;
-    const tr_type *type;    /* type of the set-up message; NULL: there is no set-up message */
-    uint32_t worker;        /* index of the worker on which the actor starts */
-    bool has_rare : 1;      /* a struct origin_rare is before this one: see origin_rare */
-    bool is_dismissed : 1;  /* the parent has stopped the actor: it is not started again */
-    bool has_lived : 1;     /* the actor has had a PreStart */
-    bool has_come_back : 1; /* the actor replaces an earlier actor of this origin */
+    const tr_type *type; /* type of the set-up message; NULL: there is no set-up message */
+    uint32_t worker;     /* index of the worker on which the actor starts */
+    /* a struct origin_rare is in memory before this struct: see origin_rare() */
+    bool has_rare : 1;
+    bool is_dismissed : 1; /* the parent has stopped the actor: it is not started again */
+    bool has_lived : 1;    /* the actor has had a PreStart */
+    /* the actor was started again: an earlier actor of this origin has ended */
+    bool has_come_back : 1;
     /* the origin counts in the `holds` of its spec; see actor/life/pooled.h */
     bool is_counted : 1;
-    bool is_away : 1; /* the actor ended while its parent had the record of its failure */
+    bool is_away : 1; /* the actor has ended while its parent had the record of its failure */
     /* the shutdown waits until the actor is linked; see actor/life/pooled.h */
     bool is_admitted : 1;
-    /* for a durable actor that has waited in the line of durable/pressure.c: it may start now */
+    /* a durable actor that has waited in the line of durable/pressure.c may start now */
     bool has_place : 1;
     /* the origin is in a place beside its cell: SLOTS_PLACE_ORIGIN */
     bool is_beside : 1;
@@ -171,7 +174,7 @@ static inline const struct origin_rare *origin_rare(const struct cell_origin *or
     return origin->has_rare ? (const struct origin_rare *)(const void *)origin - 1 : &none;
 }
 
-/** As origin_rare, but the caller may change it. The origin must have has_rare. */
+/** As origin_rare(), but the caller may change the result. The origin must have has_rare set. */
 static inline struct origin_rare *origin_rare_own(struct cell_origin *origin)
 {
     TR_ASSERT(origin->has_rare);
@@ -188,7 +191,7 @@ struct ask_table {
      */
     struct ask *newest;
     uint32_t count;
-    uint32_t last; /* the last number that was given */
+    uint32_t last; /* the number of the ask that was made last */
     struct ask **slots;
     uint32_t mask;
 };
@@ -198,12 +201,13 @@ struct restart_group;
 struct timer_aliases;
 struct timer_parcel;
 
-/** Turns that were parked. The members that each wait needs are in one or two cache lines. */
+/** The parked turns of an actor. The members that each wait needs are in one or two cache lines. */
 struct extra_parked {
     uint32_t count; /* number of turns that wait */
     bool abandons;  /* a fault was trapped: waiting turns are dropped, not resumed */
     /*
-     * a list of struct tr_self: all turns that have waited, by their last wait; also one that runs
+     * a list of struct tr_self: all turns that wait, or have waited and run again, in the order of
+     * their last wait
      */
     struct list turns;
     struct tr_self *woken_first; /* while CELL_WOKEN: the first turn that may resume */
@@ -235,9 +239,9 @@ struct extra_mail {
     struct envelope *held;
     struct envelope *late; /* a ring: the last part of a cycle, mail that passes a barrier */
     uint8_t part;          /* enum cycle_part: the part that is in cell->cycle */
-    /* `held` has mail that passes a barrier, because it was unstashed during one */
+    /* `held` has mail that may pass a barrier, because it was unstashed during a barrier */
     bool is_impure;
-    uint32_t sorted; /* how many messages barriers have looked at; for tests */
+    uint32_t sorted; /* how many messages were looked at because of barriers; for tests */
 };
 
 struct extra_stash {
@@ -252,14 +256,15 @@ struct extra_timers {
     struct timer_parcel *parcel;   /* the timers of an actor that moves to another worker */
     struct timer_aliases *aliases; /* see actor/time/move_timers.c */
     /*
-     * memory of the timers, and of their messages that are not in a mailbox, in lines of 64 bytes
+     * memory, in lines of 64 bytes, of the timers and of those of their messages that are not in a
+     * mailbox
      */
     uint64_t lines;
 };
 
 /**
- * The receive timeout of an actor. It is in a place beside the cell (slots_idle) and not in the
- * extra, because many idle actors need nothing else. It exists while CELL_IDLES is set.
+ * The receive timeout of an actor; exists while CELL_IDLES is set. It is in a place beside the cell
+ * (slots_idle). It is not in the extra, because many idle actors need nothing else of the extra.
  */
 struct cell_idle {
     struct timer_node node;
@@ -272,7 +277,7 @@ struct cell_idle {
     bool has_event;
     /* set while Suspended or parked; afterwards the timeout starts again with its full time */
     bool is_paused;
-    bool is_moving; /* the timeout was armed when its actor left for another worker */
+    bool is_moving; /* the timeout was armed when its actor began to move to another worker */
 };
 static_assert(sizeof(struct cell_idle) == 48, "many idle actors have one");
 
@@ -287,11 +292,17 @@ struct extra_waits {
     struct list born;  /* turns that have waited and have not ended, oldest first */
     struct list line;  /* turns that wait for capacity, by arrival: actor/ask/line.h */
     uint32_t barriers; /* number of waiting turns that let no ask or notice start */
-    /* number of turns whose function of tr_blocking is queued or runs: actor/turn/blocking.h */
+    /*
+     * how many turns wait for a function of tr_blocking that is queued or runs:
+     * actor/turn/blocking.h
+     */
     uint32_t blocked;
     /* the turn whose thread was replaced, or NULL: actor/system/thread_handoff.h */
     struct tr_self *stuck;
-    /* the actor is sealed, but a channel has received a part of a piece: channel_hooks.on_sealed */
+    /*
+     * the actor is sealed but does not stop yet, because a channel has received a part of a piece:
+     * channel_hooks.on_sealed
+     */
     bool holds_stop;
 };
 
@@ -303,16 +314,18 @@ struct extra_watches {
 /** Senders that wait for capacity in the mailbox of this actor. */
 struct extra_senders {
     struct envelope *ring;
-    int32_t reserved;       /* number of messages that waiting senders have capacity reserved for */
-    int32_t reserved_lines; /* the same in memory: lines of 64 bytes */
-    bool is_serving;        /* tr__waiters_serve runs, and does the work of a nested call too */
+    /* number of messages for which waiting senders have reserved capacity */
+    int32_t reserved;
+    int32_t reserved_lines; /* memory of these messages, in lines of 64 bytes */
+    /* tr__waiters_serve runs; a nested call does nothing, because the outer call does its work */
+    bool is_serving;
 };
 
 /** Supervision; see actor/life/supervise.h. */
 struct extra_supervision {
     /*
-     * the record of the actor's own failure, past or present; NULL also while the parent has the
-     * record
+     * the record of the actor's own failure, past or present. NULL if there is none, or while the
+     * parent has the record
      */
     struct failure *failure;
     /* a ring: children that have failed and wait for a decision of this actor */
@@ -322,19 +335,19 @@ struct extra_supervision {
     /* a list of struct failure: children that end before they receive a decision */
     struct list pasts;
     struct restart_group *group; /* children that are restarted together */
-    tr_time failed_ns;           /* when the actor failed last */
+    tr_time failed_ns;           /* time at which the actor failed last */
     uint32_t significant;        /* significant children that are alive */
     bool is_away;                /* the parent has the record of the actor's failure */
     /*
-     * `before` of new records in `returns` is kept up to date (failure.has_place); see
+     * failure.before of new records in `returns` is kept up to date: failure.has_place,
      * actor/life/place.c
      */
     bool keeps_places;
 };
 
 /**
- * What only some actors need. Each feature has one member, as in struct tr_self: one struct for each
- * room would put a wait on more cache lines.
+ * What only some actors need. As in struct tr_self, each feature has one member. If each room had one struct instead, a
+ * wait would touch more cache lines.
  */
 struct cell_extra {
     struct cell *cell;
@@ -357,7 +370,7 @@ struct dispatch;
 
 struct cell {
     struct door door;
-    uint64_t identity;        /* the ref; kept after the door stops showing it */
+    uint64_t identity;        /* the ref; stays here when the door no longer shows it */
     struct name *name;        /* entry in the directory; NULL for anonymous actors */
     struct cell_extra *extra; /* members that only some actors need; NULL until the first need */
 
@@ -370,7 +383,7 @@ struct cell {
     struct envelope *notices; /* a mailbox; also has the asks unless CELL_BY_KIND */
     union {
         struct {
-            /* capacity for senders on this worker; see actor/mail/mail.h */
+            /* capacity that is set aside for senders on this worker; see actor/mail/mail.h */
             uint32_t stock;
             uint32_t queued_lines; /* memory of all queued messages, in lines of 64 bytes */
         };
@@ -384,9 +397,10 @@ struct cell {
 
     struct envelope *replies;
     struct envelope *exceptions;
-    struct cell_origin *origin; /* NULL: set up with its behavior, without a message */
+    /* NULL: the actor is set up by its behavior alone, without a set-up message */
+    struct cell_origin *origin;
     struct envelope *events;
-    uint32_t sibling_next; /* slot of the next sibling; the list is a ring, in start order */
+    uint32_t sibling_next; /* slot of the next sibling; the siblings are a ring, in start order */
     uint32_t sibling_last; /* slot of the previous sibling */
     uint32_t child_last;   /* slot of the child that was started last, 0 for none */
     uint32_t child_count;
@@ -454,8 +468,8 @@ static inline bool cell_is_group_supervisor(const struct cell *cell)
 }
 
 /**
- * Clears a cell for its next tenant. A late order may still set bits of `control`, so it is stored
- * atomically.
+ * Clears a cell for its next tenant. `control` is stored atomically, because a late order to the
+ * previous tenant may set its bits at the same time.
  */
 static inline void cell_clear(struct cell *cell)
 {
@@ -492,10 +506,10 @@ static inline uint32_t cell_generation(const struct cell *cell)
 /**
  * Returns the index of the worker that owns a cell, CELL_FOREIGN or CELL_GROUP_ADDRESS. Any thread.
  *
- * Relaxed: a worker that finds its own index has stored it itself, and then uses the cell. This
- * also holds for a walk over all cells, because the walk uses only the cells of its own worker. A
- * thread that finds another index uses only the door, and reads its inbox with acquire.
- * cell_is_group_address does its own acquire.
+ * Relaxed is enough: a worker that finds its own index has stored this index itself, and then uses
+ * the cell. This also holds for a walk over all cells, because a walk uses only the cells of its
+ * own worker. A thread that finds any other index uses only the door, and reads the inbox of the
+ * door with acquire. cell_is_group_address does an acquire of its own.
  */
 static inline uint32_t cell_owner(const struct cell *cell)
 {

@@ -4,9 +4,10 @@
  * implements them.
  *
  * A channel that has something for its actor queues one envelope of the kind CHANNEL. The envelope
- * is empty, because nothing was read yet. When its turn comes, `admit` fills the envelope with the
- * next piece, or returns false if there is none. When the turn has ended, `on_done` takes the
- * envelope, and queues it again if there is more. So what a peer sends never fills a mailbox.
+ * is empty, because nothing was read yet. When the turn of the envelope comes, `admit` fills the
+ * envelope with the next piece, or returns false if there is no piece. When the turn has ended,
+ * `on_done` takes the envelope, and queues it again if the channel has more. So what a peer sends
+ * never fills a mailbox.
  */
 #ifndef ACTOR_CELL_CHANNEL_H
 #define ACTOR_CELL_CHANNEL_H
@@ -22,28 +23,35 @@ struct tr_system;
 struct tr_why_report;
 struct worker;
 
-/** The functions that the layer above implements. All of them: owner or worker only. */
+/**
+ * The functions that the layer above implements. Where a comment does not say "Any thread", only
+ * the worker of the cell calls the function.
+ */
 struct channel_hooks {
-    /** Handles a descriptor that is ready, by its token. `what`: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
+    /**
+     * Handles a descriptor that is ready; `token` says which one. `what`: TR_IO_IN, TR_IO_OUT,
+     * TR_IO_END.
+     */
     void (*on_io)(struct worker *worker, uint64_t token, uint32_t what);
     /** Sends what was written, after a run in which loop->flush_is_due was set. */
     void (*on_flush)(struct worker *worker);
     /**
-     * Handles deadlines that are reached. Called when a round begins. Returns true if it wants
-     * another round soon.
+     * Handles deadlines that have passed. Called when a round of the worker's loop begins. Returns
+     * true if another round should follow soon.
      */
     bool (*on_round)(struct worker *worker, tr_time now_ns);
-    /** Returns the earliest deadline of the worker's channels; TR_NEVER for none. */
+    /** Returns the earliest deadline of the worker's channels, or TR_NEVER if there is none. */
     tr_time (*next)(struct worker *worker);
     /**
      * Fills a CHANNEL envelope, whose turn is about to begin, with a message. If the end of the
-     * turn has more to do than on_plain_end, calls turn_require_slow_end. Returns false if there is
-     * nothing to handle; then the envelope was taken.
+     * turn has more to do than on_plain_end does, `admit` calls turn_require_slow_end. If there is
+     * nothing to handle, takes the envelope and returns false.
      */
     bool (*admit)(struct tr_self *self, struct envelope *envelope);
     /**
-     * Returns a handler for a message of a channel that the behavior does not handle, or handles
-     * only with `any`, which may be NULL. Returns NULL if there is none.
+     * Returns a handler for a message of a channel for which the behavior has no handler, or only
+     * `any`, its handler for all messages. Returns NULL if there is no such handler. `any` may be
+     * NULL.
      */
     const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope,
                                   const tr_handler *any);
@@ -54,15 +62,16 @@ struct channel_hooks {
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /**
-     * Returns the messages of on_batch after the first one, when the turn of a CHANNEL envelope has
-     * declined them. The caller counts them. NULL: there are none.
+     * Called when the turn of a CHANNEL envelope has declined the messages of on_batch. Returns
+     * these messages without the first one, which the caller then counts, or NULL if there are no
+     * others.
      */
     const void *const *(*on_declined)(struct tr_self *self, size_t *count);
     /** Takes the CHANNEL envelope of a turn that has ended; queues it again if there is more. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
-     * Does the work of on_turn_end and on_done, if the turn of a CHANNEL envelope has ended with
-     * TR_SAME and nothing has called turn_require_slow_end. Takes the envelope.
+     * Does the work of on_turn_end and on_done together. Called if the turn of a CHANNEL envelope
+     * has ended with TR_SAME, and nothing has called turn_require_slow_end. Takes the envelope.
      */
     void (*on_plain_end)(struct tr_self *self);
     /**
@@ -78,11 +87,13 @@ struct channel_hooks {
      * request, or no memory.
      */
     tr_later (*on_later)(struct tr_self *self);
-    /** Takes back self->borrowed and frees self->lent, at the end of a turn. */
+    /**
+     * Ends what the turn has borrowed (self->borrowed) and frees self->lent, at the end of a turn.
+     */
     void (*on_turn_end)(struct tr_self *self);
     /**
-     * Gives worker->channels.newborn to the actor that was made for that channel, before any code
-     * of the actor runs.
+     * Gives the channel worker->channels.newborn to the actor that was started for this channel,
+     * before any code of the actor runs.
      */
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /**
@@ -91,8 +102,8 @@ struct channel_hooks {
      */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
     /**
-     * Looks at the channels of the actor again, because it has another behavior, or was resumed
-     * after a failure.
+     * Looks at the channels of the actor again, because the actor has another behavior, or was
+     * resumed after a failure.
      */
     void (*on_change)(struct worker *worker, struct cell *cell);
     /**
@@ -100,19 +111,19 @@ struct channel_hooks {
      */
     void (*on_shutdown)(struct worker *worker);
     /**
-     * Sets or clears extra->waits.holds_stop, for an actor that is sealed and has nothing to do.
+     * Sets or clears extra->waits.holds_stop of an actor that is sealed and has nothing else to do.
      */
     void (*on_sealed)(struct worker *worker, struct cell *cell);
     /**
-     * Forgets the waiting turns of the actor, which are about to be dropped with their stacks. Called
-     * again when a function of tr_blocking has returned, whose turn was not dropped before.
+     * Forgets the waiting turns of the actor, which are about to be dropped with their stacks. Called again when a
+     * function of tr_blocking has returned, because the turn of that function could not be dropped before.
      */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Returns the bytes that the channels of an actor hold. Looks at each of them. */
     size_t (*bytes)(const struct cell *cell);
     /**
-     * As `bytes`, for an actor to which a budget applies from now on: changes of these bytes are
-     * passed to tr__budget_channels.
+     * As `bytes`, but called when a budget begins to apply to the actor: from now on every change
+     * of these bytes is passed to tr__budget_channels.
      */
     size_t (*on_metered)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
@@ -123,32 +134,32 @@ struct channel_hooks {
      */
     bool (*on_leave)(struct worker *worker, struct cell *cell);
     /**
-     * Takes in the channels of an actor that has moved to this worker, or that has not moved after
-     * all.
+     * Takes in the channels of an actor that has moved to this worker, or whose move was given up.
      */
     void (*on_arrive)(struct worker *worker, struct cell *cell);
     /**
-     * Takes in a channel that arrives in an ENVELOPE_HANDED for the actor, which may be gone. Takes
-     * the envelope.
+     * Takes in a channel that arrives in an ENVELOPE_HANDED for the actor. The actor may have ended
+     * already. Takes the envelope.
      */
     void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
-     * Does (on_release) or forgets (on_drop) what a turn with an outbox wanted to do to a channel
-     * of its actor. Takes the effect.
+     * An effect is what a turn with an outbox wanted to do to a channel of its actor. on_release
+     * does it, on_drop forgets it. Both take the effect.
      */
     void (*on_release)(struct worker *worker, struct channel_effect *effect);
     void (*on_drop)(struct worker *worker, struct channel_effect *effect);
     /** Adds to the report of tr_actor_why the channels of the actor that wait to send. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /**
-     * Writes for which channel a turn waits, and returns the tr_why_kind. If it waits for none,
-     * writes nothing and returns -1.
+     * Writes for which channel a turn waits, and returns the tr_why_kind. If the turn waits for no
+     * channel, writes nothing and returns -1.
      */
     int (*why_turn)(const struct tr_self *turn, char *words, size_t size);
     /**
      * Writes the address of the other side of a channel of this actor into `text`, of
-     * TR_ADDRESS_TEXT_MAX bytes; "" if there is none. Returns how many channels the actor has, up
-     * to a limit. If the actor has changed meanwhile, the text means nothing. Any thread.
+     * TR_ADDRESS_TEXT_MAX bytes; "" if there is none. Returns how many channels the actor has,
+     * counted up to a limit. If the actor has changed meanwhile, the text means nothing. Any
+     * thread.
      */
     uint32_t (*view)(struct tr_system *system, uint64_t actor, char *text);
     /** Whether channels of actors that have ended still have something to send. */
@@ -162,7 +173,7 @@ struct channel_hooks {
  * slots_channels.
  */
 struct cell_channels {
-    struct envelope *ready; /* a mailbox, a ring: CHANNEL envelopes */
+    struct envelope *ready; /* the mailbox of CHANNEL envelopes: a ring */
 };
 
 struct net_worker;

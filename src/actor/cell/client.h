@@ -18,13 +18,13 @@ struct client_failure {
     tr_error error;
 };
 
-/** The asks of a client that are not freed, by number. All zero means no asks. */
+/** The asks of a client that are not freed, by number. All zero: there are none. */
 struct client_asks {
     struct client_ask **places; /* buckets, each of which is a list; NULL: `few` is used */
     struct client_ask *few[8];
     uint32_t mask; /* of places */
     uint32_t count;
-    uint32_t due;  /* asks with a callback that have ended and wait for a poll */
+    uint32_t due;  /* asks with a callback that have an outcome and wait for tr_client_poll */
     uint32_t last; /* the number of the last ask */
 };
 
@@ -33,32 +33,35 @@ struct client_asks {
  */
 struct client_use {
     atom64 thread_id; /* 0: none */
-    uint32_t depth;   /* how many calls of that thread are nested */
+    uint32_t depth;   /* how many calls of that thread are inside each other */
 };
 
 struct tr_client {
-    struct tr_client *next; /* the next one in the list of all clients of the system */
+    struct tr_client *next; /* the next client in the list of all clients of the system */
     struct tr_system *system;
     struct cell *cell;
     tr_parker *parker;
     struct ready ready;
     struct grace_reader reader; /* reader of the directory of names */
-    struct envelope *received;  /* a ring, oldest first */
+    struct envelope *received;  /* a ring of the messages that wait, the oldest first */
     uint32_t received_count;
-    /* how many messages in `received`, the newest ones, make the descriptor readable */
+    /* how many of the newest messages in `received` make the descriptor readable */
     uint32_t news_count;
-    /* how many messages in `received`, the newest ones, arrived after the last poll */
+    /* how many of the newest messages in `received` have arrived since the last tr_client_poll */
     uint32_t fresh_count;
     struct envelope *lent; /* the message that tr_receive returned last */
     uint64_t causal_next;
     uint64_t wait_last;     /* number of the last wait for capacity */
     struct envelope *grant; /* the answer to the last wait for capacity */
-    /* number of the current wait for capacity; 0 when it was answered or has ended; any thread */
+    /*
+     * number of the current wait for capacity; 0: there is none, or it was answered. Read and
+     * written by any thread
+     */
     atom64 waits;
     struct client_asks asks;
     struct client_calls *calls; /* NULL until the first tr_ask_callback */
     struct envelope *told;      /* the reply that tr_try_await returned last */
-    tr_error why;               /* how the ask ended that the client waited for last */
+    tr_error why;               /* the error of the ask for which the client waited last */
     uint64_t why_id;
     struct client_ask_trace *trace; /* the trace that the client waits for, NULL for none */
     /* the actors that the client watches; see actor/life/watchers.h */
@@ -69,19 +72,21 @@ struct tr_client {
     bool has_fd;
     enum {
         FD_DARK, /* not readable */
-        /* not readable; the next post makes it readable, and `sleep` shows whether there was one */
+        /*
+         * not readable; the next post makes it readable, and `ready` shows whether a post has come
+         */
         FD_ANNOUNCED,
         FD_LIT /* readable */
     } fd;
-    /* the client never waits for the capacity of a mailbox. Set before the first message */
+    /* the client never waits for capacity of a mailbox. Set before its first message */
     bool never_waits;
-    bool is_used; /* under the system's foreign lock */
+    bool is_used; /* the record belongs to a client that exists. Under the system's foreign lock */
     bool is_last; /* the system is over: no more messages will arrive */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* state of the last probe */
     uint64_t probed;
     uint32_t failure_count;
     struct client_use use;
-    void *listed;                    /* the page that tr_durable_list returned last */
+    void *listed;                    /* memory of the page that tr_durable_list returned last */
     struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 
@@ -92,8 +97,8 @@ static inline bool client_waits(const struct tr_client *client, uint64_t number)
 }
 
 /**
- * Ends the wait with this number. Returns true to one caller only. If that caller is not the
- * client, it must answer the client. Any thread.
+ * Ends the wait for capacity with this number. If several threads call it, only one gets true. If
+ * that thread is not the client's, it must answer the client. Any thread.
  */
 static inline bool client_claim(struct tr_client *client, uint64_t number)
 {
@@ -107,7 +112,7 @@ enum { CLIENT_CHECKS_USE = true };
 enum { CLIENT_CHECKS_USE = false };
 #endif
 
-/** Returns the number of the calling thread. Any thread. */
+/** Returns the platform's number of the calling thread. Any thread. */
 static inline uint64_t client_thread_id(const struct tr_client *client)
 {
     const tr_platform *platform = client->system->platform;
@@ -115,8 +120,8 @@ static inline uint64_t client_thread_id(const struct tr_client *client)
 }
 
 /**
- * Whether no other thread is in a call of this client: the condition of "The client's thread only".
- * A client has no thread of its own. Threads may take turns with it, one at a time.
+ * Whether no other thread is in a call of this client. This is what "The client's thread only"
+ * requires: a client has no thread of its own, and several threads may use it one after the other.
  */
 static inline bool client_is_mine(const struct tr_client *client)
 {
@@ -132,7 +137,7 @@ static inline struct tr_client *client_begin(struct tr_client *client)
     uint64_t id = client_thread_id(client);
     uint64_t user = 0;
     if (!atom64_compare_exchange(&client->use.thread_id, &user, id, ATOM_RELAXED, ATOM_RELAXED))
-        TR_ASSERT(user == id); /* else two threads use the client at the same time */
+        TR_ASSERT(user == id); /* if this fails, two threads use the client at the same time */
     client->use.depth++;
     return client;
 }

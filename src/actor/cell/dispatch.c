@@ -10,11 +10,14 @@
 
 enum {
     ENTRIES_FIRST = 8,
-    /* a table with so many entries learns no more types; unknown ones are compared each time */
+    /*
+     * a table with this many entries gets no more: a type without an entry is compared by name each
+     * time
+     */
     ENTRIES_MAX = 4096,
     ENTRIES_SPARSE = 4, /* the least number of places for each entry */
-    ENTRIES_FEW = 64,   /* the most entries with which entries_spread tries */
-    /* the most factors that are tried, to find one that puts all entries at their first place */
+    ENTRIES_FEW = 64,   /* entries_spread does nothing if there are more entries */
+    /* how many factors entries_spread tries */
     FACTORS_MAX = 64,
     BUCKETS_FIRST = 16
 };
@@ -25,7 +28,10 @@ static_assert((uint64_t)2 * ENTRIES_SPARSE * ENTRIES_MAX * sizeof(struct dispatc
                   UINT64_C(1) << (64 - DISPATCH_SHIFT),
               "the hash reaches all of the largest table");
 
-/* The value of entry->quick in an entry without a quick call. No message has this descriptor. */
+/*
+ * entry->quick points to this descriptor if the entry has no quick call, because no message has
+ * this descriptor.
+ */
 static const tr_type no_type;
 
 void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source,
@@ -161,7 +167,10 @@ static uint32_t entry_count(const struct dispatch *dispatch)
     return dispatch->entries ? dispatch->mask / sizeof(struct dispatch_entry) + 1 : 0;
 }
 
-/* Returns the entry of a type, or the free entry where it belongs. There is always a free one. */
+/*
+ * Returns the entry of a type, or the free entry where the type belongs. A table always has free
+ * entries.
+ */
 static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr_type *type)
 {
     const struct dispatch_entry *end = dispatch->entries + entry_count(dispatch);
@@ -195,9 +204,10 @@ static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_en
 }
 
 /*
- * Tries to put all entries at their first place, if there are few. A message whose type is not at
- * its first place takes the slow path. The result depends on addresses, which differ from run to
- * run. So this function allocates nothing: equal runs must ask for equal memory (V-02).
+ * If there are few entries, looks for a factor with which each entry is at its first place. A
+ * message whose type is not at its first place takes the slow path. The result depends on
+ * addresses, which differ from one run of the program to the next. So this function allocates
+ * nothing, because equal runs must ask for equal memory (V-02).
  */
 static void entries_spread(struct dispatch *dispatch)
 {
@@ -372,9 +382,9 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
         return entry->handler;
     const tr_handler *handler =
         tr__signal_is_forged(type) ? NULL : handler_of(dispatch->behavior, type);
-    if (!handler && !tr__signal_is_own(type)) /* a handler for any message gets no signals */
+    if (!handler && !tr__signal_is_own(type)) /* TR_ON_ANY gets no signals */
         handler = dispatch->any;
-    /* If the table has its largest size, or cannot grow, the answer is right but not stored. */
+    /* If the table has its largest size, or cannot grow, return the handler without storing it. */
     if (dispatch->used >= ENTRIES_MAX)
         return handler;
     uint32_t count = entry_count(dispatch);

@@ -4,9 +4,9 @@
  *
  * A behavior is a constant table of the application. Each worker makes a dispatch of it once: a
  * hash table from the address of a type's descriptor to the handler. A message type is its name and
- * fields, and the same type may have several descriptors (one for each source file). So a
- * descriptor with a new address is compared by name and fields once, and then has its own entry.
- * Owned by one worker.
+ * fields, and the same type may have several descriptors (one for each source file). So the first
+ * time that a descriptor comes, it is compared by name and fields, and gets an entry of its own. A
+ * dispatch belongs to one worker.
  */
 #ifndef ACTOR_CELL_DISPATCH_H
 #define ACTOR_CELL_DISPATCH_H
@@ -20,8 +20,8 @@
 
 struct dispatch_entry {
     /*
-     * Equal to `type` if `call` may be called directly with the message. Otherwise the address of a
-     * descriptor that no message has.
+     * The same as `type` if `call` may be called directly with the message. Otherwise the address
+     * of a descriptor that no message has.
      */
     const tr_type *quick;
     tr_next (*call)(tr_self *self, void *state, const void *message); /* handler->call */
@@ -34,7 +34,7 @@ static_assert(sizeof(struct dispatch_entry) == 32, "places are found by a mask o
 
 struct dispatch {
     struct dispatch_entry *entries;
-    /* factor of the hash; chosen so that each known type has a place of its own, if possible */
+    /* factor of the hash; if possible, it gives each known type a place of its own */
     uint64_t factor;
     /* mask of the hash, in bytes: the size of the table minus the size of one entry */
     uint32_t mask;
@@ -43,10 +43,10 @@ struct dispatch {
     const tr_handler *any;
     const tr_handler *signals[SIGNAL_CALLED_COUNT]; /* by enum signal; NULL: no handler */
     bool is_checked; /* the behavior was compared with the list of TR_ACTOR */
-    /* actors of this behavior start without running user code, and without a budget */
+    /* actors of this behavior have no budget, and no user code runs at their start */
     bool is_plain;
     uint32_t worker;       /* index of the worker that owns the dispatch */
-    struct dispatch *next; /* the next one in a bucket of this worker */
+    struct dispatch *next; /* the next dispatch in the same bucket of this worker */
 };
 
 struct dispatches {
@@ -62,19 +62,19 @@ void tr__dispatches_init(struct dispatches *dispatches, const struct memory_sour
                          uint32_t worker);
 void tr__dispatches_deinit(struct dispatches *dispatches);
 
-/** Whether the library can read this behavior; if not, *why says what is wrong. */
+/** Whether the library can read this behavior. If it cannot, *why says what is wrong. */
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
 
-/** The name of a behavior for an error text; it may be invalid. */
+/** Returns the name of a behavior for an error text. The behavior may be invalid. */
 const char *tr__behavior_name(const tr_behavior *behavior);
 
-/** Whether this supervision is valid; if not, *why says what is wrong. */
+/** Whether this supervision is valid. If it is not, *why says what is wrong. */
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why);
 
 /** Returns the dispatch of a valid behavior, and makes it if needed. NULL: out of memory. */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
 
-/** As dispatch_known, but for a behavior other than dispatches->last. */
+/** As dispatch_known, but for a behavior that is not the one of dispatches->last. */
 struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /**
@@ -90,7 +90,10 @@ static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
     return tr__dispatch_search(dispatches, behavior);
 }
 
-/** All behaviors of a program, as tr_app_run gets them. All zero: they are not known. */
+/**
+ * All behaviors of a program, as an array from `first` to before `end`. All zero: they are not
+ * known.
+ */
 struct behavior_list {
     const tr_behavior *const *first;
     const tr_behavior *const *end;
@@ -104,7 +107,7 @@ struct behavior_list {
 bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_list *others,
                         const char *list, char *name, size_t size);
 
-/** A handler that stands for any set-up, in reports of what runs. */
+/** Reports of what runs name this handler for a set-up of any behavior. */
 extern const tr_handler tr__setup_handler;
 
 /**
@@ -123,8 +126,8 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
                                      const tr_type *type);
 
 /**
- * The hash is the bits of the product from this one upwards, as many of them as the table needs.
- * There are enough of them for the largest table.
+ * The hash of a type is its address times `factor`, shifted right by this many bits and masked. The
+ * bits that remain are enough for the largest table.
  */
 enum { DISPATCH_SHIFT = 40 };
 

@@ -12,7 +12,7 @@ struct worker;
 struct tr_self;
 struct durable;
 
-/** An answer that is not sent, because its asker is gone. */
+/** An answer of a durable actor that is not sent, because its asker is gone. */
 struct durable_answer {
     uint64_t asker; /* bits of a ref */
     uint32_t ask;   /* number of the ask */
@@ -30,16 +30,19 @@ struct durable_hooks {
     /** Begins a stretch, because a turn that has waited runs again. */
     void (*on_resume)(struct tr_self *self);
     /**
-     * Called when a turn was ended by tr_crash or by a fault: nothing of its stretch is stored.
-     * self->frame is set. Returns what happens to the actor: `next`, unless the actor must not fail
-     * because of this.
+     * Called when tr_crash or a fault has ended a turn: nothing of its stretch is stored.
+     * self->frame is set. Returns what happens to the actor. This is `next`, or another value if
+     * the actor must not fail for this reason.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
     /** Notes that the turns of this actor that wait are abandoned after a trapped fault. */
     void (*on_abandon)(struct durable *durable);
     /** Handles an answer of a turn whose asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
-    /** Handles a tr_refuse in a turn that answers nobody. Returns false if it has no effect. */
+    /**
+     * Handles a tr_refuse in a turn that has no request. Returns false if the tr_refuse has no
+     * effect.
+     */
     bool (*on_refuse)(struct tr_self *self);
     /**
      * Handles an ENVELOPE_STORED, sent by tr__stored_send, that has arrived. Takes the envelope.
@@ -47,15 +50,15 @@ struct durable_hooks {
      */
     void (*on_stored)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
-     * Prepares the end of an actor that is sealed and has nothing to do. The actor stops when
-     * may_stop is set. May be called more than once.
+     * Prepares the stop of an actor that is sealed and has nothing else to do. The actor stops when
+     * durable.may_stop is set. May be called more than once.
      */
     void (*on_stop)(struct worker *worker, struct cell *cell);
     /** Notes that the actor stops, for any reason. */
     void (*on_leave)(struct worker *worker, struct cell *cell);
     /**
-     * Notes that a message of the actor was taken out of its mailbox and got no turn: it had no
-     * handler, or its deadline had passed.
+     * Notes that a message left the actor's mailbox without a turn: there was no handler for it, or
+     * its deadline had passed.
      */
     void (*on_skipped)(struct worker *worker, struct cell *cell);
     /** Called when the timer `wake_timer` of the actor has fired. */
@@ -76,9 +79,10 @@ struct durable {
     const struct durable_hooks *hooks;
     struct cell *cell;
     struct timer_node wake_timer; /* in worker->timers.wake_timers */
-    tr_status refusal; /* what senders get while the actor is sealed: TR_STOPPED, TR_DESTROYING */
-    bool may_stop;     /* for a sealed actor: everything is stored */
-    bool has_stashed;  /* a message of the stash has had a turn, and waits for another one */
+    /* the status that senders get while the actor is sealed: TR_STOPPED or TR_DESTROYING */
+    tr_status refusal;
+    bool may_stop;    /* the actor is sealed and everything is stored, so it may stop */
+    bool has_stashed; /* a message of the stash has had a turn, and waits for another one */
 };
 
 /** Returns the record that the layer above keeps for this actor; NULL: the actor is not durable. */

@@ -5,19 +5,19 @@
 #include "actor/cell/worker.h"
 #include "base/assert.h"
 
-/* At most so many records are kept: about as many sessions of a worker wait for an answer at once. */
+/* How many records a worker keeps at most. About this many sessions of a worker wait for an answer at the same time. */
 enum { SPARES_MAX = 64 };
 
-/** A record that is kept, in the memory of the record. */
+/** A link in the list of records that a worker keeps. It is in the memory of the record itself. */
 struct extra_spare {
     struct extra_spare *next;
-    uint32_t count; /* of this one and those behind it */
+    uint32_t count; /* number of records from this one to the end of the list */
 };
 
 static_assert(sizeof(struct extra_spare) <= sizeof(struct cell_extra),
               "a spare is in the memory of a record");
 
-/* Takes a record that was kept; NULL: there is none. */
+/* Takes one of the records that the worker keeps. Returns NULL if there is none. */
 static struct cell_extra *spare_take(struct worker *worker)
 {
     struct extra_spare *spare = worker->turns.extras;
@@ -26,7 +26,7 @@ static struct cell_extra *spare_take(struct worker *worker)
     return (struct cell_extra *)(void *)spare;
 }
 
-/* Keeps the memory of a record, or frees it. */
+/* Keeps the memory of a record for the next spare_take, or frees it. */
 static void spare_give(struct worker *worker, struct cell_extra *extra)
 {
     struct extra_spare *next = worker->turns.extras;
@@ -41,8 +41,9 @@ static void spare_give(struct worker *worker, struct cell_extra *extra)
 }
 
 /*
- * Makes the extra. A function of its own, so that access to an existing extra needs no call. A session
- * that asks somebody for each piece comes here each time, so first looks for a record that was kept.
+ * Makes the extra of an actor. This is a function of its own, so that access to an existing extra needs no call. A
+ * session that asks another actor for each piece of its input needs a new extra each time, so this function first takes
+ * a record that the worker has kept.
  */
 __attribute__((__noinline__)) static struct cell_extra *extra_new(struct worker *worker,
                                                                   struct cell *cell)
@@ -102,7 +103,7 @@ void tr__extra_rest(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    /* with these flags the extra is used without a test whether it is there */
+    /* while one of these flags is set, code uses the extra without a test whether it exists */
     const int bound = CELL_WOKEN | CELL_BARRIER | CELL_METERED | CELL_BY_KIND | CELL_SUSPENDED |
                       CELL_HAS_WAITING_SENDERS;
     if (!extra || cell->life != LIFE_RUNNING || cell->flags & bound || has_turns(extra) ||
@@ -138,7 +139,7 @@ void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t w
         return;
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
-        return; /* without memory, tr_actor_why will not know which actor suspended this one */
+        return; /* if there is no memory, tr_actor_why cannot say which actor suspended this one */
     extra->suspended.by = who;
     extra->suspended.since_ns = worker->loop.now_ns;
 }

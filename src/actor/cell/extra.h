@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What only some actors have, so that an idle actor does not pay for it: a stash, timers, asks.
- * Allocated at the first need, given back with the incarnation or by tr__extra_rest. Owner only.
+ * The extra of an actor: what only some actors have, such as a stash, timers and asks, so that
+ * other actors do not pay for it. Allocated when it is first needed. Freed with the incarnation, or
+ * earlier by tr__extra_rest. Owner only.
  */
 #ifndef ACTOR_CELL_EXTRA_H
 #define ACTOR_CELL_EXTRA_H
@@ -18,13 +19,13 @@ struct worker;
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
 
 /**
- * Takes the extra of an actor away if there is nothing in it. For sessions, which wait for a long
- * time: the next ask or wait makes it again. The worker keeps a few of the records. A late reply to
- * an old ask finds no ask, because the numbers continue.
+ * Removes the extra of an actor if there is nothing in it. This is for sessions, which are idle for
+ * a long time; the next ask or wait makes a new extra. The worker keeps the memory of a few extras.
+ * The numbers of asks continue in a new extra, so a late reply to an old ask finds no ask.
  */
 void tr__extra_rest(struct worker *worker, struct cell *cell);
 
-/** Frees the records that the worker has kept. Owner only. */
+/** Frees the memory of extras that the worker keeps. Owner only. */
 void tr__extras_free(struct worker *worker);
 
 /**

@@ -64,7 +64,7 @@ void tr__failure_log(struct tr_system *system, const struct failure_entry *entry
         behavior_count(log, entry->behavior);
     if (entry->behavior && !entry->is_restart && entry->where)
         handler_count(log, entry->behavior->name, entry->where);
-    /* Without memory for the ring, the failure is only counted. */
+    /* If there is no memory for the ring, the failure is only counted. */
     if (!log->ring)
         log->ring = source_resize(&system->source, NULL, TR_FAILURES_KEPT * sizeof *log->ring);
     uint64_t number = log->total++;

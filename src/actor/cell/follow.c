@@ -117,7 +117,10 @@ void tr__follow_trials_allow(struct follow *follow, uint32_t count)
     atom32_store(&follow->trials_left, count, ATOM_RELAXED);
 }
 
-/* Counts down to 0. Two threads may count the same step: the bound is not exact, and nobody waits. */
+/*
+ * Subtracts 1 from *left, not below 0. Two threads at once may subtract only 1 together: the bound
+ * is not exact, so that no thread has to wait.
+ */
 static bool count_down(atom32 *left)
 {
     uint32_t before = atom32_load(left, ATOM_RELAXED);
@@ -230,8 +233,8 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
 /* ---- Reading. ---- */
 
 /*
- * Returns the first record of a ring whose number is above `after`, from index *at on; NULL: there
- * is none. Under the lock of the ring.
+ * Returns the first record of a ring, from index *at on, whose number is above `after`, or NULL if
+ * there is none. Under the lock of the ring.
  */
 static const struct follow_event *ring_next(const struct follow_ring *ring, uint64_t after,
                                             uint64_t *at)
@@ -246,7 +249,10 @@ static const struct follow_event *ring_next(const struct follow_ring *ring, uint
     return NULL;
 }
 
-/* Returns the record of all rings with the smallest number above `after`. Under all locks. */
+/*
+ * Returns the record with the smallest number above `after` in all rings. Under the locks of all
+ * rings.
+ */
 static const struct follow_event *next_of_all(struct follow_ring **rings, uint32_t count,
                                               uint64_t after, uint64_t *places)
 {

@@ -2,20 +2,20 @@
 /**
  * Following messages through the system: what `troupe trace` shows.
  *
- * An actor is marked. Each message that it handles from then on is followed: its causal id is
- * noted, and every turn with this id leaves records, on all workers. The records say when the turn
- * began and ended, what it sent, and which actors it started. All that a turn sends has the causal
- * id of its message, so that the records of one id are one tree.
+ * Somebody marks an actor. Each message that a marked actor handles is followed: the causal id of
+ * the message is noted, and every turn with this id leaves records, on all workers. The records say
+ * when the turn began and ended, what it sent, and which actors it started. All that a turn sends
+ * has the causal id of the turn's message, so the records of one id are one tree.
  *
- * While nobody follows, messages cost nothing more. While somebody follows, each worker runs
- * another copy of the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING), which looks
- * at the causal id of each turn. In a turn that is followed, worker->outbox_turn is set, as in a
- * turn of a durable actor. So no fast path sends, and tr__outbox_send sees each message
+ * While nobody follows, a message costs nothing more. While somebody follows, each worker runs a
+ * second copy of the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING). This copy
+ * looks at the causal id of each turn. In a turn that is followed, worker->outbox_turn is set, as
+ * in a turn of a durable actor. So no fast path sends, and tr__outbox_send sees each message
  * (docs/design/message-trace.md).
  *
  * Records are in a ring for each worker. Rules:
- *   1. A record is written under the lock of its ring, and gets its number there. A reader takes the locks of all rings,
- *      in their order, so that it sees all records up to the highest number.
+ *   1. A record is written under the lock of its ring, and gets its number while the lock is held. A reader takes the
+ *      locks of all rings, in their order, so that it sees all records up to the highest number.
  *   2. The newest records replace the oldest. Numbers have no gaps, so that a reader knows how many it has missed.
  */
 #ifndef ACTOR_CELL_FOLLOW_H
@@ -36,12 +36,13 @@ struct worker;
 
 enum {
     FOLLOW_PATH_MAX = 95,
-    /* how many causal ids are followed at once: a hash table without chains */
+    /* places of the hash table of causal ids that are followed; the table has no chains */
     FOLLOW_CAUSALS = 1024,
     FOLLOW_ALL_MAX = 16384, /* the most records of all rings together */
     FOLLOW_LEAST = 128,     /* the least number of records of a ring */
-    FOLLOW_TRIALS = 256,    /* how many causal ids are tried at once: a hash table without chains */
-    FOLLOW_TRIAL_TURNS = 64 /* turns of such an id that are followed */
+    /* places of the hash table of causal ids on trial; the table has no chains */
+    FOLLOW_TRIALS = 256,
+    FOLLOW_TRIAL_TURNS = 64 /* how many turns of a causal id on trial are followed */
 };
 
 enum follow_what { FOLLOW_BEGAN, FOLLOW_ENDED, FOLLOW_SENT, FOLLOW_SPAWNED, FOLLOW_COUNT };
@@ -88,25 +89,28 @@ struct follow_context {
 struct follow_export {
     /* the upper half of the id of each trace that begins here; the causal id is the lower half */
     uint64_t seed;
-    /* one of `every` causal ids is followed; 0: only spans of requests whose sender wants them */
+    /*
+     * one of `every` causal ids is followed; 0: only requests whose sender wants spans are followed
+     */
     uint32_t every;
     struct lock lock;
-    /* under the lock: a hash table without chains */
+    /* a hash table without chains, by causal id; under the lock */
     struct follow_context contexts[FOLLOW_CAUSALS];
-    atom64 sent; /* number of spans that a collector has taken */
-    /* number of spans that no collector has taken */
+    atom64 sent; /* number of spans that the collector has accepted */
+    /* number of spans that were given up */
     atom64 dropped;
 };
 
 /**
- * The upper bits of causal ids that follow_export.every never chooses: those of the export's own
- * work, and of requests whose sender does not want spans.
+ * Causal ids with these upper bits are never chosen by follow_export.every. They are for the
+ * export's own work, and for requests whose sender does not want spans.
  */
 #define FOLLOW_UNSAMPLED (UINT64_C(0xffffff) << 40)
 
 /**
- * A causal id that is followed because one of its turns may be slow. Nobody has asked for this id,
- * so only a few of its turns are followed: an id may never end.
+ * A causal id on trial: it is followed because one of its turns may be slow. Only a few of its
+ * turns are followed, because nobody has asked for this id, and there may be turns with this id
+ * forever.
  */
 struct follow_trial {
     atom64 causal; /* 0: not used */
@@ -117,14 +121,14 @@ struct follow_trial {
 struct follow {
     struct lock lock; /* protects `users`, and changes of `marks` */
     uint32_t users;
-    atom32 is_on;    /* users is not 0 */
+    atom32 is_on;    /* whether `users` is not 0 */
     atomptr exports; /* struct follow_export; NULL: no spans are exported */
     atomptr rings;   /* struct follow_ring *[worker_count]; NULL: never used */
     atom64 number;   /* number of the last record; changed under the lock of a ring */
     atom64 turn;     /* number of the last turn that was followed */
-    /* how many causal ids were replaced in `causals` by another one */
+    /* how many causal ids lost their place in `causals` to another id */
     atom64 given_up;
-    atom32 mark_count;             /* number of places of `marks` that may be in use */
+    atom32 mark_count;             /* only the first `mark_count` places of `marks` may be in use */
     atom64 marks[TR_FOLLOWED_MAX]; /* refs; 0: free */
     uint32_t mark_users[TR_FOLLOWED_MAX];
     atom64 causals[FOLLOW_CAUSALS];
@@ -140,15 +144,15 @@ TR_MUST_CHECK tr_status tr__follow_rings_make(struct tr_system *system);
 /** Notes that messages with this causal id are followed. Any thread. */
 void tr__follow_causal(struct follow *follow, uint64_t causal);
 /**
- * Whether a turn of this actor with this causal id is followed. If it is followed because the actor
- * is marked, notes the causal id. Any thread.
+ * Whether a turn of this actor with this causal id is followed. If the actor is marked, also notes
+ * the causal id, so that later turns with it are followed. Any thread.
  */
 bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor);
 
 /**
- * Lets workers follow timed turns of handlers that have been slow (actor/turn/samples.h), and what
- * these turns lead to: `count` more causal ids, of each FOLLOW_TRIAL_TURNS turns at most. So the
- * cost has a bound. Any thread.
+ * Allows workers to begin `count` more trials. A worker begins a trial when it times a turn of a
+ * handler that has been slow (actor/turn/samples.h). A trial follows that turn and what it leads
+ * to, at most FOLLOW_TRIAL_TURNS turns. So the cost has a bound. Any thread.
  */
 void tr__follow_trials_allow(struct follow *follow, uint32_t count);
 /** Takes one of the trials that are allowed. Returns false if none is left. Any thread. */
@@ -157,8 +161,8 @@ bool tr__follow_trial_take(struct follow *follow);
 void tr__follow_trial_begin(struct follow *follow, uint64_t causal);
 
 /**
- * Adds a record. Fills in number, worker and path; time_ns if it is 0; other_path unless `other` is
- * 0. Worker only.
+ * Adds a record. Fills in number, worker and path, also time_ns if it is 0, and other_path if
+ * `other` is not 0. Worker only.
  */
 void tr__follow_record(struct worker *worker, const struct cell *cell, struct follow_event *event);
 /**
@@ -169,20 +173,20 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
 
 /**
  * Copies records with numbers above `after`, the oldest first, at most `max`. Returns the number of
- * copied records. Sets *missed to the number of records between `after` and the first copied one,
- * which are gone. Any thread.
+ * copied records. Sets *missed to the number of records after `after` that were replaced before
+ * they could be copied. Any thread.
  */
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,
                        size_t max, uint64_t *missed);
 /**
- * Returns the number of the oldest record of a worker that was not replaced yet; UINT64_MAX: there
- * is none. Any thread.
+ * Returns the number of the oldest record that the ring of a worker still has, or UINT64_MAX if it
+ * has none. Any thread.
  */
 uint64_t tr__follow_oldest(struct tr_system *system, uint32_t worker);
 
 /**
- * Follows one of `every` causal ids from now on, for an export. Returns TR_OK or TR_NO_MEMORY. To
- * be called once, before the system runs.
+ * Makes the export, for which one of `every` causal ids is followed from now on. Returns TR_OK or
+ * TR_NO_MEMORY. To be called once, before the system runs.
  */
 TR_MUST_CHECK tr_status tr__follow_export_make(struct tr_system *system, uint32_t every);
 /** Returns the export; NULL: there is none. Any thread. */

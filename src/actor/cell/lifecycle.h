@@ -25,9 +25,9 @@ static inline bool life_may_become(enum life from, enum life to)
 /**
  * Changes the lifecycle state of an actor. Only this function and cell_become do so.
  *
- * Returns TR_INVALID_TRANSITION if the change is not legal. Then nothing is changed, an error is
- * logged, and *error, unless `error` is NULL, names both states and the caller. An illegal change
- * is a bug of the runtime or of code built into it.
+ * Returns TR_INVALID_TRANSITION if the change is not legal. Then nothing is changed, a line of the
+ * log has the error, and *error names both states and the caller. `error` may be NULL. An illegal
+ * change is a bug of the runtime or of code built into it.
  */
 TR_MUST_CHECK tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
                                         const char *caller, tr_error *error);

@@ -16,14 +16,16 @@ struct tr_system;
 
 enum { LOG_RULES_MAX = 16, LOG_PATH_MAX = 255 };
 
-/** Rules for which lines are left out. All zero: none are. */
+/** Rules that say which lines the log leaves out. All zero: no line is left out. */
 struct log_levels {
     /* lines of this level and above are always written; read by any thread without the lock */
     atom32 highest;
     struct lock lock; /* for the members below */
     uint32_t count;
     struct log_rule {
-        /* path of an actor: the rule is for it and all below it; "": for all lines */
+        /*
+         * path of an actor: the rule is for this actor and all actors below it; "": for all lines
+         */
         char path[LOG_PATH_MAX + 1];
         tr_level level;
     } rules[LOG_RULES_MAX];
@@ -48,7 +50,10 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 /** Writes a line to the log. `path` may be NULL. Any thread. */
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
     TR_PRINTF(4, 5);
-/** As tr__log, but no rule leaves the line out: it says who has changed something. Any thread. */
+/**
+ * As tr__log, but no rule leaves the line out. For lines that say who has changed something. Any
+ * thread.
+ */
 void tr__log_always(struct tr_system *system, tr_level level, const char *path, const char *format,
                     ...) TR_PRINTF(4, 5);
 /** As tr__log, but for a line of a turn: `causal` is the causal id of its message, 0 for none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The last lines of the log, for tools that look at a running program. They are kept only if
- * tr__log_keep was called. Under a lock, because writing a line of the log is slow anyway.
+ * tr__log_keep was called. A lock protects them, because writing a line of the log is slow anyway.
  */
 #ifndef ACTOR_CELL_LOG_KEPT_H
 #define ACTOR_CELL_LOG_KEPT_H
@@ -25,7 +25,7 @@ struct log_record {
 };
 
 /**
- * Keeps lines from now on, until the system is freed. If there is no memory, none are kept. One
+ * Begins to keep lines, until the system is freed. If there is no memory, no lines are kept. One
  * thread.
  */
 void tr__log_keep(struct tr_system *system);
@@ -33,7 +33,9 @@ void tr__log_keep(struct tr_system *system);
 void tr__log_kept_add(struct tr_system *system, const struct log_line *line);
 /** Copies a line by its number. Returns false if it is not kept. Any thread. */
 bool tr__log_kept_read(struct tr_system *system, uint64_t number, struct log_record *record);
-/** Returns how many lines were kept so far, including those that were replaced. Any thread. */
+/**
+ * Returns how many lines were kept so far; lines that were replaced since count too. Any thread.
+ */
 uint64_t tr__log_kept_total(struct tr_system *system);
 /** Frees all kept lines, when the system ends. */
 void tr__log_kept_free(struct tr_system *system);

@@ -46,8 +46,8 @@ static void put_text(struct writer *writer, const char *text)
 }
 
 /*
- * Writes one character of a text as JSON has it in a string. Returns the length of the character in
- * the text.
+ * Writes the first character of a text as it stands in a string of JSON. Returns the length of the
+ * character in the text.
  */
 static size_t escape(const unsigned char *text, size_t size, char to[8], size_t *written)
 {

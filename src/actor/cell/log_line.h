@@ -13,13 +13,16 @@
 
 #include <troupe/status.h>
 
-/** The longest line: a pipe takes this many bytes at once (PIPE_BUF), including the line feed. */
+/**
+ * The longest line without its line feed. With the line feed it has PIPE_BUF bytes, which a pipe
+ * takes at once.
+ */
 enum { LOG_LINE_MAX = 4095 };
 
 struct log_line {
     tr_level level;
-    const char *path; /* path of the actor; NULL: a line of the system */
-    uint64_t causal;  /* causal id of the turn; 0: not in a turn */
+    const char *path; /* path of the actor; NULL: the line is about the system */
+    uint64_t causal;  /* causal id of the turn; 0: no turn writes the line */
     const char *text;
 };
 

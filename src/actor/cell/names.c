@@ -16,12 +16,13 @@ enum {
     BUCKETS_FIRST = 16,
     BUCKETS_UNUSED = 4, /* a table with more than this many buckets for each name is too large */
     /*
-     * steps after which a reader without the lock gives up, because chains change during its walk
+     * after this many steps a reader without the lock gives up: changes may lead it from chain to
+     * chain
      */
     CHAIN_MAX = 32,
-    /* with at most this many readers, each removal checks whether any reader is active */
+    /* if there are at most this many readers, each removal checks whether any of them is active */
     READERS_FEW = 16,
-    /* after this many removed entries, plus one for each reader, the readers are checked */
+    /* otherwise the check comes after this many removals, plus one for each reader */
     SPENT_BATCH = 32
 };
 
@@ -104,10 +105,10 @@ bool tr__name_is_valid(const char *name)
 /* ---- Entries that were removed and are not freed yet. ---- */
 
 /*
- * Frees `spent` when no reader can be using it: rules 2 and 3 of queue/grace.h. Most of the time no
- * thread reads, and then no stamp is needed. A new stamp is taken only after a whole batch, and
- * only if readers were active, because a stamp costs each reader a cache miss. One batch at a time
- * waits with a stamp; entries that are removed meanwhile are the next batch.
+ * Frees `spent` when no reader can be using it: rules 2 and 3 of queue/grace.h. If no thread reads,
+ * which is so most of the time, no stamp is needed. If threads read, a new stamp is taken only for
+ * a whole batch, because a stamp costs each reader a cache miss. Only one batch at a time waits
+ * with a stamp; entries that are removed meanwhile become the next batch.
  */
 static void spend(struct names *names, struct names_part *part, struct names_spent *spent)
 {
@@ -165,8 +166,8 @@ static struct name *link_load(const atomptr *link)
 }
 
 /*
- * Writes a link. Sequentially consistent also for a store that only adds an entry, because the old
- * value of the link must not be read any more either.
+ * Writes a link. A store that only adds an entry is sequentially consistent too, because after it
+ * no reader may read the old value of the link.
  */
 static void link_store(atomptr *link, struct name *name)
 {
@@ -191,8 +192,8 @@ static struct name *part_find(struct names_part *part, uint32_t hash, const char
 }
 
 /*
- * Moves all entries to a table with another number of buckets. Returns the table that was replaced.
- * Returns NULL if there was none, or if out of memory; then nothing has changed.
+ * Moves all entries to a table with another number of buckets. Returns the table that was replaced,
+ * or NULL if there was no table before. If there is no memory, changes nothing and returns NULL.
  */
 static struct names_table *part_resize(struct names *names, struct names_part *part, size_t count)
 {
@@ -211,8 +212,8 @@ static struct names_table *part_resize(struct names *names, struct names_part *p
             struct name *next = link_load(&name->next);
             atomptr *bucket = bucket_of(table, name->hash);
             /*
-             * A reader at this entry continues in another chain, and may miss the entry that it
-             * looks for.
+             * A reader that is at this entry now continues in another chain, and may miss the entry
+             * that it looks for.
              */
             link_store(&name->next, link_load(bucket));
             link_store(bucket, name);
@@ -233,7 +234,7 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
     if (old && part->count <= 2 * old->mask)
         return true;
     *outgrown = part_resize(names, part, old ? 2 * (old->mask + 1) : BUCKETS_FIRST);
-    /* without memory the old table stays: longer chains work, too */
+    /* if there is no memory, the old table stays: its chains only become longer */
     return atomptr_load(&part->table, ATOM_RELAXED);
 }
 
@@ -248,7 +249,10 @@ static struct names_table *part_shrink(struct names *names, struct names_part *p
 
 /* ---- The whole directory. ---- */
 
-/* Reads the ref and the behavior of an entry, by the rules of struct name. NULL is allowed. */
+/*
+ * Reads the ref and the behavior of an entry, by the rules of struct name. If `name` is NULL,
+ * returns zeros.
+ */
 static struct names_found found_at(const struct name *name)
 {
     struct names_found found = {0};
@@ -350,8 +354,7 @@ void tr__names_take_out(struct names *names, struct name *name)
     for (struct name *other; (other = link_load(link)) != name;)
         link = &other->next;
     /*
-     * A reader that loads this 0 before the link below has changed finds nothing, and repeats the
-     * lookup under the lock.
+     * A reader that loads this 0 has found nothing, and repeats the lookup under the lock.
      */
     atom64_store(&name->shown, 0, ATOM_RELEASE);
     atomptr_store(&name->behavior, name, ATOM_RELEASE); /* pairs with found_at */
@@ -376,7 +379,10 @@ void tr__names_remove(struct names *names, struct name *name)
     tr__names_free(names, name);
 }
 
-/* Looks a path up without the lock. If the ref is 0, the path may still be in the directory. */
+/*
+ * Looks a path up without the lock. Even if the result has no ref, the path may be in the
+ * directory.
+ */
 static struct names_found look_unlocked(struct names *names, struct grace_reader *reader,
                                         uint32_t hash, const char *path, size_t length)
 {

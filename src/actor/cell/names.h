@@ -2,13 +2,14 @@
 /**
  * The directory of names: finds the actor at a path.
  *
- * A hash table in parts. A thread that changes a part holds the lock of that part. A reader of a
- * path takes no lock: it follows the chain of the bucket, and has found the path if the entry still
- * shows a ref. A reader that finds nothing repeats the lookup under the lock. This is needed
- * because a chain may change during an unlocked lookup: the lookup may then miss an entry that is
- * there, but it never finds one that is not. Entries, and tables that were replaced by larger ones,
- * are freed when no reader can be using them (queue/grace.h). The hash is keyed, because names may
- * come from outside. An entry holds the path, so the path of a named actor needs no other memory.
+ * The directory is a hash table in parts. A thread that changes a part holds the lock of that part.
+ * A thread that looks a path up takes no lock: it follows the chain of the bucket, and has found
+ * the path if the entry still shows a ref. If it finds nothing, it repeats the lookup under the
+ * lock. This is needed because a chain may change during an unlocked lookup: the lookup may then
+ * miss an entry that is there, but it never finds an entry that is not there. Removed entries, and
+ * tables that were replaced, are freed when no reader can be using them (queue/grace.h). The hash
+ * is keyed, because names may come from outside. An entry holds the path, so the path of a named
+ * actor needs no other memory.
  */
 #ifndef ACTOR_CELL_NAMES_H
 #define ACTOR_CELL_NAMES_H
@@ -30,11 +31,11 @@ struct tr_behavior;
 
 /** A link in a list of entries and tables that were removed and are not freed yet. */
 struct names_spent {
-    atomptr next; /* next struct names_spent; under spent_lock */
+    atomptr next; /* the next struct names_spent of the list; written under spent_lock */
 };
 
 /**
- * An entry. Small, because every named actor has one.
+ * An entry of the directory. It is small, because every named actor has one.
  *
  * 1. While `shown` is set, `behavior` is the behavior of an actor of the pool; for other actors it is
  *    NULL. When the entry is removed from its bucket, `behavior` becomes the address of the entry
@@ -43,9 +44,10 @@ struct names_spent {
  *    before and after it has read `behavior`, then it has read a behavior or NULL.
  */
 struct name {
-    atomptr behavior; /* must be first: the entry is freed through it */
-    atomptr next;     /* the next entry in its bucket; written under the part's lock */
-    /* the ref while other threads may find the entry, otherwise 0 */
+    /* must be the first member, because a removed entry becomes a struct names_spent */
+    atomptr behavior;
+    atomptr next; /* the next entry in its bucket; written under the part's lock */
+    /* the ref, while other threads may find the entry; otherwise 0 */
     atom64 shown;
     uint32_t hash;
     uint16_t path_length;
@@ -53,9 +55,10 @@ struct name {
 };
 
 struct names_table {
-    struct names_spent spent; /* must be first: the table is freed through it */
+    struct names_spent spent; /* must be the first member: the table is freed through it */
     size_t mask;              /* mask for the number of a bucket */
-    atomptr buckets[];        /* first entries, of struct name; written under the part's lock */
+    /* the first struct name of each bucket; written under the part's lock */
+    atomptr buckets[];
 };
 
 struct names {
@@ -78,14 +81,14 @@ struct names {
 
 /** The result of tr__names_look. */
 struct names_found {
-    uint64_t ref;                       /* 0: nothing at the path that this thread may find */
+    uint64_t ref;                       /* 0: the lookup has found no actor at the path */
     const struct tr_behavior *behavior; /* see struct name */
 };
 
 void tr__names_init(struct names *names, const struct memory_source *source, struct hash_key key);
 void tr__names_deinit(struct names *names);
 
-/** Whether a byte of a name is not escaped. */
+/** Whether a byte stands in a name as it is, without an escape. */
 static inline bool name_char_is_plain(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -146,17 +149,19 @@ TR_MUST_CHECK tr_status tr__names_share(struct names *names, const char *path, u
                                         const struct tr_behavior *behavior, struct name **name,
                                         struct names_found *found);
 /**
- * Makes lookups find `ref` at an entry of tr__names_reserve, because its actor can receive
- * messages. NULL does nothing. Only the thread that reserved the entry.
+ * Makes lookups find `ref` at an entry of tr__names_reserve, because its actor can now receive
+ * messages. NULL does nothing. Only the thread that reserved the entry may call it.
  */
 void tr__names_show(struct name *name, uint64_t ref);
 /** Sets the behavior of a reserved entry, for an actor of the pool. NULL does nothing. */
 void tr__names_set_behavior(struct name *name, const struct tr_behavior *behavior);
-/** Whether an entry was removed from the directory. Its owner only. */
+/**
+ * Whether an entry was removed from the directory. Only the owner of the entry's actor may call it.
+ */
 bool tr__names_is_out(const struct name *name);
 /**
- * Removes an entry from the directory: the path is free, but the entry can still be read. Any
- * thread.
+ * Removes an entry from the directory: the path is free afterwards, but the entry can still be
+ * read. Any thread.
  */
 void tr__names_take_out(struct names *names, struct name *name);
 /**
@@ -167,11 +172,14 @@ void tr__names_free(struct names *names, struct name *name);
 /** Calls tr__names_take_out and tr__names_free. Any thread. */
 void tr__names_remove(struct names *names, struct name *name);
 /**
- * Returns the ref at a path, 0 for none. Any thread. `reader` has joined names->grace and is used
- * by this thread only; NULL: the lookup always takes the lock.
+ * Returns the ref at a path, 0 for none. Any thread. `reader` must have joined names->grace, and
+ * only this thread uses it. If `reader` is NULL, the lookup takes the lock.
  */
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path);
-/** As tr__names_find, but for a path of this length, and also returns the behavior. */
+/**
+ * As tr__names_find, but for a path that has `length` bytes and need not end with a NUL. Also
+ * returns the behavior.
+ */
 struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
                                   const char *path, size_t length);
 /** Returns the number of entries. Any thread. */
@@ -179,7 +187,7 @@ size_t tr__names_count(struct names *names);
 
 /**
  * Writes the path of an actor into TR_PATH_MAX + 1 bytes. Returns the length of the whole path, as
- * snprintf does. Any thread that knows that the actor is alive.
+ * snprintf does. Any thread may call it that knows that the actor is alive.
  */
 size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
 

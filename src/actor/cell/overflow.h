@@ -19,7 +19,8 @@ enum overflow_property {
     OVERFLOW_WAITS = 1 << 0, /* the sender waits until there is capacity */
     OVERFLOW_SWALLOWS =
         1 << 1, /* the message counts as accepted and is a dead letter; the sender gets TR_OK */
-    OVERFLOW_DISPLACES = 1 << 2, /* the oldest messages become dead letters, and not the new one */
+    /* the oldest messages become dead letters instead of the new message */
+    OVERFLOW_DISPLACES = 1 << 2,
 };
 
 /* ROW(policy, properties, text for "new messages ...") */
@@ -36,8 +37,8 @@ static_assert((int)OVERFLOW_COUNT <= (int)CAPACITY_POLICIES,
               "a policy fits into the word of a capacity");
 
 /**
- * Whether a policy has a row. The switch has no default, so the compiler refuses a value of
- * tr_overflow without a row.
+ * Whether a policy has a row. The switch has no default, so the compiler reports a value of
+ * tr_overflow that has no row.
  */
 static inline bool overflow_is_known(tr_overflow policy)
 {

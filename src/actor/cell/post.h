@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Posting doors: makes the owner of a cell, a worker or a client, take in the mail of its door.
+ * Posting a door: it makes the owner of a cell, which is a worker or a client, take in the mail of
+ * the door.
  */
 #ifndef ACTOR_CELL_POST_H
 #define ACTOR_CELL_POST_H
@@ -10,8 +11,8 @@ struct counters;
 struct tr_system;
 
 /**
- * Posts a door to its worker or its client. Only for a caller that must post the door: rule 1 of
- * queue/door.h. `counters` may be NULL.
+ * Posts the door of a cell to its worker or its client. Only the thread may call it that must post
+ * the door by rule 1 of queue/door.h. `counters` may be NULL.
  */
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);
 

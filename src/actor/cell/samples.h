@@ -14,31 +14,36 @@
 enum {
     SAMPLE_HANDLERS = 256, /* the most handlers whose times a worker keeps */
     SAMPLE_FLOWS = 512,    /* the most flows that a worker keeps */
-    /* counts of turns below 1 us, 4 us, 16 us, ... 1.05 s, and of the rest */
+    /*
+     * one count for turns below 1 us, one for each of 4 us, 16 us, ... 1.05 s, and one for longer
+     * turns
+     */
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SAMPLE_ODDS_MIN = 1,    /* at the beginning of an open round, one of this many runs is timed */
-    SAMPLE_ODDS_MAX = 1024, /* at least one of this many runs of an open round is timed */
-    /* after this many samples the odds are doubled: only half as many runs are timed */
+    SAMPLE_ODDS_MIN = 1,    /* an open round begins with timing one of this many runs */
+    SAMPLE_ODDS_MAX = 1024, /* an open round always times one of this many runs at least */
+    /* after this many samples the round times only half as many of its runs as before */
     SAMPLE_TAKEN_MAX = 8,
-    /* if an open round has n times this many runs, about n - 1 rounds after it are left out */
+    /* if an open round has n times this many runs, the next n - 1 rounds or so are not open */
     SAMPLE_RUNS = 64,
-    SAMPLE_SCALE_MAX = 64, /* the greatest n of the line above */
+    SAMPLE_SCALE_MAX = 64, /* the greatest n of SAMPLE_RUNS */
     SLOW_TURNS = 32,       /* the most slow turns that are kept for each worker */
-    SLOW_SECONDS = 60      /* after this time any other turn may replace a slow one */
+    SLOW_SECONDS = 60      /* after this many seconds any other turn may replace a slow turn */
 };
 
 /**
- * Turns of one handler that one worker has timed. Written by the worker, read by any thread. The weight of a timed turn is
- * the number of turns for which it counts: those that its run would have had, times the runs and rounds that were left out.
+ * Turns of one handler that one worker has timed. Written by the worker, read by any thread. The weight of a timed turn
+ * is the number of turns that it stands for, because most runs and rounds are not timed: the turns of its run, times
+ * the runs and rounds that one timed run stands for.
  */
 struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
     const tr_behavior *behavior;
-    atom64 count;  /* number of turns that were timed, or were to be timed */
+    atom64 count;  /* number of turns that were timed, and of those that `waited` counts */
     atom64 weight; /* weight of the turns that were timed */
-    atom64 waited; /* weight of the turns that were to be timed, but are not because they wait */
+    /* weight of the turns that the worker began to time and gave up, because they waited */
+    atom64 waited;
     atom64 sum_ns; /* sum of the times, each multiplied by its weight */
     atom64 longest_ns;
     atom64 buckets[SAMPLE_BUCKETS]; /* weights */
@@ -49,7 +54,11 @@ struct slow_turn {
     uint64_t number; /* number of the turn on its worker, from 1; 0: this entry is not used */
     uint64_t ref;
     uint64_t causal;
-    uint64_t record; /* a number that its first record has, or one below; 0: it was not followed */
+    /*
+     * the number of its first record (actor/cell/follow.h), or a smaller number; 0: the turn was
+     * not followed
+     */
+    uint64_t record;
     const tr_behavior *behavior;
     const tr_handler *handler;
     tr_time ended_ns;
@@ -58,8 +67,8 @@ struct slow_turn {
 
 /**
  * The slowest of the turns that one worker has timed. The worker takes the lock only for a turn
- * that belongs here. If another thread has the lock, the worker leaves the turn out, because it
- * never waits.
+ * that is slow enough to be kept. If another thread has the lock, the worker does not keep the
+ * turn, because a worker never waits for this lock.
  */
 struct slow_turns {
     struct lock lock;
@@ -67,7 +76,7 @@ struct slow_turns {
     struct slow_turn turns[SLOW_TURNS];
 };
 
-/** For how long a worker had been awake in all, when the time was at_ns. */
+/** At the time at_ns, the worker had been awake for awake_ns in all. */
 struct awake_mark {
     tr_time at_ns;
     uint64_t awake_ns;
@@ -75,8 +84,8 @@ struct awake_mark {
 
 /** Where the message of a turn came from. */
 enum flow_origin {
-    FLOW_ACTOR,   /* an actor that was still there when its message was handled */
-    FLOW_GONE,    /* an actor that had ended by then */
+    FLOW_ACTOR,   /* an actor that had not ended when its message was handled */
+    FLOW_GONE,    /* an actor that had ended when its message was handled */
     FLOW_OUTSIDE, /* a client, the tool, or the runtime */
     FLOW_TIMER,
     FLOW_CHANNEL
@@ -92,26 +101,33 @@ struct turn_flow {
 };
 
 struct worker_samples {
-    struct awake_mark awake[2];     /* the newer one first; under system_samples.lock */
-    struct loop_hooks hooks;        /* a copy of the loop's hooks in which only `run` differs */
-    const struct loop_hooks *usual; /* the usual hooks of the loop */
-    atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
-    struct slow_turns slow;         /* valid if there is a table */
-    atom64 left_out;                /* samples of handlers for which the table has no place */
-    atomptr flows;      /* SAMPLE_FLOWS of struct turn_flow; NULL: nobody has asked for them yet */
-    atom64 flow_weight; /* weight of all turns whose sender was looked at */
-    atom64 flow_left_out;  /* the part of flow_weight for which `flows` has no place */
-    atom64 handled_before; /* messages that the worker had handled when the table was emptied */
-    uint32_t generation;   /* generation of the figures in the table: struct system_samples */
-    uint32_t skip;         /* runs to leave out before the next timed run */
-    uint32_t odds;         /* one of this many runs is timed now */
-    uint32_t taken;        /* samples of this round */
-    uint32_t runs;         /* runs of this round */
-    uint32_t gap;          /* rounds to leave out before the next one that is open */
-    uint32_t scale;        /* how many rounds an open round counts for; 0: not known yet */
+    /* the two last marks, the newer one first; under system_samples.lock */
+    struct awake_mark awake[2];
+    /* the hooks of the loop while turns are timed: those of `usual` with another `run` */
+    struct loop_hooks hooks;
+    const struct loop_hooks *usual; /* the hooks of the loop while no turns are timed */
+    /* an array of SAMPLE_HANDLERS struct turn_sample; NULL: not allocated yet */
+    atomptr table;
+    struct slow_turns slow; /* valid if there is a table */
+    /* number of samples that were lost, because the table has no place for their handler */
+    atom64 left_out;
+    /* an array of SAMPLE_FLOWS struct turn_flow; NULL: nobody has asked for flows yet */
+    atomptr flows;
+    atom64 flow_weight; /* weight of all timed turns whose sender was looked at */
+    /* the part of flow_weight that was lost, because `flows` has no place for it */
+    atom64 flow_left_out;
+    /* number of messages that the worker had handled when the table was last emptied */
+    atom64 handled_before;
+    uint32_t generation; /* generation of the figures in the table: struct system_samples */
+    uint32_t skip;       /* runs to leave out before the next timed run */
+    uint32_t odds;       /* one of this many runs of the present round is timed */
+    uint32_t taken;      /* number of samples of the present round so far */
+    uint32_t runs;       /* number of runs of the present round so far */
+    uint32_t gap;        /* how many rounds are not open before the next open round */
+    uint32_t scale;      /* how many rounds one open round stands for; 0: not known yet */
     const struct cell
-        *rest;     /* the actor of the last timed run, if it has turns left of that run; or NULL */
-    uint64_t last; /* number of the sample that was begun last */
+        *rest;     /* the actor of the last timed run, if turns of that run are left; else NULL */
+    uint64_t last; /* number of the last sample that was begun */
     uint64_t random;
     /* About the turn that is timed: */
     bool is_timing;

@@ -2,8 +2,9 @@
 /**
  * The scheduling state of an actor, and its legal changes: L-08 of docs/contract.md.
  *
- * Only the functions here write cell->sched_state after cell_clear. Owner only; for an actor that
- * moves, the worker that gives the actor away, and then the worker that takes it.
+ * Only the functions of this header write cell->sched_state after cell_clear. Only the owner calls
+ * them. While an actor moves, this is first the worker that the actor leaves, and then the worker
+ * that takes it in.
  */
 #ifndef ACTOR_CELL_SCHED_STATE_H
 #define ACTOR_CELL_SCHED_STATE_H
@@ -23,14 +24,14 @@ static inline bool sched_may_become(enum sched_state from, enum sched_state to)
     return from < SCHED_COUNT && to < SCHED_COUNT && tr__sched_legal[from] >> to & 1;
 }
 
-/** Changes the scheduling state, whatever it was before. */
+/** Changes the scheduling state of an actor. */
 static inline void cell_sched_change(struct cell *cell, enum sched_state to)
 {
     TR_ASSERT_SLOW(sched_may_become(cell->sched_state, to));
     cell->sched_state = (uint8_t)to;
 }
 
-/** As cell_sched_change, but for a caller that knows the state before. */
+/** As cell_sched_change, but for a caller that knows the present state. */
 static inline void cell_sched_change_from(struct cell *cell, enum sched_state from,
                                           enum sched_state to)
 {

@@ -6,18 +6,18 @@
  *   - the name;
  *   - the message, declared in troupe/behavior.h;
  *   - how the signal reaches its actor: SIGNAL_CALLED, SIGNAL_MAILED or SIGNAL_TIMED;
- *   - for CALLED ones, properties: members of enum signal_property, joined by |. The code that calls
+ *   - for a CALLED signal, its properties: members of enum signal_property, joined by |. The code that calls
  *     handlers tests properties and compares no names.
- * A new signal is one more row, and a call in the room that knows the event:
- *   - CALLED: a call of tr__call_hook with TURN_<name>. The handler is
- *     `dispatch->signals[SIGNAL_<name>]`; NULL: none. The CALLED rows come first.
- *   - MAILED: an envelope of the kind ENVELOPE_SIGNAL with the type
+ * To add a signal, add a row, and a call in the room that knows the event:
+ *   - for a CALLED signal, call tr__call_hook with TURN_<name>. The handler is
+ *     `dispatch->signals[SIGNAL_<name>]`, or NULL if there is none. The CALLED rows come first.
+ *   - for a MAILED signal, send an envelope of the kind ENVELOPE_SIGNAL with the type
  *     `&tr__signal_types[SIGNAL_<name>]`.
  *
- * Mailed signals wait among the notices, by arrival. They take no capacity and do not reset a
- * receive timeout. They are dropped if they arrive after a PoisonPill, or if the actor has no
- * handler for them. They use type descriptors of the runtime: a message of the same name that one
- * actor sends to another is no signal, and counts as unhandled.
+ * Mailed signals wait among the notices, in the order of arrival. They take no capacity and do not
+ * reset a receive timeout. A mailed signal is dropped if it arrives after a PoisonPill, or if the
+ * actor has no handler for it. Signals use type descriptors of the runtime: a message of the same
+ * name that one actor sends to another is no signal, and counts as unhandled.
  */
 #ifndef ACTOR_CELL_SIGNAL_H
 #define ACTOR_CELL_SIGNAL_H
@@ -26,15 +26,16 @@
 #include <troupe/message.h>
 
 enum signal_way {
-    SIGNAL_CALLED, /* the runtime calls the handler at once, outside of messages */
-    SIGNAL_MAILED, /* in an ENVELOPE_SIGNAL */
-    SIGNAL_TIMED   /* in the ENVELOPE_EVENT of a timer; programs may send such a message, too */
+    SIGNAL_CALLED, /* the runtime calls the handler at once; no message is queued */
+    SIGNAL_MAILED, /* the signal is queued in an ENVELOPE_SIGNAL */
+    /* the signal is the ENVELOPE_EVENT of a timer; programs may send such a message, too */
+    SIGNAL_TIMED
 };
 
 enum signal_property {
     /*
-     * the last handler of an incarnation: must be called even if no stack is free (L-05), so a stack
-     * is reserved for it
+     * the handler is the last one of its incarnation. It must be called even if no stack is free (L-05), so a stack is
+     * reserved for it
      */
     SIGNAL_IS_LAST = 1 << 0,
     /* the handler cannot spawn, because children do not outlive the incarnation */
@@ -55,7 +56,7 @@ enum signal { SIGNALS(SIGNAL_ROW_NAME) SIGNAL_COUNT };
 #undef SIGNAL_ROW_NAME
 
 #define SIGNAL_ROW_CALLED(name, message, way, properties) +(SIGNAL_##way == SIGNAL_CALLED)
-/** How many signals are CALLED. Theirs are the lowest numbers. */
+/** How many signals are CALLED. These signals have the lowest numbers. */
 enum { SIGNAL_CALLED_COUNT = 0 SIGNALS(SIGNAL_ROW_CALLED) };
 #undef SIGNAL_ROW_CALLED
 
@@ -63,7 +64,7 @@ enum { SIGNAL_CALLED_COUNT = 0 SIGNALS(SIGNAL_ROW_CALLED) };
 #define TURN_KIND_MAILED(name)
 #define TURN_KIND_TIMED(name)
 #define TURN_KIND(name, message, way, properties) TURN_KIND_##way(name)
-/** Why user code runs. A CALLED signal of actor/cell/signal.h has a kind of its own: TURN_<name>. */
+/** Why user code runs. Each CALLED signal has a kind of its own: TURN_<name>. */
 enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_DECIDER, SIGNALS(TURN_KIND) TURN_KIND_COUNT };
 #undef TURN_KIND_CALLED
 #undef TURN_KIND_MAILED
@@ -94,11 +95,11 @@ static inline bool turn_kind_has(enum turn_kind kind, enum signal_property prope
 #undef TURN_CASE_TIMED
 #undef TURN_CASE
 
-/** The descriptors of the runtime, by enum signal. */
+/** The runtime's type descriptors of the signals, by enum signal. */
 extern const tr_type tr__signal_types[SIGNAL_COUNT];
 
 /**
- * The content of a carrier of tr_ask_then, three pointers, and its type. See actor/ask/ask_then.h.
+ * The content of a carrier of tr_ask_then: three pointers as numbers. See actor/ask/ask_then.h.
  */
 TR_MESSAGE(tr_answered, (u64, ask), (u64, then), (u64, context));
 extern const tr_type tr__then_type;
@@ -106,8 +107,8 @@ extern const tr_type tr__then_type;
 /** Whether this descriptor is one of the runtime's. */
 bool tr__signal_is_own(const tr_type *type);
 /**
- * Whether a type has the name and the fields of a signal, but this is not the runtime's descriptor.
- * Only the runtime may send such messages. False for TIMED signals.
+ * Whether a type has the name and the fields of a CALLED or MAILED signal, but is not the runtime's
+ * descriptor. Only the runtime may send such signals.
  */
 bool tr__signal_is_forged(const tr_type *type);
 /** Whether a type has the name and the fields of a CALLED signal. */

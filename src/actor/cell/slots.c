@@ -7,14 +7,15 @@ enum {
     LINE = 64,
     CACHE_MAX = 1024,
     CACHE_SHARE = 1024, /* a cache has at most 1 / CACHE_SHARE of all slots */
-    /* the ref that the first cell shows: that of slot 1 with generation 0, which no actor has */
+    /* the ref that the cell of slot 0 shows: slot 1 with generation 0, a ref that no actor has */
     NOBODYS_REF = 1
 };
 
 /*
- * Memory for some chunks, one after the other. Each chunk has a cache line before it. This struct
- * is one more cache line, before the first chunk. A block is as large as all earlier blocks
- * together, up to BLOCK_CHUNKS_MAX. So a small system stays small, and a large one gets huge pages.
+ * A block of memory for some chunks, one after the other. Before each chunk is a cache line for its
+ * struct slots_chunk. This struct is one more cache line, before the first chunk. A block is as
+ * large as all earlier blocks together, up to BLOCK_CHUNKS_MAX. So a small system needs little
+ * memory, and a large system gets huge pages.
  */
 struct slots_block {
     _Alignas(LINE) void *memory; /* what the memory source returned */
@@ -55,8 +56,8 @@ static bool block_new(struct slots *slots)
 }
 
 /*
- * Allocates a chunk of cells with closed doors, because a forged ref may lead to a cell that was
- * never used.
+ * Allocates a chunk of cells. Their doors are closed, because a forged ref may lead to a cell that
+ * was never used.
  */
 static struct cell *chunk_new(struct slots *slots)
 {
@@ -129,8 +130,8 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
     slots->cache_max = limit / CACHE_SHARE < CACHE_MAX ? limit / CACHE_SHARE : CACHE_MAX;
     slots->tag = (uint32_t)tag_seed & ~slots->mask;
     /*
-     * The first generation is in the lower half of all, so that every slot can have two billion
-     * tenants before it is retired.
+     * The first generation is below half of the largest one, so that every slot can have two
+     * billion tenants before it is retired.
      */
     slots->generation_first = 1 + (uint32_t)(tag_seed >> 33);
     lock_init(&slots->lock);
@@ -181,7 +182,7 @@ static void list_push(struct slots *slots, struct slot_list *list, struct cell *
     list->last = slot;
 }
 
-/* Appends all of the list `tail` to `list`, and empties `tail`. */
+/* Appends all slots of the list `tail` to `list`, and empties `tail`. */
 static void list_join(struct slots *slots, struct slot_list *list, struct slot_list *tail)
 {
     if (!tail->count)
@@ -225,7 +226,7 @@ void tr__slots_trim(struct slots *slots, struct slot_cache *cache)
     lock_give(&slots->lock);
 }
 
-/* Takes a range of slots that were never used, within one chunk. Under the lock. */
+/* Takes up to `wanted` slots that were never used, all from one chunk. Under the lock. */
 static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *first, uint32_t *end)
 {
     TR_ASSERT_SLOW(lock_is_held(&slots->lock));

@@ -4,14 +4,15 @@
  *
  * A ref is a slot number and a generation. Bits 0..31 are the slot, with the system's tag above it;
  * bits 32..63 are the generation. While a tenant lives in a cell, the door of the cell shows the
- * whole ref. So one comparison refuses refs of ended actors, of another system and of another slot.
- * Slot 0 is never used: a ref of 0 is no actor. Because the tag has few bits, generations also
- * start at a number that differs from system to system.
+ * whole ref. So one comparison with the door refuses refs of ended actors, of another system and of
+ * another slot. Slot 0 is never used, so a ref of 0 is no actor. The tag has few bits, so two
+ * systems may have the same tag. Therefore the first generation differs from system to system, too.
  *
  * The slot that has been free the longest is reused first. A slot whose generations are used up is
- * retired. Each worker keeps a cache of free slots. Surplus slots, and slots for other threads, go
- * through a shared list under a lock. A cache is small compared with the limit, and there is no
- * cache if the limit is low, because other workers cannot use the slots in a cache.
+ * retired. Each worker keeps a cache of free slots. A shared list under a lock has the slots that
+ * do not fit into a cache, and the slots for threads without a cache. Other workers cannot use the
+ * slots in a cache. So a cache is small compared with the largest number of actors, and if that
+ * number is low there are no caches.
  */
 #ifndef ACTOR_CELL_SLOTS_H
 #define ACTOR_CELL_SLOTS_H
@@ -34,7 +35,7 @@ enum {
     SLOTS_PLACE_24,
     SLOTS_PLACE_32,
     SLOTS_PLACE_64,
-    SLOTS_PLACE_STATES,                    /* how many of these kinds are for states */
+    SLOTS_PLACE_STATES,                    /* number of kinds above, which are for states */
     SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
     /* places for an origin with a small message and without an origin_rare */
     SLOTS_PLACE_ORIGIN,
@@ -49,9 +50,9 @@ enum {
 /** The cache line before the cells of a chunk. */
 struct slots_chunk {
     /*
-     * arrays with a place for each cell; NULL until one is needed. tr__slots_trim frees the arrays
-     * of a chunk if all its slots are in the shared list, because no slot leaves that list without
-     * the lock
+     * for each kind an array with a place for each cell of the chunk; NULL until a place is needed.
+     * tr__slots_trim frees these arrays under the lock, if all slots of the chunk are in the shared
+     * list. No slot leaves that list without the lock
      */
     _Alignas(64) atomptr places[SLOTS_PLACES];
     /* number of slots of this chunk in the shared list; for tr__slots_trim, under the lock */
@@ -71,7 +72,8 @@ static inline size_t slots_place_size(unsigned kind)
 }
 
 struct slot_list {
-    uint32_t first; /* first slot; linked by sibling_next of the cells; 0 for none */
+    /* the first slot of the list, 0 for none; sibling_next of a cell is the next slot */
+    uint32_t first;
     uint32_t last;
     uint32_t count;
 };
@@ -79,9 +81,12 @@ struct slot_list {
 /** The free slots of one worker. */
 struct slot_cache {
     struct slot_list free;
-    uint32_t fresh_next; /* the first of the never-used slots that this cache has */
-    uint32_t fresh_end;  /* the first slot after the never-used slots of this cache */
-    /* Data about the last parent for whose child a slot was taken; see actor/life/spawn.c. */
+    uint32_t fresh_next; /* the first of the slots in this cache that were never used */
+    uint32_t fresh_end;  /* the slot after the last of them */
+    /*
+     * The last actor that spawned with a slot of this cache, and the length of its path; see
+     * actor/life/spawn.c.
+     */
     uint64_t parent;
     size_t path_length;
 };
@@ -92,10 +97,10 @@ struct slots_block;
  * The map from slots to cells. A lookup of a ref reads it, so each worker has a copy.
  *
  * For each chunk the map has the address at which slot 0 would be if this chunk and all chunks
- * before it lay in a row. A chunk that is not allocated yet has the address that makes its slots
- * lead to the first chunk. The first cell, slot 0, shows a ref that is not its own. So every ref
- * leads to some cell. Only the cell of the ref's own slot can show this ref, because a ref contains
- * the number of its slot.
+ * before it lay in a row. For a chunk that is not allocated yet, the map has an address that makes
+ * the slots of this chunk lead to the first chunk. So every ref leads to some cell. A ref contains
+ * the number of its slot, so only the cell of that slot can show the ref. The cell of slot 0 shows
+ * a ref that no actor has.
  */
 struct slots_map {
     atomptr *chunks; /* written under the lock, read by any thread */
@@ -123,8 +128,8 @@ struct slots {
 };
 
 /**
- * Makes slots for /user and `actors_max` other actors and clients. `tag_seed` makes the refs of
- * this system differ from the refs of other systems.
+ * Makes slots for /user and for `actors_max` other actors and clients. `tag_seed` makes the refs of
+ * this system differ from those of other systems.
  */
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
                          uint32_t actors_max, uint64_t tag_seed);
@@ -137,13 +142,10 @@ void tr__slots_deinit(struct slots *slots);
 TR_MUST_CHECK tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache,
                                       struct cell **cell);
 /**
- * Gives back the slot of a cell whose tenant has ended. The owner of the cache only; with `cache`
- * NULL, any thread.
+ * Makes the slot of a cell free, because its tenant has ended. The owner of the cache only; with
+ * `cache` NULL, any thread.
  */
 void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell);
-/**
- * A thread that is not a worker has no cache: it passes NULL to tr__slot_take and tr__slot_give.
- */
 
 /**
  * Moves the slots of `cache` to the shared list, and then frees the places beside the cells of
@@ -152,7 +154,7 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
  */
 void tr__slots_trim(struct slots *slots, struct slot_cache *cache);
 
-/** Returns how many slots were ever handed out, in use or not. For a walk over all cells. */
+/** Returns how many slots were ever taken, free now or not. For a walk over all cells. */
 uint32_t tr__slots_used(struct slots *slots);
 
 static inline struct slots_map slots_map_of(const struct slots *slots)
@@ -160,7 +162,7 @@ static inline struct slots_map slots_map_of(const struct slots *slots)
     return (struct slots_map){slots->chunks, slots->mask};
 }
 
-/** Returns the cell in a slot; another cell if the slot does not exist. Any thread. */
+/** Returns the cell in a slot. If the slot does not exist, returns another cell. Any thread. */
 static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t slot)
 {
     slot &= map->mask;
@@ -168,14 +170,14 @@ static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t sl
     void *origin = atomptr_load(&map->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
     uintptr_t address = (uintptr_t)origin + (uintptr_t)slot * sizeof(struct cell);
     if (!address)
-        /* so that the compiler drops comparisons of the result with NULL */
+        /* with this the compiler removes comparisons of the result with NULL */
         __builtin_unreachable();
     return (struct cell *)address;
 }
 
 /**
- * Returns the cell of a live actor, otherwise NULL. On a thread other than the owner, the result
- * may be out of date at once.
+ * Returns the cell of the actor with this ref, or NULL if the actor has ended. On a thread other
+ * than the owner, the actor may end at any time.
  */
 static inline struct cell *slots_map_find(const struct slots_map *map, uint64_t ref)
 {
@@ -194,7 +196,7 @@ static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
     return slots_map_at(&map, slot);
 }
 
-/** As slots_map_find, but uses the map of `slots`. */
+/** As slots_map_find, with the map of `slots`. */
 static inline struct cell *slots_find(const struct slots *slots, uint64_t ref)
 {
     struct slots_map map = slots_map_of(slots);
@@ -216,14 +218,14 @@ static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 }
 
 /**
- * Allocates the places of one kind for a chunk, unless another thread was faster. Returns the
- * places; NULL: out of memory. Any thread.
+ * Allocates the places of one kind for a chunk, if no other thread has done so meanwhile. Returns
+ * the places, or NULL if there is no memory. Any thread.
  */
 char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind);
 
 /**
- * Returns the place of this kind beside a cell; NULL: out of memory. The content of the place is
- * undefined. A cell has one place of each kind, for its tenant only. Owner only.
+ * Returns the place of this kind beside a cell, or NULL if there is no memory. The content of the
+ * place is undefined. A cell has one place of each kind, which only its tenant uses. Owner only.
  */
 ATOM_INLINE void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
@@ -266,7 +268,7 @@ ATOM_INLINE bool slots_place_is_at(const struct cell *cell, const void *memory, 
     return (uintptr_t)memory - places == number * slots_place_size(kind) && places;
 }
 
-/** Returns the kind of place beside its cell that a state is in; -1: the state is in none. */
+/** Returns in which kind of place beside the cell a state is, or -1 if it is in none. */
 static inline int slots_place_index(const struct cell *cell, const void *memory)
 {
     if (slots_place_is_at(cell, memory, SLOTS_PLACE_24))
@@ -282,7 +284,7 @@ static inline bool slots_place_is(const struct cell *cell, const void *memory)
     return slots_place_index(cell, memory) >= 0;
 }
 
-/** Gives a place of this kind back. */
+/** Ends the use of a place of this kind. */
 static inline void slots_place_give(const void *place, unsigned kind)
 {
     poison_set(place, slots_place_size(kind));

@@ -15,15 +15,17 @@
 
 /**
  * Returns memory for a new state of `size` bytes, which must be more than 0; NULL: out of memory.
- * The content is undefined. If `is_apart`, allocates memory of its own, because turns that wait may
- * still use the places of the cell. Owner only.
+ * The content is undefined. If `is_apart` is true, allocates separate memory, because turns that
+ * wait may still use the state in the cell or in a place beside it. Owner only.
  */
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart);
 
 /** Frees the state of an actor and sets it to NULL. Owner only. */
 void tr__state_free(struct worker *worker, struct cell *cell);
 
-/** Returns the state of an actor if it is in memory of its own, otherwise NULL. Owner only. */
+/**
+ * Returns the state of an actor if it is in an allocation of its own, otherwise NULL. Owner only.
+ */
 void *tr__state_apart(const struct cell *cell);
 
 #endif

@@ -21,7 +21,7 @@ enum { RUN_ONCE_TURNS = 4096 }; /* the most turns of one tr_system_run_once */
 
 enum system_phase {
     SYSTEM_NEW,
-    SYSTEM_EMBEDDED, /* run by tr_system_run_once or by a kit: the system never gets threads */
+    SYSTEM_EMBEDDED, /* tr_system_run_once or a kit runs the system, which never gets threads */
     SYSTEM_STARTED,
     SYSTEM_ENDED
 };
@@ -30,7 +30,7 @@ enum system_phase {
 struct system_log {
     void (*write)(void *context, tr_level level, const char *path, const char *text);
     void *context;
-    tr_log_format format; /* format of what the platform writes */
+    tr_log_format format; /* the form of lines that the platform writes */
     struct log_levels levels;
     atomptr kept; /* the last lines: actor/cell/log_kept.h; NULL: they are not kept */
 };
@@ -49,10 +49,10 @@ struct system_settings {
 
 /** How many workers are open; see tr_system_set_workers. */
 struct system_scale {
-    atom32 open;       /* number of workers on which actors start; see system_open_workers */
+    atom32 open;       /* number of open workers, on which actors start; see system_open_workers */
     atom32 open_most;  /* the largest number that was ever open */
-    atom32 leave_call; /* how often the number of open workers was reduced */
-    atom32 threads;    /* number of workers that have a thread, or are about to */
+    atom32 leave_call; /* how often tr_system_set_workers has reduced `open` */
+    atom32 threads;    /* number of workers that have a thread, or are about to get one */
     atom32 hungry;     /* number of workers for which balance.is_hungry is set */
     struct lock lock;  /* taken after run.wait_lock */
 };
@@ -64,7 +64,7 @@ struct system_user {
     tr_supervision supervision; /* supervision of top-level actors */
     struct {
         tr_child_spec spec;
-        /* NULL: the root does not handle tr_args, or there is no app. Lent */
+        /* lent to the system; NULL: the root does not handle tr_args, or there is no app */
         const struct tr_args *args;
     } root; /* the root of an app; see actor/life/root.h */
     /* number of children that belong to the pool; written by worker 0 */
@@ -76,14 +76,15 @@ struct system_user {
     atom32 exit_status; /* the status passed to tr_app_exit, plus 1; 0: not called */
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
     /*
-     * app/service.c replaces the handler of the root's first turn and the set-up of the root, to
-     * see when they have run; these are the original ones. NULL: there is none, or it was not
-     * replaced. Written before the start
+     * The original handler of the root's first turn, and the original set-up of the root.
+     * app/service.c replaces both, to see when they have run. NULL: there is no such function, or
+     * it was not replaced. Written before the start
      */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
     tr_next (*first_setup)(tr_self *self, void *state, const void *message);
-    tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */
-    struct behavior_list behaviors; /* of the program; written before the start */
+    /* timeout of the shutdown that tr_app_exit begins; written before the start */
+    tr_time exit_timeout_ns;
+    struct behavior_list behaviors; /* the behaviors of the program; written before the start */
     const char
         *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };
@@ -95,9 +96,9 @@ struct system_pool {
     tr_supervision supervision;
     bool has_supervision;
     void (*free)(struct tr_system *system);
-    /* called when the number of open workers has changed */
+    /* called after the number of open workers has changed */
     void (*follow)(struct tr_system *system);
-    /* whether an actor of the pool holds this name; see actor/life/pooled.h */
+    /* returns whether an actor of the pool has this name; see actor/life/pooled.h */
     bool (*holds)(struct tr_system *system, const char *name);
 };
 
@@ -108,25 +109,31 @@ struct system_durable {
     uint32_t awake_max;
     uint64_t awake_bytes_max;
     void (*free)(struct tr_system *system);
-    /* Returns since when the store's thread has been writing; 0: it is not writing. Any thread. */
+    /* Returns at what time the store's thread began to write; 0: it is not writing. Any thread. */
     tr_time (*writing_since)(const struct tr_system *system);
-    /* called on the worker of the keepers, before they are ordered to stop */
+    /* called before the keepers are ordered to stop, on their worker */
     void (*stop)(struct worker *worker);
     /*
-     * Whether a new durable actor may be set up now. If not, it is posted to this worker again
-     * later. NULL: always.
+     * Returns whether a new durable actor may be set up now. If not, the actor is posted to this
+     * worker again later. NULL: a durable actor may always be set up.
      */
     bool (*admits)(struct worker *worker, struct cell *cell);
-    bool (*work)(struct tr_system *system); /* for a kit: writes what is queued for the store */
+    /*
+     * writes what is queued for the store; only a kit calls it, because it has no thread of the
+     * store
+     */
+    bool (*work)(struct tr_system *system);
     bool (*has_work)(struct tr_system *system);
-    bool (*has_failed)(struct tr_system *system); /* whether the store has failed */
+    bool (*has_failed)(struct tr_system *system); /* returns whether the store has failed */
 };
 
 /** The channels of all workers. Made and freed by net/table.c. */
 struct system_channels {
     atomptr table; /* a struct channel_table */
     struct lock lock;
-    /* a list of struct listener_shared, under the lock; not initialized: there are none */
+    /*
+     * a list of struct listener_shared, under the lock; not initialized as long as there are none
+     */
     struct list listeners;
     atomptr contexts; /* a struct secure_contexts: net/secure.c */
     void (*free_contexts)(struct tr_system *system);
@@ -137,16 +144,17 @@ struct system_channels {
 /** Gateways. Made by gateway/rate.c. */
 struct system_gateway {
     struct lock lock;
-    atom64 causes;  /* number of causes so far: gateway/gateway.c */
+    atom64 causes;  /* number of causal ids that gateways have made so far: gateway/gateway.c */
     atom64 streams; /* number of streams of events over HTTP/2 so far: http/events.c */
-    atomptr rates;  /* a struct rates: how often callers ask */
+    atomptr rates;  /* a struct rates: how often each caller has asked */
     void (*free)(struct tr_system *system);
 };
 
 /** Data of threads that are not workers. */
 struct system_foreign {
     struct lock lock;
-    struct envelope_pool pool; /* used under the lock, except by threads that return envelopes */
+    /* used under the lock; only threads that return envelopes do so without it */
+    struct envelope_pool pool;
     struct counters counters;  /* under the lock */
     struct tr_client *clients; /* all clients that were ever created, under the lock */
 };
@@ -156,21 +164,22 @@ struct system_run {
     struct lock wait_lock; /* taken before `lock` */
     struct lock lock;
     enum system_phase phase; /* under `lock` */
-    tr_status ended;         /* what tr_system_run or tr_system_wait returned; under `lock` */
-    struct loop **loops;     /* lent to the watch */
+    /* the status that tr_system_run or tr_system_wait returned; under `lock` */
+    tr_status ended;
+    struct loop **loops; /* lent to the watch */
 };
 
 /** The end of the system; see actor/system/shutdown.h. */
 struct system_ending {
     atom32 is_stopping; /* spawns are refused */
     /*
-     * spawns below /user that /user does not make itself. When all of them are linked, /user is
-     * ordered to stop
+     * spawns that link a child to its parent later, except those of durable actors:
+     * tr__spawn_enter. When all these children are linked, /user is ordered to stop
      */
     struct admission spawns;
     /*
-     * wakes of durable actors below the keepers. When all are linked, the keepers are ordered to
-     * stop
+     * durable actors that are being woken. When all of them are linked below their keepers, the
+     * keepers are ordered to stop
      */
     struct admission wakes;
     atom32 is_over;     /* /user has stopped: the workers end */
@@ -185,7 +194,7 @@ struct tr_system {
     char name[TR_NAME_MAX + 1];
     struct system_log log;
     struct system_settings options;
-    /* number of all workers; those that are not open wait for tr_system_set_workers */
+    /* number of all workers; the workers that are not open wait for tr_system_set_workers */
     uint32_t worker_count;
     struct worker **workers;
     struct envelope_pool **pools;
@@ -201,7 +210,7 @@ struct tr_system {
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;
-    struct doorbell doorbell; /* for observe/control.h */
+    struct doorbell doorbell; /* wakes the thread of the control socket: observe/control.h */
     struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;
@@ -218,8 +227,8 @@ struct tr_system {
 };
 
 /**
- * Returns the number of open workers, on which actors start. They are the first ones by index. Any
- * thread.
+ * Returns the number of open workers, which are the workers with the lowest indexes. Actors start
+ * only there. Any thread.
  */
 static inline uint32_t system_open_workers(const struct tr_system *system)
 {
@@ -227,8 +236,8 @@ static inline uint32_t system_open_workers(const struct tr_system *system)
 }
 
 /**
- * Returns the worker for a new actor that was to start on `worker`: that one or, if it is not open
- * any more, another one. Any thread.
+ * Returns the index of the worker for a new actor that was to start on `worker`: `worker` itself
+ * or, if it is no longer open, another worker. Any thread.
  */
 static inline uint32_t system_place(const struct tr_system *system, int worker)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The parts of a system that later rooms use, as plain records: struct tr_system holds one of each.
- * The headers of these rooms have the functions, and say what the records mean and which thread
- * writes what.
+ * Parts of struct tr_system that belong to later rooms of src/actor, as plain records. The
+ * functions for a part are in a header of its room, which also says what the record means and which
+ * thread writes what.
  */
 #ifndef ACTOR_CELL_SYSTEM_PARTS_H
 #define ACTOR_CELL_SYSTEM_PARTS_H
@@ -23,7 +23,7 @@ struct schedule_place;
 struct tr_system;
 struct view;
 
-/** The path of a ref that dead letters show, kept for the next dead letter. */
+/** A ref, and its path as dead letters show it, kept for the next dead letter with this ref. */
 struct dead_letter_path {
     uint64_t ref;
     bool is_known;
@@ -43,18 +43,18 @@ struct dead_letters {
      * there are subscribers
      */
     size_t subscriber_count;
-    /* For the limit of lines in the log: */
+    /* Dead letters in the log, of which there is a limit for each second: */
     tr_time second_ns; /* when the current second began */
     uint32_t logged;
     uint64_t unlogged;
-    /* For the limit of messages that are shown as text: */
+    /* Dead letters whose message is shown as text, of which there is a limit for each second: */
     tr_time texts_second_ns;
     uint32_t texts;
 };
 
 enum { ENDED_NAMES_MAX = 64 };
 
-/** The paths of the last named actors that have ended, so that dead letters to them name them: actor/cell/view.h. */
+/** The paths of the named actors that have ended last, so that dead letters can show these paths: actor/cell/view.h. */
 struct ended_names {
     struct lock lock; /* for all members below */
     uint64_t total;
@@ -70,10 +70,11 @@ struct failure_log {
     uint64_t total;
     tr_failure_record *ring; /* an array of TR_FAILURES_KEPT; NULL until the first failure */
     struct {
-        const tr_behavior *behavior; /* one with this name; NULL: this entry is not used */
+        /* a behavior of which actors have failed; NULL: this entry is not used */
+        const tr_behavior *behavior;
         uint64_t count;
     } behaviors[TR_FAILED_BEHAVIORS_MAX];
-    uint64_t others; /* failures of behaviors for which `behaviors` has no space */
+    uint64_t others; /* number of failures of behaviors that have no entry in `behaviors` */
     struct {
         const char *behavior; /* NULL: this entry is not used */
         char where[64];       /* the handler */
@@ -81,18 +82,23 @@ struct failure_log {
     } handlers[TR_FAILED_BEHAVIORS_MAX];
 };
 
-/** While turns are timed: actor/turn/samples.h. */
+/** The timing of turns for tools: actor/turn/samples.h. */
 struct system_samples {
     /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
     atom64 until_ns;
-    atom32
-        generation; /* incremented by the first request after a pause; the figures then start from zero */
+    /*
+     * the first request after a pause increments this number, and all figures start from zero
+     */
+    atom32 generation;
     atom64 since_ns; /* when this generation began */
-    /* What observe/observer.h has seen: */
+    /* Members of observe/observer.h: */
     struct lock lock;    /* protects worker_samples.awake */
     atom64 is_looked_at; /* 1: somebody looks */
-    atom64
-        oldest_ns; /* since when the oldest message in the fullest mailboxes was seen; 0: they are empty */
+    /*
+     * when the observer first saw the oldest message of the fullest mailboxes; 0: these are
+     * empty
+     */
+    atom64 oldest_ns;
 };
 
 /** The addresses of groups: actor/mail/group_address.h. */
@@ -108,20 +114,28 @@ struct blocking {
     struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    /* a list of struct helper: those that sleep, the last one that fell asleep first */
+    /*
+     * a list of struct helper: the helpers that sleep; the helper that fell asleep last is the
+     * first
+     */
     struct list idle;
-    struct list over; /* a list of struct helper: those that have ended and are not joined yet */
-    /* a list of the struct shared_job that have not returned: actor/turn/shared_job.h */
+    /* a list of struct helper: the helpers that have ended and are not joined yet */
+    struct list over;
+    /* a list of struct shared_job: the jobs that have not returned: actor/turn/shared_job.h */
     struct list shared;
-    uint32_t shared_running; /* how many shared jobs are queued or run; the others wait in line */
-    uint32_t shared_count;   /* number of all shared jobs */
+    /*
+     * how many shared jobs are queued or run; the other shared jobs wait until one of these has
+     * returned
+     */
+    uint32_t shared_running;
+    uint32_t shared_count; /* number of all shared jobs */
     uint32_t queued;
     uint32_t helpers;  /* helpers that are alive, or are being started */
     uint32_t starting; /* how many helper threads are being started */
     uint64_t tickets;  /* how many jobs were ever queued */
     uint32_t helpers_max;
     bool is_over;
-    bool is_played; /* a kit calls tr__blocking_step; there are no threads */
+    bool is_played; /* there are no helper threads: a kit calls tr__blocking_step instead */
 };
 
 /** Topics: actor/verbs/topic.h. */
@@ -131,7 +145,7 @@ struct topics {
     struct lock lock;
     /* arrays of struct topic; written under the lock, read by any thread */
     atomptr chunks[TOPICS_CHUNKS];
-    /* number of places that were ever used; under the lock, as all members below */
+    /* number of places that were ever used; under the lock, like all members below */
     uint32_t used;
     uint32_t free_first; /* index of the first free place + 1, 0 for none */
     uint32_t generation_first;
@@ -157,8 +171,8 @@ enum { STALLS_KEPT = 64, STALL_FRAMES_MAX = 24 };
 
 /** In which functions the thread of a long turn was: actor/system/stall_stack.h. */
 struct stall_stack {
-    tr_time looked_ns;                  /* when it was */
-    uint32_t count;                     /* 0: not known */
+    tr_time looked_ns;                  /* the time of the look */
+    uint32_t count;                     /* number of frames; 0: not known */
     uintptr_t frames[STALL_FRAMES_MAX]; /* an address in each function, the innermost first */
 };
 
@@ -176,14 +190,15 @@ struct stall_entry {
     int worker;
     bool is_over;
     bool is_handed_off;
-    struct stall_stack stack; /* at the last look that has found one */
+    struct stall_stack stack; /* from the last look that has found a stack */
     char path[TR_DEAD_LETTER_PATH_MAX + 1];
 };
 
 struct stall_log {
     struct lock lock;
     uint64_t total;
-    struct stall_entry *entries; /* STALLS_KEPT, in any order; NULL until the first one */
+    /* an array of STALLS_KEPT, in any order; NULL until the first long turn */
+    struct stall_entry *entries;
 };
 
 /** Long turns: actor/system/stall.h. Written by the watch's thread. */
@@ -192,14 +207,14 @@ struct stalls {
     void (*on_stall)(void *context, const tr_stall *stall);
     void *context;
     atom64 total;
-    struct view *views; /* one for each worker: the last turn that was reported */
+    struct view *views; /* for each worker, the last turn that was reported */
     struct stall_log log;
     struct lock threads_lock; /* while it is held, the threads of workers are not joined */
-    tr_time second_ns;        /* since when lines are counted */
+    tr_time second_ns;        /* since when `logged` counts */
     uint32_t logged;          /* number of lines since second_ns */
-    uint64_t unlogged;        /* reports left out since the last line */
-    tr_time looks_ns;         /* since when looks at stacks are counted */
-    uint32_t looks;           /* number of looks since looks_ns */
+    uint64_t unlogged;        /* number of reports that were left out since the last line */
+    tr_time looks_ns;         /* since when `looks` counts */
+    uint32_t looks;           /* how often stacks were looked at since looks_ns */
 };
 
 /** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */
@@ -208,26 +223,33 @@ struct thread_handoff {
     tr_time after_ns; /* 0: no thread is replaced */
     uint32_t spares_max;
     uint32_t worker_count;
-    /* an array: the threads of the workers, then the spares; NULL: not opened */
+    /* an array: first the threads of the workers, then the spares; NULL: there is no handoff */
     struct handoff_thread *threads;
     struct view *views; /* one for each thread; used by the watch */
     struct lock lock;
     struct list idle;
-    uint32_t spares; /* number of spares that were started so far; under the lock */
+    uint32_t spares; /* number of spare threads that were started so far; under the lock */
     bool is_over;
     atom64 total;
 };
 
-/** on_worker_start, which all workers call before the first actor: actor/system/start_barrier.h. */
+/**
+ * The wait of all workers for on_worker_start, before the first actor runs:
+ * actor/system/start_barrier.h.
+ */
 struct start_barrier {
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     void *context;
     tr_parker *parker; /* parker of the thread that starts the workers */
     atom32 arrived;    /* number of workers whose on_worker_start has returned */
-    atom32 status;     /* the first status other than TR_OK of the workers that start together */
-    atom32 late;       /* the status of the last worker that was added later */
-    atom32 is_open;    /* the workers may continue */
-    bool has_called;   /* tr_system_run_once has called the function */
+    /*
+     * the first error that on_worker_start returned to a worker of the start of the system, else
+     * TR_OK
+     */
+    atom32 status;
+    atom32 late;     /* what on_worker_start returned to the last worker that was added later */
+    atom32 is_open;  /* the workers may continue */
+    bool has_called; /* tr_system_run_once has called the function */
 };
 
 /** Whether on_worker_start has failed for a worker: then new actors are not set up. Any thread. */
@@ -257,15 +279,16 @@ struct hook {
 };
 
 struct hooks {
-    /* under the lock of the shutdown, until the shutdown is called */
+    /* written under the lock of the shutdown, until tr_system_shutdown is called */
     struct hook list[TR_HOOKS_MAX];
     uint32_t count;
     /*
-     * the thread that runs the hooks before the stop; written by tr_system_shutdown, under the lock
+     * the thread that calls the hooks of TR_BEFORE_STOP; written by tr_system_shutdown, under the
+     * lock
      */
     tr_thread *leader;
     atom32 hung;     /* number of hooks that did not return in time */
-    atom32 are_over; /* the hooks of TR_AFTER_STOP were called */
+    atom32 are_over; /* the hooks of TR_AFTER_STOP have been called */
 };
 
 /** The lines about actors in a report, the most important first. */
@@ -285,22 +308,25 @@ struct shutdown {
     atom32 sweep;         /* number of the last sweep that was requested */
     atom64 began_ns;      /* when the actors were asked to stop; 0: not yet */
     atom64 over_ns;       /* when /user stopped; 0: not yet */
-    /* an actor that takes longer than this to stop is noted in slow[] of the report */
+    /* an actor that takes longer than this to stop gets an entry in slow[] of the report */
     atom64 slow_ns;
-    /* worth that an actor must exceed to get a line; see actor/system/report.c */
+    /* an actor gets a line in the report if its worth is above this; see actor/system/report.c */
     atom64 floor;
     struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
     /*
-     * worker 0 only: durable actors cannot be woken any more; see rule 6 of actor/system/shutdown.h
+     * durable actors cannot be woken any more: rule 6 of actor/system/shutdown.h. Worker 0 only
      */
     bool is_closing;
-    bool are_keepers_told; /* worker 0 only: the keepers were asked to stop */
-    /* for all members below; while it is held, no other lock is taken except the lock of a name */
+    bool are_keepers_told; /* the keepers were asked to stop. Worker 0 only */
+    /*
+     * protects all members below. A thread that holds this lock takes no other lock except the lock
+     * of a name
+     */
     struct lock lock;
     bool is_asked_for;
     bool is_escalated;
-    /* the thread that waits for the shutdown has given up: `final` says what is left */
+    /* the thread that waits for the shutdown has given up: `final` says which actors are left */
     bool is_lost;
     tr_error escalation;
     tr_time called_ns;

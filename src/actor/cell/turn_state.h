@@ -15,13 +15,16 @@ static inline bool turn_may_become(enum turn_state from, enum turn_state to)
     switch (from) {
     case TURN_RUNS:
         return to != TURN_WOKEN; /* only a turn that waits is woken */
+    /*
+     * to TURN_RUNS if the turn was cancelled or could not wait; to TURN_ENDED if it was
+     * abandoned after a fault
+     */
     case TURN_PARKED:
-        /* RUNS: the turn was cancelled, or could not wait. ENDED: it was abandoned after a fault */
         return to == TURN_WOKEN || to == TURN_RUNS || to == TURN_ENDED;
     case TURN_WOKEN:
         return to == TURN_RUNS || to == TURN_ENDED;
+    /* to TURN_RUNS when another turn uses the record */
     case TURN_ENDED:
-        /* RUNS: another turn uses the record */
         return to == TURN_ENDED || to == TURN_RUNS;
     case TURN_STUCK:
         return to == TURN_RUNS;

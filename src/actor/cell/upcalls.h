@@ -3,10 +3,11 @@
  * Upcalls: the functions that a room of src/actor calls in a later room of src/LAYERS.
  *
  * The core of an actor runtime is recursive: a turn may stop its actor, and stopping an actor runs
- * a turn. The calls that close such a cycle are declared here, and nowhere else; there are at most
- * 30. Each comment says which file implements the function, and which thread may call it: "owner"
- * is the worker that owns the cell, "worker" the worker that is passed. tools/check-layers --walls
- * compares this list with the tree, and tools/link-components prints which file calls what.
+ * a turn. The functions whose calls close such a cycle are declared here, and nowhere else. There
+ * are at most 30. Each comment says which file implements the function, and which thread may call
+ * it: "owner" is the worker that owns the cell, "worker" the worker that is passed.
+ * tools/check-layers --walls compares this list with the tree, and tools/link-components prints
+ * which file calls what.
  */
 #ifndef ACTOR_CELL_UPCALLS_H
 #define ACTOR_CELL_UPCALLS_H
@@ -26,7 +27,10 @@ struct worker;
 
 /* ---- Mail that has arrived, by kind. All but tr__budget_mail take the envelope. ---- */
 
-/** Charges the memory of a message for a metered actor to its budget. turn/budget.c; owner. */
+/**
+ * Charges the memory of a message to the budget of the metered actor that gets it. turn/budget.c;
+ * owner.
+ */
 void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope);
 /** Ends the ask that a REPLY or an EXCEPTION answers. ask/ask.c; owner. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
@@ -59,13 +63,13 @@ void tr__turn_return_capacity(struct tr_self *self);
 /* ---- The start and the end of a turn. ---- */
 
 /**
- * Starts the turn of an answer to tr_ask_then. Returns the handler to call; NULL for none.
- * ask/ask_then.c; owner.
+ * Starts the turn of an answer to tr_ask_then. Returns the handler to call, or NULL if none is to
+ * be called. ask/ask_then.c; owner.
  */
 const tr_handler *tr__then_begin(struct tr_self *self);
 /**
- * Starts the turn of a signal. Returns false if its watch was ended meanwhile; then the envelope
- * was taken. life/watchers.c; owner.
+ * Starts the turn of a signal. If the watch of the signal has ended meanwhile, takes the envelope
+ * and returns false. life/watchers.c; owner.
  */
 bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** Refuses the request of a turn that has ended, unless it was answered. ask/answer.c; owner. */
@@ -76,8 +80,8 @@ void tr__batch_end(struct tr_self *self, tr_next next);
 void tr__asks_drop(struct tr_self *self);
 
 /**
- * Ends the turn at this point, with the reason in its error. turn/turn.c; on the fiber of that
- * turn.
+ * Ends the turn at this point. The error of the turn has the reason. turn/turn.c; on the fiber of
+ * that turn.
  */
 TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
 
@@ -117,12 +121,12 @@ void tr__schedule_orphan(struct worker *worker, const struct cell *cell);
 /** Runs the loop of the worker on a fiber. Never returns. system/worker.c; worker. */
 TR_NO_RETURN void tr__worker_fiber(void *worker);
 /**
- * Hands the worker to the thread of this turn. Returns when the turn waits or has ended.
- * system/thread_handoff.c; worker.
+ * Hands the worker to the thread on which this turn is stuck. Returns when the turn waits or has
+ * ended. system/thread_handoff.c; worker.
  */
 void tr__handoff_leave(struct worker *worker, struct tr_self *turn);
 /**
- * Waits until the thread of this turn has its worker again. Another thread had taken the worker.
+ * Waits until the thread of this turn has its worker again, which another thread has taken over.
  * system/thread_handoff.c; the turn's thread.
  */
 void tr__handoff_return(struct tr_self *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs that verbs of other rooms call: tr_fail, tr_crash, and others that need only the turn.
+ * Verbs that the verbs of other rooms call: tr_fail, tr_crash, and others that need only the turn.
  */
 #include "actor/cell/verb.h"
 

@@ -12,8 +12,8 @@
 #include "sched/claim.h"
 
 /**
- * Enters the runtime from user code. Returns the turn for verb_end, or NULL if verb_end has nothing
- * to do.
+ * Enters the runtime from user code. Returns the turn, for verb_end. Returns NULL if verb_end has
+ * nothing to do.
  */
 static inline struct tr_self *verb_begin(const struct tr_self *caller)
 {
@@ -21,7 +21,7 @@ static inline struct tr_self *verb_begin(const struct tr_self *caller)
     if (__builtin_expect(!self || !self->claim, 1))
         return NULL;
     if (atomptr_load(&self->claim->user, ATOM_RELAXED) != self)
-        return NULL; /* one verb has called another, or the runtime has called a verb itself */
+        return NULL; /* another verb, or the runtime itself, has called this verb */
     if (__builtin_expect(!claim_come_in(self->claim), 0))
         tr__handoff_return(self);
     return self;
@@ -29,7 +29,9 @@ static inline struct tr_self *verb_begin(const struct tr_self *caller)
 
 static inline void verb_end(struct tr_self **self)
 {
-    /* Reads the claim again: after a wait in the verb it may be another one. */
+    /*
+     * Reads the claim of the turn again, because after a wait in the verb it may be another claim.
+     */
     if (__builtin_expect(*self != NULL, 0))
         claim_go_out((*self)->claim, *self);
 }

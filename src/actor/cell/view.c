@@ -38,7 +38,10 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
         char part[40];
         uint32_t generation = (uint32_t)(identity >> 32) - system->slots.generation_first;
         int written = snprintf(part, sizeof part, "/$%x.%x", (unsigned)slot, (unsigned)generation);
-        /* cut the path: it is too long, or cells that changed during the walk form a cycle */
+        /*
+         * cut the path here, because it is too long or because cells that changed during the walk
+         * form a cycle
+         */
         if (written < 0 || length + (size_t)written > TR_PATH_MAX)
             break;
         length += (size_t)written;
@@ -77,8 +80,8 @@ struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
 }
 
 /*
- * Returns `handler` if it is a handler of this actor's behavior, otherwise NULL. `handler` was
- * called last on the worker, and may belong to another actor.
+ * Returns `handler` if it is a handler of the behavior in this view, otherwise NULL. `handler` is
+ * the one that the worker called last, and may belong to another actor.
  */
 static const tr_handler *handler_of(const struct view *view, const tr_handler *handler)
 {
@@ -98,7 +101,7 @@ static uint64_t runs_of(const struct worker *worker)
            atom64_load(&worker->loop.steps, ATOM_ACQUIRE);
 }
 
-/* Fills in all members of a view, except the path and those about channels. */
+/* Fills in all members of a view, except the path and the members about channels. */
 static void view_fill(struct worker *worker, const struct cell *cell, struct view *view)
 {
     view->type = worker_type(worker);
@@ -122,7 +125,7 @@ void tr__view_own(struct worker *worker, const struct cell *cell, struct view *v
 
 void tr__view_channels(struct tr_system *system, struct view *view)
 {
-    /* pairs with table_make of net/table.c, which sets the hooks before */
+    /* pairs with table_make of net/table.c, which sets the hooks before it stores the table */
     if (atomptr_load(&system->channels.table, ATOM_ACQUIRE))
         view->channel_count = system->channels.hooks->view(system, view->ref, view->peer);
 }
@@ -161,7 +164,7 @@ void tr__view_place(const struct view *view, char *text, size_t size)
                  (unsigned)view->behavior->line);
 }
 
-/* Remembers the path of an actor that ends. */
+/* Keeps the path of an actor that ends in system->ended. */
 static void name_remember(struct tr_system *system, uint64_t ref, const struct name *name)
 {
     static const char gap[] = "...";

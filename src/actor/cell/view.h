@@ -4,15 +4,16 @@
  * handler runs.
  *
  * Only its worker may read a cell. But if a worker does not answer, the watch (for a long turn) and
- * tr_actor_why must still be able to say what it does. For them there are these rules:
+ * tr_actor_why must still be able to say what the worker does. For them there are these rules:
  *   1. The worker keeps what it runs in three atoms: cell, type and handler of struct worker_view.
  *      It writes them by stores only, never by read-modify-write. A handler is constant data.
  *   2. The owner of a cell writes identity, name, dispatch and the door's tenant by ATOM_POKE, and
  *      other threads read them by ATOM_PEEK. Cells and dispatches are never freed while their
  *      system runs.
  *   3. A thread that only shows numbers to a person reads further members by tr__view_glance,
- *      although their owner writes them by plain stores. Each is an aligned word, so it is an old
- *      or a new value. Only texts may depend on such a value, and no pointer is read this way.
+ *      although their owner writes them by plain stores. Each of these members is an aligned word,
+ *      so the reader gets its old or its new value. Only texts may depend on such a value, and no
+ *      pointer is read this way.
  *   4. A name is read under the lock that names_lock_of returns for its slot. Before a name is
  *      freed, tr__view_take_name removes it from the cell under the same lock.
  *
@@ -32,7 +33,7 @@ struct view {
     const tr_type *type;         /* type of the message; NULL: a signal, or a set-up */
     const tr_handler *handler;   /* NULL: not known */
     const tr_behavior *behavior; /* NULL: not known */
-    /* when the watch first saw the worker at this step; 0: the watch has not seen it there */
+    /* when the watch first saw the worker do this; 0: the watch has not seen it */
     tr_time since_ns;
     char path[TR_PATH_MAX + 1];
     char
@@ -70,8 +71,8 @@ static inline struct cell *view_find(const struct slots *slots, uint64_t ref)
 void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view);
 
 /**
- * Fills in `peer` and `channel_count`, which tr__view_running leaves empty. Call it after
- * tr__view_running. If the actor has ended meanwhile, both mean nothing. Any thread.
+ * Fills in `peer` and `channel_count`, which tr__view_running has left empty. If the actor has
+ * ended meanwhile, these two members mean nothing. Any thread.
  */
 void tr__view_channels(struct tr_system *system, struct view *view);
 
@@ -88,7 +89,8 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
 
 /**
  * Removes the name from the cell of an actor that has ended, and returns it; the caller frees it.
- * Owner only, or the thread that created the actor, if no other thread ever knew its ref.
+ * Only the owner may call it, or the thread that created the actor, if no other thread ever knew
+ * its ref.
  */
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell);
 
@@ -102,8 +104,8 @@ void tr__view_place(const struct view *view, char *text, size_t size);
 const char *tr__view_file(const char *file);
 
 /**
- * Writes the path of a named actor that has ended. The beginning of a long path is cut: "...". Returns false if the actor had
- * no name, or if too many others have ended since. Any thread.
+ * Writes the path of a named actor that has ended. The beginning of a long path is cut: "...". Returns false if the
+ * actor had no name, or if so many named actors have ended since that its path is no longer kept. Any thread.
  */
 bool tr__view_ended_path(struct tr_system *system, uint64_t ref,
                          char path[TR_DEAD_LETTER_PATH_MAX + 1]);

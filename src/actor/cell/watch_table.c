@@ -7,7 +7,7 @@
 enum {
     SLOTS_FIRST = 8,    /* places of the smallest table */
     BUCKETS_FIRST = 64, /* number of buckets when WATCHED_FEW are not enough */
-    SPARSE = 8          /* a table shrinks if less than 1 / SPARSE of its places are used */
+    SPARSE = 8          /* a table shrinks if fewer than one of SPARSE places is used */
 };
 
 /* ---- The actors that one watcher watches. Linear probing; half of the places are free. ---- */
@@ -76,7 +76,8 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
     TR_ASSERT(watch->target);
     uint32_t hole = (uint32_t)(watch - table->slots);
     /*
-     * Entries behind the hole move into it, except where that would put one before its first place.
+     * An entry behind the hole moves into it, unless the hole is before the first place of that
+     * entry.
      */
     for (uint32_t i = (hole + 1) & table->mask; table->slots[i].target; i = (i + 1) & table->mask) {
         uint32_t home = slot_of(table, table->slots[i].target);
@@ -198,7 +199,8 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
     watch_ring_remove(link, envelope);
     if (*link) {
         watch_letter(*link)->chain =
-            chain; /* `envelope` may have been the first one, which has the chain */
+            /* set the chain again: `envelope` may have been the first of the ring, which has it */
+            chain;
         return;
     }
     *link = chain;

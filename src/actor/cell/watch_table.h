@@ -5,8 +5,8 @@
  *
  * A watch is one envelope, a WATCH. While its target lives, the envelope is in the `watched` of the
  * target's worker. When the target has ended, the envelope travels back as the signal. The watcher
- * keeps the address of the envelope, which therefore identifies the watch: no other envelope has
- * this address before this one is freed.
+ * keeps the address of the envelope, which identifies the watch: no other envelope has this address
+ * until this envelope is freed.
  */
 #ifndef ACTOR_CELL_WATCH_TABLE_H
 #define ACTOR_CELL_WATCH_TABLE_H
@@ -20,7 +20,7 @@ struct watch_entry {
     /* only an address: the envelope belongs to another thread, and may be freed */
     struct envelope *watch;
     /*
-     * the UNWATCH, reserved for the end of the watch; NULL: none is needed, see
+     * an UNWATCH that is kept for the end of the watch; NULL: the end needs none, see
      * actor/life/watchers.c
      */
     struct envelope *unwatch;
@@ -43,8 +43,8 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
                       struct watch_entry *watch);
 void tr__watch_table_free(struct watch_table *table, const struct memory_source *source);
 /**
- * Returns how many bytes of memory the watches have at least: the table, and one envelope for each
- * watch.
+ * Returns how many bytes the watches take at least: the bytes of the table, and of one envelope for
+ * each watch.
  */
 size_t tr__watch_table_bytes(const struct watch_table *table);
 
@@ -126,7 +126,10 @@ struct envelope *tr__watched_find(struct watched *watched, uint64_t target);
 /** Removes all watches of a target. Returns their ring, by its first envelope, or NULL. */
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target);
-/** Frees the buckets. Does not free the envelopes in them: the owner of their memory does. */
+/**
+ * Frees the buckets, but not the envelopes in them: the pools that the envelopes come from free
+ * these.
+ */
 void tr__watched_free(struct watched *watched, const struct memory_source *source);
 
 #endif

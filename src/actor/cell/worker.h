@@ -2,10 +2,9 @@
 /**
  * A worker: one thread's share of a system, and the turns that run on it.
  *
- * Message handlers run on the worker's own fiber. A handler that waits keeps that fiber, and the
- * worker continues on another one (actor/turn/park.h). All other user code (set-ups, PreStart,
- * PostStop) is called on a fiber of its own. So this code can end at any point, and its caller
- * continues. See actor/turn/run.c and actor/turn/turn.c.
+ * Message handlers run on the worker's own fiber. A handler that waits keeps that fiber, and the worker continues on
+ * another fiber (actor/turn/park.h). All other user code (set-ups, PreStart, PostStop) is called on a fiber of its own.
+ * So a verb can end this code at any point, and the caller continues. See actor/turn/run.c and actor/turn/turn.c.
  */
 #ifndef ACTOR_CELL_WORKER_H
 #define ACTOR_CELL_WORKER_H
@@ -36,12 +35,11 @@ enum turn_state {
     TURN_PARKED,
     TURN_WOKEN,
     TURN_ENDED,
-    /* the thread of the turn was replaced and does not have the worker again yet: see
-     * actor/system/thread_handoff.h */
+    /* another thread has taken the turn's worker: actor/system/thread_handoff.h */
     TURN_STUCK
 };
 
-/** Calls of tr_defer that a turn stores itself. Further calls are stored in scratch memory. */
+/** How many calls of tr_defer a turn stores in its record. Further calls are stored in scratch memory. */
 enum { TURN_DEFERS = 4 };
 
 struct turn_defer {
@@ -49,7 +47,7 @@ struct turn_defer {
     void (*release)(void *resource);
 };
 
-/** Asks that a turn stores itself. */
+/** How many asks a turn stores in its record. */
 enum { TURN_ASKS_FEW = 2 };
 
 /** The asks of a turn, in the order in which they were made; see actor/ask/turn_asks.h. */
@@ -69,39 +67,40 @@ static inline void turn_asks_init(struct turn_asks *asks)
 
 /** The members that every wait uses, when it begins and when it ends; see actor/turn/park.h. */
 struct turn_wait {
-    /* the fiber that resumed this turn, or that called a function on a fiber of its own */
+    /* the fiber that resumed this turn; for a function on a fiber of its own, the fiber that called it */
     struct fiber *caller;
     struct fiber *fiber;
-    /* in the list of the turns of its actor that have waited, by their last wait */
+    /* link in extra_parked.turns: the turns of the actor that have waited, by their last wait */
     struct list link;
     struct tr_self *woken_next; /* the next turn in the list of woken turns */
-    uint32_t wanted;            /* asks that the turn still waits for */
+    uint32_t wanted;            /* number of asks for which the turn still waits */
     tr_status outcome;          /* why the turn resumes */
     tr_time since_ns;           /* when the wait began */
     const char *where;          /* the file and line of the wait; NULL: not known */
-    bool is_beginning; /* the turn still runs code before the wait: durable_hooks.on_park */
-    bool is_over;      /* while is_beginning: the turn was woken already */
+    bool is_beginning; /* the turn still runs the code of durable_hooks.on_park, before it waits */
+    bool is_over;      /* while is_beginning: the turn was woken already, so it must not wait */
 };
 
 /** What a turn that has waited keeps until it ends. */
 struct turn_waits {
-    /* in the list of the turns of its actor that have waited, by their first wait */
+    /* link in extra_waits.born: the turns of the actor that have waited, by their first wait */
     struct list born;
     uint64_t number; /* number of the current wait; a late answer has another number */
     uint64_t on;     /* ref of the actor for which the turn waits as a barrier, or 0 */
     struct timer_node deadline;
 };
 
-/** Capacity that a turn was granted; see actor/ask/waiters.h. */
+/** Capacity of a mailbox that a turn was granted; see actor/ask/waiters.h. */
 struct turn_capacity {
-    struct envelope *grant; /* the grant, while it is on its way */
+    struct envelope *grant; /* the envelope of the grant, while it is on its way */
     struct cell *favoured;  /* the actor that holds the granted capacity until the next wait */
 };
 
 /** A turn that waits for capacity in a mailbox; see actor/ask/line.h. */
 struct turn_sender {
-    struct list line;      /* in the list of the turns of its actor that wait for capacity */
-    uint64_t wants;        /* ref of the actor in whose mailbox the turn wants capacity, or 0 */
+    /* link in extra_waits.line: the turns of the actor that wait for capacity */
+    struct list line;
+    uint64_t wants;        /* ref of the actor in whose mailbox the turn wants capacity; 0: none */
     struct envelope *held; /* the message that the waiting verb is to send */
 };
 
@@ -122,7 +121,7 @@ struct turn_call {
 /** The scratch memory of a turn. */
 struct turn_scratch {
     struct scratch *current;
-    /* used by a turn of a message, because such a turn may outlive the next one */
+    /* for turns of messages: such a turn may wait while later turns run and end */
     struct scratch own;
     size_t mark;
 };
@@ -130,15 +129,18 @@ struct turn_scratch {
 /** The calls of tr_defer in this turn; tr_self.defer_count is their number. */
 struct turn_defers {
     struct turn_defer few[TURN_DEFERS];
-    struct turn_defer *more; /* in scratch memory: the calls after the first TURN_DEFERS */
+    struct turn_defer *more; /* the calls after the first TURN_DEFERS, in scratch memory */
 };
 
-/** A turn, as handlers hold it. A message without a wait needs the first 64 bytes only. */
+/**
+ * The record of a turn; handlers get a pointer to it. The turn of a message that does not wait uses only the first 64
+ * bytes.
+ */
 struct tr_self {
     struct worker *worker;
     struct cell *cell;
     struct envelope *envelope; /* the message of the turn; NULL for other turns */
-    /* the claim of the thread that runs the turn; NULL: threads are not replaced */
+    /* the claim of the thread that runs the turn; NULL: no handoff in this system */
     struct claim *claim;
     uint64_t causal;
     enum turn_kind kind;
@@ -148,22 +150,22 @@ struct tr_self {
     union {
         struct {
             bool is_cancelled; /* the actor ends: every verb returns TR_CANCELLED */
-            /* other turns of its actor may already wait for capacity: actor/ask/line.h */
+            /* other turns of the actor may already wait for capacity: actor/ask/line.h */
             bool is_behind;
         };
         uint16_t is_unusual; /* not 0 if is_cancelled or is_behind is set */
     };
-    uint32_t turns;     /* turns of this run so far */
-    uint32_t turns_max; /* the most turns of this run */
+    uint32_t turns;     /* number of turns of this run so far */
+    uint32_t turns_max; /* the run ends after this many turns */
     uint32_t defer_count;
     bool asks_barrier;   /* the turn has asked an actor behind a barrier: actor/ask/ask_cycle.h */
     bool needs_slow_end; /* only turn_require_slow_end sets it */
-    /* the turn has waited, its handler is no barrier, and its message is not a timer's */
+    /* the turn has waited, its handler is no barrier, and its message does not come from a timer */
     bool waits_plainly;
     uint8_t state;             /* enum turn_state */
     const tr_handler *handler; /* the handler that runs */
     struct turn_wait wait;
-    struct batch *batch; /* for a turn with several messages, otherwise NULL */
+    struct batch *batch; /* the messages of a turn with several messages, otherwise NULL */
     struct turn_capacity capacity;
     /* the function that the turn waits for, or is about to wait for: see actor/turn/blocking.h */
     struct blocking_job *job;
@@ -174,11 +176,11 @@ struct tr_self {
     struct turn_call call;
     tr_status reply_failed; /* why the reply could not be sent */
     struct turn_sender sender;
-    /* the state with which the turn started, if its actor has another one by now */
+    /* the state with which the turn started, if the actor has another state now; else NULL */
     struct old_state *old_state;
-    struct durable_frame *frame; /* for a turn of a durable actor; see durable/actor.h */
-    struct record_reads
-        *reads; /* what the turn reads; NULL: it is not recorded. actor/cell/recorder.h */
+    struct durable_frame *frame; /* data of a turn of a durable actor; see durable/actor.h */
+    /* records what the turn reads: actor/cell/recorder.h; NULL: the turn is not recorded */
+    struct record_reads *reads;
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
     struct channel *borrowed; /* a list of the channels whose memory the turn uses: net/input.h */
@@ -186,7 +188,8 @@ struct tr_self {
     struct turn_scratch scratch;
     struct turn_defers defers;
     uint64_t followed; /* number of this turn if it is followed, otherwise 0: actor/cell/follow.h */
-    uint64_t followed_children; /* child_count << 32 | child_last of its actor when it began */
+    /* child_count << 32 | child_last of the actor at the begin of the turn */
+    uint64_t followed_children;
 };
 
 static_assert(offsetof(struct tr_self, handler) == 64,
@@ -194,15 +197,15 @@ static_assert(offsetof(struct tr_self, handler) == 64,
 static_assert(offsetof(struct tr_self, asks.few) <= 192, "a wait needs no more than that");
 
 /**
- * Makes the turn end by tr__turn_finish, because its end has something to undo or to check. Each
- * change that makes turn_is_plain false calls this. Owner only.
+ * Makes the turn end by the slow path, tr__turn_finish, because its end has something to undo or to check. Code that
+ * makes turn_is_plain false must call this function. Owner only.
  */
 static inline void turn_require_slow_end(struct tr_self *self)
 {
     self->needs_slow_end = true;
 }
 
-/** Whether a turn may end by the fast path: its end has nothing to do but to free its envelope. */
+/** Whether a turn may end by the fast path, which only frees the envelope. */
 static inline bool turn_is_plain(const struct tr_self *self)
 {
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
@@ -226,33 +229,35 @@ struct counters {
     atom64 stopped;
     atom64 failures;
     atom64 restarts;
-    atom64 moves; /* actors given to other workers */
+    atom64 moves; /* number of actors that have moved from this worker to another */
 };
 
 /**
- * The depth of nested turns: a message, set-ups in it, behaviors to which the last set-up leads, a
- * PostStop.
+ * The largest depth of nested turns: the turn of a message, the set-ups inside it, the behaviors to which the last
+ * set-up leads, and a PostStop.
  */
 enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 
 enum { BALANCE_PLACES = 64 };
 
 /**
- * The load of a worker, and the workers from which its actors receive messages; see
- * actor/system/balance.h. The tables are hashed by slot: a new entry replaces the old one of its
- * place.
+ * The load of a worker, and the workers from which its actors receive messages; see actor/system/balance.h. The tables
+ * are hashed by slot. A new entry replaces the entry that was at its place.
  */
 struct balance {
-    int32_t sample_in; /* posts until the next sample, unless sample_ns comes first */
+    int32_t sample_in; /* number of posts until the next sample, unless sample_ns comes first */
     tr_time sample_ns; /* time of the next sample, unless sample_in reaches 0 first */
-    uint64_t rests;    /* how often there was nothing to do */
+    uint64_t rests;    /* how often the worker had nothing to do */
     uint64_t rests_seen;
     uint64_t turns_seen;
     tr_time looked_ns;
-    /* since when several actors have been ready at each look; TR_NEVER: they have not */
+    /* since when each look has found several actors ready; TR_NEVER: the last look has not */
     tr_time crowded_ns;
     atom32 is_hungry; /* the worker sleeps, and no other worker has given it an actor yet */
-    /* actors that were ready at the last look; 0 if the worker had rested. Read by any thread */
+    /*
+     * number of actors that were ready at the last look; 0 if the worker had nothing to do since the look before. Read
+     * by any thread
+     */
     atom32 load;
     struct balance_stay {
         uint64_t ref;
@@ -268,8 +273,9 @@ struct balance {
 
 /** Dead letters that a worker has counted but not handed in yet: actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
-    atom64 pending; /* written by the worker; lowered under the lock of the dead letters only */
-    /* the newest dead letters: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
+    /* number of these dead letters; the worker writes it, and lowers it under the lock of dead_letters */
+    atom64 pending;
+    /* a ring of TR_DEAD_LETTERS_MAX notes about the newest of these; NULL: not allocated yet */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
     tr_time handed_in_ns; /* when the worker last handed in dead letters */
@@ -278,13 +284,15 @@ struct dead_letter_batches {
 
 /** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
-    struct loop_hooks hooks; /* a copy of the worker's hooks in which only `run` differs */
+    /* the hooks of the loop during the shutdown: a copy of worker->hooks with another `run` */
+    struct loop_hooks hooks;
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
-    atom32 slot;    /* slot of the running actor, or 0; written by the worker, like `handled` */
-    atom64 handled; /* messages that the worker had handled when that run began */
+    atom32 slot; /* slot of the actor that runs, or 0; written by the worker, like `handled` */
+    /* number of messages that the worker had handled when the run of that actor began */
+    atom64 handled;
 };
 
-/** A chain of mail that is being sorted into mailboxes: the rest of it, oldest first. */
+/** The rest of a chain of mail that is being sorted into mailboxes, the oldest first. */
 struct mail_taking {
     struct mail_taking *outer;
     const struct cell *cell;
@@ -308,13 +316,13 @@ struct worker_timers {
 
 /** Turns that run, wait or are free. Used by actor/turn. */
 struct worker_turns {
-    uint32_t depth; /* number of nested turns; 0: only the turn of the message */
+    uint32_t depth; /* number of turns nested in the turn of a message; 0: none */
     uint32_t spare_count;
-    struct tr_self *message; /* the turn of the message that runs, or ran last */
-    struct tr_self *spare;   /* free turns, kept for turns that wait later */
+    struct tr_self *message; /* the record for the turn of the message that runs, or ran last */
+    struct tr_self *spare;   /* free records of turns, for turns that will wait */
     struct wheel deadlines;  /* nodes of struct tr_self */
-    uint64_t wait_last;      /* number of the last wait */
-    /* Nested calls, by depth; calls[0] is the first `message`. */
+    uint64_t wait_last;      /* the number that the last wait got */
+    /* The records of nested turns, by depth. calls[0] is what `message` points to at first. */
     struct tr_self calls[WORKER_TURNS];
     struct extra_spare *extras; /* free records of struct cell_extra: actor/cell/extra.c */
 };
@@ -328,48 +336,51 @@ struct worker_stacks {
     struct fiber_pool pool;
     struct fiber_host host;
     struct fiber *fiber; /* the fiber of the loop */
-    /* The fiber to which the loop returns from a larger stack; NULL: the loop is on none. */
+    /* The fiber to which the loop returns from a larger stack; NULL: the loop is not on a larger stack. */
     struct fiber *home;
-    /* The actor for which the loop is on a larger stack; valid while `home` is set. */
+    /* The actor for whose turns the loop is on a larger stack; valid while `home` is set. */
     struct cell *guest;
     /*
-     * pools of larger stacks, by class; NULL: not needed so far. Class i has FIBER_STACK_SIZE << i
-     * bytes: actor/turn/stack.h
+     * pools of larger stacks, by class; NULL: not needed so far. Class i has FIBER_STACK_SIZE << i bytes:
+     * actor/turn/stack.h
      */
     struct fiber_pool *larger[WORKER_STACK_CLASSES];
-    /* a fiber for tr_post_stop and tr_pre_restart, if no other stack can be had */
+    /* a fiber kept for tr_post_stop and tr_pre_restart, for the case that no other stack is free */
     struct fiber *last;
 };
 
-/** When a worker last gave memory back, and how many turns it had run by then. */
+/** When a worker last gave memory back, and how many turns it had run at that time. */
 struct worker_trim {
     tr_time last_ns;
     uint64_t last_turns;
     tr_time every_ns;
-    bool has_stacks; /* the last trim left stacks that can still be freed */
+    bool has_stacks; /* the last trim has left stacks that a further trim can free */
 };
 
 /** Budgets of trees of actors. Used by actor/turn/budget.h. */
 struct worker_budgets {
-    struct list parts; /* a list of struct budget_part: the trees that have charges to hand in */
+    /* a list of struct budget_part: the trees with charges that were not handed in yet */
+    struct list parts;
     tr_time mark_ns;
 };
 
 /** Asks that are open or free. Used by actor/ask. */
 struct worker_asks {
-    struct wheel timeouts;  /* nodes of struct ask */
-    struct ask *young;      /* a chain of asks; some of them are perhaps not in the wheel yet */
+    struct wheel timeouts; /* nodes of struct ask */
+    /* the first of a chain of asks whose timers may not be in the wheel yet */
+    struct ask *young;
     struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
-    bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
-    /* the last two types that were equal although declared in two files: expected, and given */
+    bool is_ticked;         /* there is a watch thread that gives ticks, and the clock is real */
+    /* the last two types of replies, expected and given, that were equal although declared in different files */
     const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
-    struct ask_table table_spare; /* an empty table, reserved for the next actor that asks */
-    tr_time traces_ns;            /* since when traces are counted */
-    uint32_t traces;              /* number of traces since traces_ns: actor/ask/ask_trace.h */
-    /* the highest number of an ask in the extras that were given back: tr__extra_rest */
+    /* an empty array of slots, kept for the next actor that needs slots: actor/cell/ask_table.h */
+    struct ask_table table_spare;
+    tr_time traces_ns; /* since when `traces` counts */
+    uint32_t traces;   /* number of traces since traces_ns: actor/ask/ask_trace.h */
+    /* the highest number of an ask in extras that tr__extra_rest has removed */
     uint32_t last;
 };
 
@@ -379,29 +390,29 @@ struct worker_life {
     struct watched watched; /* the actors of this worker that are watched, and their watchers */
 };
 
-/** What the worker runs, for other threads: see actor/cell/view.h. */
+/** What the worker runs, so that other threads can read it: see actor/cell/view.h. */
 struct worker_view {
-    atomptr cell;    /* a const struct cell, NULL for none */
+    atomptr cell;    /* a const struct cell; NULL: no actor runs */
     atomptr type;    /* type of the message; NULL: a signal, or nothing */
-    atomptr handler; /* a const tr_handler: the one that runs, or that ran last */
+    atomptr handler; /* a const tr_handler: the handler that runs, or ran last */
 };
 
 /** Actors that leave a closed worker; see actor/system/leave.h. */
 struct worker_leave {
-    bool is_due; /* an actor has arrived since the last look */
+    bool is_due; /* an actor has arrived since the worker last looked for actors that can leave */
     uint32_t call;
     uint64_t runs;
     tr_time due_ns;
 };
 
-/** How this worker is taken from a stuck thread; see actor/system/thread_handoff.h. */
+/** How another thread takes this worker from a stuck thread; see actor/system/thread_handoff.h. */
 struct worker_handoff {
-    /* a struct handoff_thread: the thread that has the worker; NULL: threads are not replaced */
+    /* a struct handoff_thread: the thread that has the worker; NULL: no handoff in this system */
     atomptr claim;
     struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
     bool is_wanted;  /* a thread is about to take the worker; under the lock of the handoff */
     tr_time call_ns; /* when the watch may ask for another thread again */
-    /* loop_steps of the stuck turn for which the watch has logged that there is no thread */
+    /* loop_steps at the stuck turn for which the watch has logged last that no thread is left */
     uint64_t call_steps;
 };
 
@@ -413,19 +424,16 @@ struct worker_faults {
 
 /** The state of a worker during a shutdown; see actor/system/shutdown.h. */
 struct worker_shutdown {
-    uint32_t swept; /* number of the last sweep that the worker did */
+    uint32_t swept; /* number of the last sweep that the worker has done */
     atom64 forced;  /* number of actors that were stopped by the kill at the deadline */
-    atom64 told;    /* number of actors that have something worth a line in the report */
+    atom64 told;    /* number of actors of which something is worth a line in the report */
     struct shutdown_stats_runs stats;
-    /*
-     * counts long work within a run that no other counter shows, so that the worker does not count
-     * as stuck
-     */
+    /* counts steps of long work that no other counter shows: the worker is not stuck */
     atom64 steps;
     atom32 is_at_start_barrier; /* the worker runs on_worker_start */
     /* Written by the thread that waits for the shutdown. */
     atom32 is_stuck;
-    uint64_t seen;     /* what the worker had done at the last look */
+    uint64_t seen;     /* the sum of the worker's counters at the last look */
     tr_time seen_ns;   /* time of the last look */
     tr_time first_cpu; /* CPU time of the worker's thread at the look before the newest, or -1 */
     tr_time seen_cpu;  /* CPU time of the worker's thread at the newest look, or -1 */
@@ -440,9 +448,9 @@ struct worker {
     struct slots_map map; /* a copy of the map of `slots` */
     struct slot_cache slot_cache;
     uint32_t index;
-    /* the owner to whose actors the fast path may send: see worker_hold_sends */
+    /* the fast path may send to actors with this owner: see worker_hold_sends */
     uint32_t fast_owner;
-    /* the turn whose outbox holds back what is sent now; NULL: nothing is held back */
+    /* the turn whose outbox holds back all that the worker sends now; NULL: nothing is held back */
     struct tr_self *outbox_turn;
     struct counters counters;
     struct envelope_pool pool;
@@ -479,10 +487,10 @@ struct worker {
 /* ---- Which thread may touch what, for TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */
 
 /**
- * Whether the calling thread acts for this worker: the condition of "Worker only".
+ * Whether the calling thread acts for this worker: what "Worker only" requires.
  *
- * A thread that was replaced acts for no worker until it has its worker again (system/thread_handoff.h).
- * Also true while no thread has the worker: the system is not started, is embedded and between two
+ * A thread that was replaced acts for no worker until it has its worker again (system/thread_handoff.h). While no
+ * thread has the worker, the result is true for every thread: the system is not started, is embedded and between two
  * slices, is a kit between two steps, or is being freed.
  */
 static inline bool worker_is_mine(const struct worker *worker)
@@ -492,28 +500,22 @@ static inline bool worker_is_mine(const struct worker *worker)
 }
 
 /**
- * Whether the calling thread acts for this worker, and the worker owns the actor: the condition of
- * "Owner only". These actors have no owner (CELL_FOREIGN): an actor that waits to be mounted, one
- * that moves, and one that was handed to its parent's worker to be unlinked.
+ * Whether the calling thread acts for this worker, and the worker owns the actor: what "Owner only" requires. These
+ * actors have no owner (CELL_FOREIGN): an actor that waits to be mounted, one that moves, and one that was handed to
+ * its parent's worker to be unlinked.
  */
 static inline bool cell_is_mine(const struct worker *worker, const struct cell *cell)
 {
     return cell_owner(cell) == worker->index && worker_is_mine(worker);
 }
 
-/**
- * Whether the calling thread acts for the worker of this turn, and that worker owns the actor of
- * the turn.
- */
+/** Whether the calling thread acts for the worker of this turn, and that worker owns the actor of the turn. */
 static inline bool turn_is_mine(const struct tr_self *self)
 {
     return cell_is_mine(self->worker, self->cell);
 }
 
-/**
- * Records that the reply of this turn could not be sent: the asker gets `status` when the turn
- * ends. Owner only.
- */
+/** Records that the reply of this turn could not be sent: the asker gets `status` when the turn ends. Owner only. */
 static inline void turn_fail_reply(struct tr_self *self, tr_status status)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -521,10 +523,7 @@ static inline void turn_fail_reply(struct tr_self *self, tr_status status)
     turn_require_slow_end(self);
 }
 
-/**
- * Returns the actor whose code the worker runs; NULL for none. Other threads: see actor/cell/view.h
- * and actor/system/shutdown.h.
- */
+/** Returns the actor whose code the worker runs, or NULL. Other threads: actor/cell/view.h, actor/system/shutdown.h. */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
     return atomptr_load(&worker->view.cell, ATOM_ACQUIRE); /* pairs with worker_set_running */
@@ -550,15 +549,16 @@ static inline void worker_set_handler(struct worker *worker, const tr_handler *h
     atomptr_store(&worker->view.handler, (void *)(uintptr_t)handler, ATOM_RELAXED);
 }
 
-/**
- * Returns the type of the message that the worker handles; NULL: a signal, or nothing. Any thread.
- */
+/** Returns the type of the message that the worker handles; NULL: a signal, or nothing. Any thread. */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
     return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* pairs with worker_set_type */
 }
 
-/** Sets what worker_type returns. A thread that reads it sees what the worker did before. Worker only. */
+/**
+ * Sets what worker_type returns. A thread that reads the new type also sees all that the worker did before. Worker
+ * only.
+ */
 static inline void worker_set_type(struct worker *worker, const tr_type *type)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
@@ -566,14 +566,13 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * Makes the outbox of this turn hold back what the worker sends from now on; NULL: nothing is held
- * back. Returns the turn whose outbox held sends back until now. Only functions of
- * actor/mail/outbox.h call this.
+ * Makes the outbox of this turn hold back what the worker sends from now on; NULL: nothing is held back. Returns the
+ * turn whose outbox has held sends back until now, or NULL. Only functions of actor/mail/outbox.h call this.
  *
- * No send takes the fast path while sends are held back, and none on a thread that may have been
- * replaced: it must first get its worker again. The fast paths compare the owner of the receiver with
- * `fast_owner`, which is CELL_NOWHERE in both cases. If the threads of a worker can be replaced, its
- * `fast_owner` never changes. Worker only.
+ * While sends are held back, no send takes the fast path. On a thread that may have been replaced no send does so
+ * either, because the thread must first get its worker again. The fast paths compare the owner of the receiver with
+ * `fast_owner`, which is CELL_NOWHERE in both cases. If the threads of a worker can be replaced, its `fast_owner` never
+ * changes. Worker only.
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {
