@@ -40,7 +40,8 @@ bool tr__address_read_number(const char *text, size_t size, uint32_t max, uint32
 }
 
 /*
- * Reads four numbers up to 255 with dots between them. Refuses leading zeros, because some readers take them for octal.
+ * Reads four numbers up to 255 with dots between them. Refuses leading zeros, because some other programs read such
+ * numbers as octal.
  */
 static bool read_v4(const char *text, size_t size, uint8_t *host)
 {
@@ -63,7 +64,10 @@ struct groups {
     int gap; /* index of the group that follows "::"; -1: there is no "::" */
 };
 
-/* Reads one group of up to four hexadecimal digits. Returns how many characters the group has; 0: it is no group. */
+/*
+ * Reads one group of up to four hexadecimal digits. Returns how many characters the group has, or 0
+ * if there is no group.
+ */
 static size_t read_group(const char *text, size_t size, struct groups *groups)
 {
     uint32_t value = 0;
@@ -153,7 +157,7 @@ tr_status tr__address_read_v6(const char *text, size_t size, tr_address *address
     return TR_OK;
 }
 
-/* Reads the text between brackets: an IPv6 address, and perhaps the number of a scope, as in "fe80::1%2". */
+/* Reads the text between brackets: an IPv6 address, which may have the number of a scope, as in "fe80::1%2". */
 static tr_status read_scoped(const char *text, size_t size, tr_address *address)
 {
     const char *percent = memchr(text, '%', size);
@@ -167,7 +171,10 @@ static tr_status read_scoped(const char *text, size_t size, tr_address *address)
     return status;
 }
 
-/* Reads the port behind the last colon. Returns the place of that colon; NULL: there is no port. */
+/*
+ * Reads the port behind the last colon. Returns a pointer to that colon, or NULL if there is no
+ * port.
+ */
 static const char *read_port(const char *text, uint16_t *port)
 {
     uint32_t number;
@@ -213,7 +220,7 @@ static bool is_label(const char *text, size_t size)
     return true;
 }
 
-/* Whether a label could be the last part of an IPv4 address, as the C library reads them: "80", "0x7f", "017". */
+/* Whether the C library could take a label for the last part of an IPv4 address: "80", "0x7f", "017". */
 static bool is_number(const char *text, size_t size)
 {
     if (size >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
@@ -264,8 +271,8 @@ tr_status tr__address_split(const char *text, char *host, size_t size, uint16_t 
 /* ---- Printing. ---- */
 
 /*
- * Returns where the longest run of two or more zero groups begins, the first one if several are equally long. Sets
- * *length.
+ * Returns where the longest run of at least two zero groups begins, and sets *length. If several runs are equally long,
+ * returns the first.
  */
 static int find_zeros(const uint8_t *host, int groups, int *length)
 {

@@ -13,15 +13,15 @@
 /**
  * Splits "host:7000". Copies the host and a NUL into `host`, which has `size` bytes; TR_HOST_MAX + 1 bytes are always
  * enough. The labels of a host have 1 to 63 letters, digits, '-' and '_', with no '-' at either end; a dot may follow
- * the last label. TR_ADDRESS_INVALID: any other text, and a host that ends with a number, which a resolver could take
- * for an IPv4 address: "1.2.3:80", "0x7f.1:80".
+ * the last label. Returns TR_ADDRESS_INVALID for any other text. A host that ends with a number is invalid too, because
+ * a resolver could take it for an IPv4 address: "1.2.3:80", "0x7f.1:80".
  */
 TR_MUST_CHECK tr_status tr__address_split(const char *text, char *host, size_t size,
                                           uint16_t *port);
 
 /**
- * Reads an IPv4 or IPv6 address without brackets, port and scope from exactly `size` bytes: "10.0.0.7",
- * "2001:db8::1". Writes family and host. TR_ADDRESS_INVALID: any other text.
+ * Read an IPv4 or IPv6 address without brackets, port and scope from exactly `size` bytes: "10.0.0.7", "2001:db8::1".
+ * Write the family and the host of `address`. Return TR_ADDRESS_INVALID for any other text.
  */
 TR_MUST_CHECK tr_status tr__address_read_v4(const char *text, size_t size, tr_address *address);
 TR_MUST_CHECK tr_status tr__address_read_v6(const char *text, size_t size, tr_address *address);

@@ -12,7 +12,7 @@ __attribute__((__noreturn__, __cold__)) void tr__assert_failed(const char *file,
                                                                const char *text);
 
 /**
- * Prints a line and aborts: for mistakes of the program, not of the runtime. Any thread, any stack.
+ * Prints a line and aborts. For mistakes of the program, not of the runtime. Any thread, any stack.
  */
 __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
 
@@ -23,8 +23,8 @@ __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
          : (void)0)
 
 /**
- * Checks the condition only where TR_DEBUG is defined, but is compiled in every build. For costly
- * checks.
+ * Checks the condition only if TR_DEBUG is defined. The compiler sees the condition in every build.
+ * For costly checks.
  */
 #ifdef TR_DEBUG
 #define TR_ASSERT_SLOW(condition) TR_ASSERT(condition)
@@ -32,7 +32,9 @@ __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
 #define TR_ASSERT_SLOW(condition) (0 ? (void)!(condition) : (void)0)
 #endif
 
-/** Marks a place that control never reaches. `text` says which mistake led there. */
+/**
+ * Marks a place that is never reached. `text` says which mistake of the runtime would lead there.
+ */
 #define TR_NOT_REACHED(text) tr__assert_failed(__FILE__, __LINE__, __func__, text)
 
 #endif

@@ -9,7 +9,9 @@
 /** The length of the base64 text for `size` bytes, without a NUL. */
 #define BASE64_SIZE(size) (((size) + 2) / 3 * 4)
 
-/** Writes BASE64_SIZE(size) characters and no NUL. Returns the place after them. */
+/**
+ * Writes BASE64_SIZE(size) characters and no NUL. Returns a pointer to the end of these characters.
+ */
 static inline char *base64_write(char *to, const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Days and dates of the Gregorian calendar, also for dates before that calendar was introduced. Pure arithmetic, by the
- * method of Howard Hinnant: years that begin in March, in eras of 400 years.
+ * Days and dates of the Gregorian calendar, also for dates before that calendar was introduced. The functions only
+ * calculate, by the method of Howard Hinnant: a year begins in March, and an era has 400 years.
  *
- * A day is a count from 1970-01-01. A local time counts seconds from the midnight of day 0, as a clock on the wall
- * shows them.
+ * A day is the number of days since 1970-01-01. A local time is the number of seconds since midnight of day 0, as a
+ * clock on the wall shows the time.
  */
 #ifndef BASE_CIVIL_H
 #define BASE_CIVIL_H
@@ -25,7 +25,7 @@ struct civil_date {
     int day;   /* 1 to 31 */
 };
 
-/** Divides and rounds down, also below zero. divisor > 0. */
+/** Divides and rounds down, also if `number` is negative. `divisor` must be above 0. */
 static inline int64_t civil_floor(int64_t number, int64_t divisor)
 {
     int64_t quotient = number / divisor;

@@ -5,11 +5,12 @@
 
 /*
  * The remainder that 4 bits of a 32-bit word leave after 32 steps of the division by the polynomial 0xedb88320. The
- * first index is the place of the 4 bits in the word, the lowest first. The division is linear, so the result of a word
- * is the sum of the results of its parts.
+ * first index is the place of the 4 bits in the word, the lowest bits first; the second index is their value. The
+ * division is linear, so the remainder of a word is the XOR of the remainders of its eight parts.
  *
- * These tables have half a kilobyte and take 4 bytes at a time. The usual tables for that have 4
- * kilobytes, which would displace more of a worker's cache than hashing a name is worth.
+ * These tables have half a kilobyte, and a step takes in 4 bytes. The usual tables for 4 bytes have
+ * 4 kilobytes. They would displace so much of a worker's cache that the faster hashing of names
+ * would not make up for it.
  */
 /* clang-format off */
 static const uint32_t parts[8][16] = {
@@ -32,10 +33,13 @@ static const uint32_t parts[8][16] = {
 };
 /* clang-format on */
 
-/* Adds the next 1 to 4 bytes, which are the lowest of `word`. */
+/* Adds the next `count` bytes, 1 to 4, to the checksum. They are the lowest bytes of `word`. */
 static uint32_t crc32_step(uint32_t crc, uint32_t word, size_t count)
 {
-    /* Fewer bytes need fewer steps of the division. Shifting the bytes up in the word has that effect. */
+    /*
+     * The tables make 32 steps of the division. Fewer than 4 bytes need fewer steps; shifting them
+     * up in the word has this effect.
+     */
     uint32_t bits = (uint32_t)((uint64_t)(crc ^ word) << (32 - 8 * count));
     uint32_t low = parts[0][bits & 15] ^ parts[1][bits >> 4 & 15] ^ parts[2][bits >> 8 & 15] ^
                    parts[3][bits >> 12 & 15];

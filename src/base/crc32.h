@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * CRC-32 as in zlib, gzip and PNG. It decides which node a name belongs to (pool/hash_ring.h).
+ * CRC-32 as in zlib, gzip and PNG. The hash ring uses it to decide to which node a name belongs
+ * (pool/hash_ring.h).
  *
  * It is a checksum, not a cryptographic hash: two texts with the same checksum are easy to make.
  * Hash tables of names use hash_bytes of base/hash.h.
@@ -12,8 +13,9 @@
 #include <stdint.h>
 
 /**
- * Returns the checksum of all bytes so far: those whose checksum is `before` (0 for none) and the
- * `size` bytes after them. So tr__crc32(tr__crc32(0, "ab", 2), "c", 1) is tr__crc32(0, "abc", 3).
+ * Continues a checksum. `before` is the checksum of the bytes so far, 0 if there are none. Returns
+ * the checksum of these bytes and of the `size` bytes that follow them. So tr__crc32(tr__crc32(0,
+ * "ab", 2), "c", 1) is tr__crc32(0, "abc", 3).
  */
 uint32_t tr__crc32(uint32_t before, const void *memory, size_t size);
 

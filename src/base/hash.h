@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** A secret key. An outsider that chooses the hashed bytes must not know the key. */
+/** A secret key. A person who chooses the bytes to be hashed must not know the key. */
 struct hash_key {
     uint64_t low;
     uint64_t high;
@@ -45,8 +45,9 @@ static inline void hash_round(uint64_t *v)
 }
 
 /*
- * Returns up to 8 bytes as a number, the first byte lowest. The loads have constant sizes, because
- * a copy of `count` bytes would call memcpy, which costs as much as the rest of a short key's hash.
+ * Returns up to 8 bytes as a number whose lowest byte is the first. The loads have constant sizes.
+ * A copy of `count` bytes would call memcpy, which takes as long as all other work of hashing a
+ * short text.
  */
 static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
 {
@@ -55,7 +56,8 @@ static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
     if (count == 8) {
         memcpy(&word, bytes, 8);
     } else if (count >= 4) {
-        uint32_t first, last; /* two loads that overlap; bits that are in both are equal */
+        /* two loads that may overlap; a byte that is in both has the same place in the result */
+        uint32_t first, last;
         memcpy(&first, bytes, 4);
         memcpy(&last, bytes + count - 4, 4);
         word = first | (uint64_t)last << (8 * (count - 4));
@@ -70,7 +72,10 @@ static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
     return word;
 }
 
-/** SipHash of Aumasson and Bernstein. `rounds` are made for each word, `rounds_last` at the end. */
+/**
+ * SipHash of Aumasson and Bernstein, with `rounds` rounds for each word and `rounds_last` rounds at
+ * the end.
+ */
 static inline uint64_t hash_sip(int rounds, int rounds_last, struct hash_key key,
                                 const void *memory, size_t size)
 {

@@ -2,8 +2,8 @@
 /**
  * An intrusive list that is linked in both directions. The links form a ring through the head of the list.
  *
- * Links belong to the caller. A link is lent to the list until it is removed. A link that is in no
- * list points to itself, so removing it again does nothing.
+ * Links are in memory of the caller, which lends a link to the list until the link is removed. A
+ * link that is in no list points to itself, so list_remove of such a link does nothing.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -31,14 +31,15 @@ static inline void list_init(struct list *list)
     list->previous = list;
 }
 
-/** Whether a list has no links. For a link: whether it is in no list. */
+/** Whether a list has no links. If the argument is a link: whether the link is in no list. */
 static inline bool list_is_empty(const struct list *list)
 {
     return list->next == list;
 }
 
 /**
- * Inserts a link before another one. The link must be in no list. Before the head means at the end.
+ * Inserts a link, which must be in no list, before another link. If `other` is the head of a list,
+ * the link becomes the last of the list.
  */
 static inline void list_insert_before(struct list *other, struct list *link)
 {
@@ -70,7 +71,7 @@ static inline struct list *list_last(const struct list *list)
     return list_is_empty(list) ? NULL : list->previous;
 }
 
-/** Takes a link out of the list that it is in, if any. */
+/** Removes a link from its list. Does nothing if the link is in no list. */
 static inline void list_remove(struct list *link)
 {
     link->next->previous = link->previous;
@@ -78,7 +79,7 @@ static inline void list_remove(struct list *link)
     list_init(link);
 }
 
-/** Takes the first link out and returns it; NULL if the list is empty. */
+/** Removes the first link of a list and returns it. Returns NULL if the list is empty. */
 static inline struct list *list_pop_first(struct list *list)
 {
     struct list *link = list_first(list);

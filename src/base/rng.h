@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Seeded random numbers: xoshiro256** of Blackman and Vigna, its state filled by splitmix64.
+ * Seeded random numbers: xoshiro256** of Blackman and Vigna. splitmix64 makes the first state from
+ * the seed.
  *
- * The same seed gives the same numbers on every machine. Not for secrets.
+ * The same seed gives the same numbers on every machine. The numbers are not for secrets.
  */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
@@ -49,8 +50,8 @@ static inline uint64_t rng_next(struct rng *rng)
 }
 
 /**
- * Returns a number from 0 up to, not including, `bound`; 0 if `bound` is 0. Every number is equally
- * likely: Lemire's method, with rejection.
+ * Returns a random number from 0 to `bound` - 1, or 0 if `bound` is 0. Every number is equally
+ * likely: the method is Lemire's, with rejection.
  */
 static inline uint64_t rng_below(struct rng *rng, uint64_t bound)
 {

@@ -17,7 +17,9 @@ static uint32_t load_word(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Returns the function of a round plus its constant (4.1.1, 4.2.1). */
+/*
+ * Returns the function f of a round plus the constant K of this round (sections 4.1.1 and 4.2.1).
+ */
 static uint32_t mix(int round, const uint32_t v[5])
 {
     if (round < 20)
@@ -60,7 +62,10 @@ void tr__sha1(const void *bytes, size_t size, unsigned char hash[SHA1_SIZE])
     size_t left = size;
     for (; left >= BLOCK_SIZE; left -= BLOCK_SIZE, at += BLOCK_SIZE)
         add_block(state, at);
-    /* The rest, a bit that is set, zeros, and the size in bits: one block or two. */
+    /*
+     * The tail has the bytes that fill no whole block, one bit that is set, zeros, and the size in
+     * bits. It is one block or two.
+     */
     unsigned char tail[2 * BLOCK_SIZE] = {0};
     size_t tail_size = left + 9 <= BLOCK_SIZE ? BLOCK_SIZE : 2 * BLOCK_SIZE;
     if (left > 0)

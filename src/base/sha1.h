@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * SHA-1 (FIPS 180-4). It is not safe for signatures any more. It is here because the handshake of WebSocket needs it,
- * where it protects nothing.
+ * SHA-1 (FIPS 180-4). SHA-1 is not safe for signatures any more. The handshake of WebSocket needs it, where no security
+ * depends on it.
  */
 #ifndef BASE_SHA1_H
 #define BASE_SHA1_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Structs that cross the border of the library together with their size, as the caller was compiled
- * with it. Later versions add members at the ends of these structs. Callers do not see the size:
- * the function in the public header is inline and passes sizeof to a function named ..._sized.
+ * Structs that cross the border of the library together with their size, which is the size in the
+ * header that the caller was compiled with. Later versions of the library add members at the ends
+ * of these structs. Callers do not write the size: the function in the public header is inline, and
+ * passes sizeof to a function named ..._sized.
  */
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H
@@ -12,11 +13,11 @@
 #include <string.h>
 
 /**
- * Copies the caller's options. Their first member is a size_t `size`, which becomes the library's size in the copy.
+ * Copies the caller's options. The first member of the struct is a size_t `size`; in the copy it is the library's size.
  * Members that the caller does not know become zero.
  *
- * Returns false if the options have members that the library does not know and that are not zero,
- * or a `size` that is neither 0 nor `from_size`.
+ * Returns false if a member that the library does not know is not zero, or if `size` is neither 0
+ * nor `from_size`.
  */
 static inline bool sized_read(void *to, size_t to_size, const void *from, size_t from_size)
 {
@@ -37,8 +38,8 @@ static inline bool sized_read(void *to, size_t to_size, const void *from, size_t
 }
 
 /**
- * Copies a struct of the library to the caller: the members that both know. Members that only the caller knows become
- * zero.
+ * Copies a struct of the library to the caller, except members that the caller does not know. Members that only the
+ * caller knows become zero.
  */
 static inline void sized_write(void *to, size_t to_size, const void *from, size_t from_size)
 {

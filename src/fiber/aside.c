@@ -48,8 +48,8 @@ void tr__aside_deinit(struct aside *aside)
 }
 
 /*
- * Runs one call on the large stack, then switches back to its caller. Each call begins at the top of the stack, so no
- * earlier frame is ever continued.
+ * Runs one call on the large stack, then switches back to the caller. Each call begins at the top of the large stack,
+ * so the frames of an earlier call are never used again.
  */
 static void aside_main(void *context)
 {

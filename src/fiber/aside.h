@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A large stack in addition to the stacks of fibers, for calls into code that needs more stack than a handler has.
+ * A large stack beside the stacks of fibers, for calls of functions that need more stack than a handler has.
  *
  * Handlers run on stacks of TR_STACK_SIZE, of which a system may have a hundred thousand. A third-party library may
  * need more, so it is called on the one large stack of the worker. Such a call neither waits nor ends the turn, so one
@@ -25,9 +25,12 @@ struct aside {
     void *context;
 };
 
-/** Makes the stack if there is none. An aside that is all zero has no stack yet. TR_NO_MEMORY. */
+/**
+ * Makes the large stack if there is none yet; an aside that is all zero has none. Returns TR_OK or
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__aside_init(struct aside *aside, struct fiber_pool *pool);
-/** Frees the stack. Also for an aside that is all zero. */
+/** Frees the large stack, if there is one. */
 void tr__aside_deinit(struct aside *aside);
 
 /** Calls a function on the large stack. The function must not switch fibers. Call only on a fiber of the host. */

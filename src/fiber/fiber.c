@@ -10,12 +10,18 @@ TR_NO_RETURN static void fiber_entry(void *data)
     struct fiber *fiber = host->current;
     side_arrive(host, &fiber->side);
     fiber->main(fiber->main_context);
-    /* fiber->main may have switched away and back; it still returns on the stack of this fiber. */
+    /*
+     * fiber->main may have switched to other fibers and back, but it returns on the stack of this
+     * fiber.
+     */
     TR_ASSERT(host->current == fiber);
     tr__fiber_end(host, NULL);
 }
 
-/* The function that switch_prepare enters. boost.context passes it a transfer in place of the data. */
+/*
+ * The function in which a new stack begins: the `entry` of switch_prepare. boost.context passes a
+ * transfer to it instead of the data.
+ */
 #ifdef SWITCH_IS_BOOST
 #define FIBER_ENTRY fiber_entry_boost
 TR_NO_RETURN static void fiber_entry_boost(struct switch_transfer transfer)
@@ -55,7 +61,7 @@ void tr__fiber_discard(struct fiber *fiber)
 {
     if (!fiber)
         return;
-    TR_ASSERT(fiber->side.context); /* the fiber must not run */
+    TR_ASSERT(fiber->side.context); /* the fiber must not be running */
     tr__fiber_pool_give(fiber->pool, fiber);
 }
 

@@ -3,12 +3,12 @@
  * Fibers: flows of control with their own stacks, which run one at a time on a host.
  *
  * A host is the ordinary stack of a worker's thread. The host resumes a fiber, on which the
- * worker's loop runs. It gets control back when that fiber, or a fiber that has taken its place,
- * yields or ends. Until then the running fiber may
- * - replace itself: control continues on a fresh stack, and the old stack returns to the pool with
- *   its frames. So a verb ends a turn from any depth, and nothing is unwound;
- * - switch to another fiber and be switched back to later: so a turn waits for a reply while the
- *   loop continues elsewhere;
+ * worker's loop runs. The host gets control back when that fiber, or a fiber that has taken its
+ * place, yields or ends. Until then the running fiber may
+ * - replace itself: control continues on a fresh stack, and the old stack returns to the pool
+ *   together with its frames. This is how a verb ends a turn from any depth; nothing is unwound;
+ * - switch to another fiber, which switches back later. This is how a turn waits for a reply while
+ *   the loop continues on another fiber;
  * - pass control to another fiber and end.
  *
  *     struct fiber *loop;
@@ -16,10 +16,11 @@
  *     while (loop)
  *         loop = tr__fiber_resume(&host, loop);
  *
- * A host, its pool and its fibers are used by one thread at a time; the thread may change between
- * two resumes. Compilers may keep the address of errno and of thread-local variables across a
- * switch. So a fiber that was left in the middle of a function must continue on the same thread.
- * Yielding between two turns and resuming on another thread is safe in code that uses neither.
+ * Only one thread at a time uses a host, its pool and its fibers; it may be another thread after
+ * each resume. Compilers may keep the address of errno and of thread-local variables across a
+ * switch. So a fiber that was left in the middle of a function must continue on the same thread. A
+ * loop that uses neither errno nor thread-local variables may yield between two turns and be
+ * resumed on another thread.
  */
 #ifndef FIBER_FIBER_H
 #define FIBER_FIBER_H
@@ -27,31 +28,33 @@
 #include "fiber/pool.h"
 
 struct fiber_host {
-    struct fiber *current; /* the fiber that runs; NULL while the thread's own stack does */
-    struct fiber *yielded; /* the fiber that yielded and so ended the last resume */
-    /* a fiber that has ended; the side that runs next returns it to its pool */
+    struct fiber *current; /* the fiber that runs; NULL while code runs on the thread's own stack */
+    struct fiber *yielded; /* the fiber whose yield has ended the last resume */
+    /*
+     * a fiber that has ended; the code that runs after the switch gives its stack back to the pool
+     */
     struct fiber *ended;
-    /* the side that was left and must be checked by the side that runs next; NULL: none */
+    /* the side that was left, if the code that runs after the switch must check it; else NULL */
     struct fiber_side *leaver;
-    struct fiber_side side; /* the thread's own stack, while a fiber runs */
+    struct fiber_side side; /* where the thread's own stack continues; valid while a fiber runs */
 };
 
 void tr__fiber_host_init(struct fiber_host *host);
 
 /**
- * Makes a fiber that will call main(context) at its first run. The fiber ends when main returns. The fiber counts as
- * lent by the pool until it ends, is replaced, or is discarded. TR_NO_MEMORY.
+ * Makes a fiber that will call main(context) at its first run. The fiber ends when main returns. The stack of the fiber
+ * counts as lent by the pool until the fiber ends, is replaced, or is discarded. Returns TR_OK or TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__fiber_new(struct fiber_pool *pool, void (*main)(void *context),
                                       void *context, struct fiber **fiber);
 
 /**
- * Sets the function that the next run of a fiber calls, at the top of its stack. The fiber must not run, and its frames
- * are dropped.
+ * Makes the next run of a fiber begin with main(context) at the top of its stack. Drops the frames of the fiber, which
+ * must not be running.
  */
 void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context);
 
-/** Drops a fiber that does not run, with its frames. NULL does nothing. */
+/** Drops a fiber that is not running, with its frames. NULL does nothing. */
 void tr__fiber_discard(struct fiber *fiber);
 
 /**
@@ -61,8 +64,9 @@ void tr__fiber_discard(struct fiber *fiber);
 void tr__fiber_wipe(struct fiber *fiber);
 
 /**
- * Runs a fiber until control returns to the host. Returns the fiber that yielded, to be resumed
- * next time, or NULL if one ended. Must not be called on a fiber of the same host.
+ * Runs a fiber until control returns to the host. Returns the fiber that has yielded, which is to
+ * be resumed next time, or NULL if the fiber has ended. Must not be called on a fiber of the same
+ * host.
  */
 TR_MUST_CHECK struct fiber *tr__fiber_resume(struct fiber_host *host, struct fiber *fiber);
 

@@ -2,12 +2,13 @@
 /**
  * Switching from one stack to another.
  *
- * Every switch is one call of side_leave by the leaver and one call of side_arrive by the arriver: at its first run in
- * fiber_entry, otherwise after its own jump. A stack that was left forever is in use until the jump is done, so the
- * arriver gives it back to the pool.
+ * The leaver is the side that a switch leaves, and the arriver is the side on which it continues. In every switch the
+ * leaver calls side_leave once, and the arriver calls side_arrive once. The arriver does so in fiber_entry at its first
+ * run, and later behind the jump with which it was left. The stack of a fiber that has ended is in use until the jump
+ * is done, so the arriver gives it back to the pool.
  *
- * All of it is inline, because a processor mispredicts the return of each function that was called
- * on another stack. So a switch should have few callers above it.
+ * All functions here are inline: after a switch, the processor mispredicts each return to a
+ * function that was called on the other stack. So there should be few calls around a switch.
  */
 #ifndef FIBER_JUMP_H
 #define FIBER_JUMP_H
@@ -45,7 +46,8 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
 {
 #ifdef FIBER_ASAN
     /*
-     * Only the sanitizer knows the bounds of a thread's own stack; those of a fiber are known here.
+     * This call also writes the bounds of the stack that was left. For a thread's own stack only
+     * the sanitizer knows these bounds.
      */
     __sanitizer_finish_switch_fiber(arriver->fake_stack, &leaver->low, &leaver->size);
 #endif
@@ -74,7 +76,10 @@ FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arrive
         return;
     host->leaver = NULL;
     sanitizer_arrive(leaver, arriver);
-    /* The canary is checked after the switch, when nothing runs on that stack, because the report needs a stack too. */
+    /*
+     * Check the canary after the switch, when nothing runs on the stack that was left, because the
+     * report needs stack, too.
+     */
     if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
         tr__fiber_overflow((struct fiber *)(void *)leaver);
     struct fiber *ended = host->ended;
@@ -92,13 +97,16 @@ FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
         host->leaver = leaver;
     sanitizer_leave(leaver, next, is_last);
     /*
-     * Use the host that the jump returns in a register, because the value from before the jump is on the stack.
+     * Use the value of `host` that the jump returns in a register; the value from before the jump would have to be read
+     * from the stack.
      */
     host = switch_jump(&leaver->context, next->context, host);
     side_arrive(host, leaver);
 }
 
-/** Leaves this fiber and runs another. Returns when this fiber runs again. On a fiber only. */
+/**
+ * Leaves this fiber and runs another fiber. Returns when this fiber runs again. On a fiber only.
+ */
 FIBER_INLINE void fiber_switch(struct fiber_host *host, struct fiber *next)
 {
     struct fiber *fiber = host->current;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The pool of stacks: slabs, the free list, canaries, and notices to sanitizers and valgrind. */
+/**
+ * The pool of stacks: slabs, the free list, canaries, and what sanitizers and valgrind must know
+ * about stacks.
+ */
 #include "fiber/pool.h"
 
 #include <stdio.h>
@@ -20,7 +23,10 @@
 #endif
 #endif
 
-/* How often one shadow of ThreadSanitizer is reused, because making one takes a millisecond. */
+/*
+ * How many runs of a stack share one shadow, which is ThreadSanitizer's record of a stack. Making a
+ * shadow takes a millisecond.
+ */
 enum { SHADOW_USES = 256 };
 
 struct fiber_slab {
@@ -59,7 +65,10 @@ static void stack_poison(struct fiber *fiber)
 #endif
 }
 
-/* Unpoisons a stack, because dropped frames have not removed their red zones. */
+/*
+ * Unpoisons a stack: dropped frames have not removed the red zones that AddressSanitizer put around
+ * their variables.
+ */
 static void stack_unpoison(struct fiber *fiber)
 {
 #ifdef FIBER_ASAN
@@ -190,7 +199,8 @@ struct fiber *tr__fiber_pool_take(struct fiber_pool *pool)
 {
     if (pool->free_count < 2 && !pool_grow(pool))
         return NULL;
-    if (pool->free_count < 2) /* rule 1: because of stacks_max only the spare is left */
+    /* rule 1: only the spare is left, and stacks_max allows no more stacks */
+    if (pool->free_count < 2)
         return NULL;
     struct fiber *fiber = free_pop(pool);
     TR_ASSERT(pool->free_count >= 1);
@@ -215,8 +225,8 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
         tr__fiber_overflow(fiber);
 #ifdef FIBER_TSAN
     /*
-     * Replace the shadow from time to time: it keeps the dropped frames as open ones, and has space
-     * for some thousands.
+     * Replace the shadow from time to time: for the shadow, dropped frames are still open, and it
+     * has space for only some thousands of open frames.
      */
     if (++fiber->uses % SHADOW_USES == 0) {
         __tsan_destroy_fiber(fiber->side.shadow);
@@ -241,7 +251,7 @@ static bool slab_is_free(const struct fiber_slab *slab)
     return true;
 }
 
-/* Marks slabs that can be freed, and counts them. */
+/* Marks slabs that can be freed. Returns how many it has marked. */
 static size_t slabs_doom(struct fiber_pool *pool)
 {
     size_t left = pool->free_count;
@@ -284,7 +294,10 @@ static void slabs_free_doomed(struct fiber_pool *pool)
     }
 }
 
-/* Cleans free stacks, except those that were given back last, which stay warm. */
+/*
+ * Gives the memory of free stacks back to the system, except of the stacks that were given back to
+ * the pool last, whose pages stay warm.
+ */
 static size_t stacks_clean(struct fiber_pool *pool)
 {
     size_t kept = 0;

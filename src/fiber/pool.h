@@ -2,14 +2,14 @@
 /**
  * A pool of stacks for the fibers of one worker.
  *
- * Stacks come in slabs. Each stack has a guard below it if available (os/memory.h), and a canary in its lowest words.
- * The canary is checked when the stack is given back; for a stack without a guard, also each time it is left. A dead
- * canary ends the process with a report. Rules:
+ * Stacks come in slabs. Each stack has a guard below it, if the platform has guards (os/memory.h), and a canary in its
+ * lowest words. The pool checks the canary when the stack is given back. If the stack has no guard, each switch away
+ * from it checks the canary too. A dead canary ends the process with a report. Rules:
  *
- * 1. After every call at least one stack is free: the spare. A stack is lent only if another one remains, except to a
- *    fiber that gives its own stack back at once (tr__fiber_replace).
+ * 1. After every call at least one stack is free: the spare. The pool lends a stack only if another stack remains free.
+ *    The exception is tr__fiber_replace, which gives the stack of the replaced fiber back at once.
  * 2. The stack given back last is lent first, because its pages are warm.
- * 3. Memory is given back by tr__fiber_pool_trim, and with the pool.
+ * 3. Only tr__fiber_pool_trim and tr__fiber_pool_deinit give memory back to the system.
  *
  * One thread at a time; no locks.
  */
@@ -42,17 +42,20 @@
 #define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE * FIBER_STACK_FACTOR)
 
 /**
- * Stacks per slab: 5 MiB of addresses with their guards, of which only touched pages use memory.
+ * How many stacks a slab has. With their guards they take 5 MiB of addresses; only pages that were
+ * touched use memory.
  */
 #define FIBER_SLAB_STACKS 16
 
-/** Free stacks that a trim leaves unchanged, unless the pool's owner sets another number. */
+/** How many free stacks a trim leaves as they are, unless the pool's owner sets another number. */
 #define FIBER_RESERVE (2 * FIBER_SLAB_STACKS)
 
-/** Most slabs, or single stacks, that one trim gives back. That takes some milliseconds. */
+/**
+ * How many slabs, or single stacks, one trim gives back at most. This many take some milliseconds.
+ */
 #define FIBER_TRIM_STEP 256
 
-/** One end of a switch: what is needed to continue on a stack. */
+/** One of the two sides of a switch: what is needed to continue on a stack. */
 struct fiber_side {
     void *context;   /* where to continue; valid while no code runs on this side */
     const void *low; /* lowest address of the usable stack */
@@ -71,11 +74,11 @@ struct fiber {
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
-    /* For trapping faults: the user code that runs on this fiber now, and an address in the frame of its caller. */
+    /* The user code that runs on this fiber now, and an address in the frame of its caller. For trapping faults. */
     void *user;
     const void *user_base;
     uint32_t uses;   /* how often the fiber was used; counted only for ThreadSanitizer */
-    bool is_doomed;  /* during a trim: its slab will be freed */
+    bool is_doomed;  /* during a trim: the slab of this fiber is to be freed */
     bool is_touched; /* the fiber was lent since its memory was last given back */
 };
 
@@ -84,14 +87,18 @@ struct fiber_pool {
     struct fiber_slab *slabs;
     struct fiber *free;
     size_t free_count;
-    size_t stacks_count; /* stacks made so far */
-    size_t stacks_max;   /* 0 for no limit */
+    size_t stacks_count; /* number of stacks made so far */
+    size_t stacks_max;   /* most stacks of the pool; 0: no limit */
     size_t stack_size;   /* usable bytes of each stack */
-    size_t reserve;      /* free stacks that a trim leaves unchanged: FIBER_RESERVE, at least 1 */
-    const void *owner;   /* for `describe` */
     /*
-     * Writes a text that says what ran on a stack that was just left, for the report; NULL:
-     * unknown.
+     * how many free stacks a trim leaves as they are: FIBER_RESERVE, or another number of at least
+     * 1
+     */
+    size_t reserve;
+    const void *owner; /* for `describe` */
+    /*
+     * Writes a text for the report of an overflow: what ran on the stack that was just left. NULL:
+     * the report does not say it.
      */
     void (*describe)(const struct fiber_pool *pool, char *text, size_t size);
 };
@@ -107,8 +114,9 @@ TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_pl
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
- * Gives back memory of free stacks, beyond the reserve: slabs that are wholly free, and
- * touched pages of other free stacks. Returns true if more may be left.
+ * Gives memory of free stacks back to the system, except for `reserve` stacks: slabs of which all
+ * stacks are free, and touched pages of other free stacks. Returns true if a further call may find
+ * more.
  */
 bool tr__fiber_pool_trim(struct fiber_pool *pool);
 
@@ -118,12 +126,12 @@ static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
     return pool->stacks_count - pool->free_count;
 }
 
-/** Makes sure that there is a free stack. TR_NO_MEMORY. */
+/** Makes sure that the pool can lend a stack. Returns TR_OK or TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__fiber_pool_ensure(struct fiber_pool *pool);
 
 /*
- * Take a stack, for fiber.c and actor/turn/stack.c only. tr__fiber_pool_take returns NULL if no stack is available
- * (rule 1). take_spare never fails.
+ * Take a stack from the pool, or give it back. For fiber.c and actor/turn/stack.c only. tr__fiber_pool_take returns
+ * NULL if no stack is available (rule 1). tr__fiber_pool_take_spare never fails.
  */
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool);
 struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool);
@@ -131,8 +139,8 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);
 
 /*
  * The lowest words of a stack are its canary, which no frame may reach. They are zero, as the
- * kernel made them. Another value would have to be written, which costs each stack a page of
- * memory; reading untouched pages costs none.
+ * kernel made them, because any other value would have to be written: this would cost each stack a
+ * page of memory. Reading a page that was never touched costs no memory.
  */
 enum { FIBER_CANARY_WORDS = 8 };
 

@@ -3,16 +3,16 @@
  * Switches from one stack to another: the few instructions that C cannot express. Used in src/fiber
  * only.
  *
- * On x86-64 and arm64 they are here, inline, so that the compiler saves only registers in use, and so that
- * there is no return that the processor cannot predict. On other processors, and with FIBER_BOOST
- * defined, they are the two assembly functions of boost.context, with C prototypes from this file
- * (the library has C linkage but only C++ headers).
+ * For x86-64 and arm64 these instructions are inline in this file. So the compiler saves only registers in use, and
+ * there is no return that the processor cannot predict. For other processors, and if FIBER_BOOST is defined, two
+ * assembly functions of boost.context do the switch. This file has their C prototypes, because boost.context has only
+ * C++ headers.
  *
- * Code that is compiled with -fcf-protection or -mbranch-protection may be jumped to only where it says so: the place
- * where a stack continues does. Shadow stacks of the processor are not switched; where they are on, switch_is_possible
- * is false.
+ * In code that is compiled with -fcf-protection or -mbranch-protection, only marked places may be the target of a jump.
+ * So the place where a stack continues is marked. A switch does not switch the shadow stack of the processor. If a
+ * thread has a shadow stack, switch_is_possible returns false.
  *
- * A context is a stack that was left, or was never entered. Jumping to it uses it up.
+ * A context is a stack that was left or was never entered. A jump to a context makes it invalid.
  */
 #ifndef FIBER_SWITCH_H
 #define FIBER_SWITCH_H
@@ -44,10 +44,10 @@
  * Leaves this stack, stores its context in *from, and jumps to the stack of the context `to`. Returns when another
  * stack jumps back, and returns the `data` of that jump. A stack that is entered for the first time gets `data` too.
  *
- * rbx and rbp are saved by hand, because compilers may reserve them. The red zone below the stack
- * is skipped. The control words of the floating point units are not saved: they belong to the
- * thread, and a fiber must not rely on them across a wait. Reading them would take as long as all
- * the rest.
+ * rbx and rbp are saved by hand, because compilers may reserve them. The first instruction skips
+ * the red zone below the stack. The control words of the floating point units are not saved: they
+ * belong to the thread, and a fiber must not rely on them across a wait. Reading them would take as
+ * long as all other work of a switch.
  */
 SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 {
@@ -107,18 +107,21 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
     return words - 2;
 }
 
-/** Whether this thread may switch stacks: the processor keeps no shadow stack for it. */
+/**
+ * Whether this thread may switch stacks. It may not if the processor keeps a shadow stack for it.
+ */
 SWITCH_INLINE bool switch_is_possible(void)
 {
     uint64_t shadow = 0;
     __asm__ __volatile__("rdsspq %0"
-                         : "+r"(shadow)); /* does nothing on a processor without shadow stacks */
+                         /* this instruction does nothing on a processor without shadow stacks */
+                         : "+r"(shadow));
     return shadow == 0;
 }
 
 #elif defined(__aarch64__) && defined(__LP64__) && !defined(FIBER_BOOST)
 
-/* What a stack that was left has at its top: two pairs of registers. */
+/* The registers at the top of a stack that was left, two pairs. */
 enum { SWITCH_SAVED_FP, SWITCH_SAVED_LR, SWITCH_SAVED_X19, SWITCH_SAVED_PC, SWITCH_SAVED_WORDS };
 
 #ifdef __ARM_FEATURE_SVE
@@ -129,7 +132,10 @@ enum { SWITCH_SAVED_FP, SWITCH_SAVED_LR, SWITCH_SAVED_X19, SWITCH_SAVED_PC, SWIT
 #define SWITCH_SVE
 #endif
 
-/* All registers that a call may change, and those that it keeps, which the compiler saves where it uses them. */
+/*
+ * All registers, those that a call preserves included. So the compiler saves the registers that it
+ * uses at this place.
+ */
 #define SWITCH_CLOBBERED                                                                           \
     "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",     \
         "x17", "x18", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "v0", "v1",   \
@@ -138,9 +144,10 @@ enum { SWITCH_SAVED_FP, SWITCH_SAVED_LR, SWITCH_SAVED_X19, SWITCH_SAVED_PC, SWIT
         "v29", "v30", "v31" SWITCH_SVE
 
 /**
- * As on x86-64. x29, x30 and x19 are saved by hand, because compilers may reserve the first and the last, as the
- * pointer to a frame and to variables. `br x16` may land at a place for calls too, which the first function of a stack is.
- * That function has no caller: what it finds in x29 and x30 is 0.
+ * As switch_jump on x86-64. x29, x30 and x19 are saved by hand, because compilers may reserve x29 as the pointer to the
+ * frame and x19 as the pointer to variables. `br x16` may jump to a place that is marked for jumps, and also to one
+ * that is marked for calls, such as the first function of a stack. That function has no caller, so it finds 0 in x29
+ * and x30.
  */
 SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 {
@@ -176,7 +183,7 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
     return words;
 }
 
-/** As on x86-64. Linux gives shadow stacks (GCS) only to programs that ask for them. */
+/** Always true. Linux gives shadow stacks (GCS) only to programs that ask for them. */
 SWITCH_INLINE bool switch_is_possible(void)
 {
     return true;
@@ -186,7 +193,8 @@ SWITCH_INLINE bool switch_is_possible(void)
 #define SWITCH_IS_BOOST 1
 
 /**
- * What boost.context gives to the side that arrives: the context of the side that left, and the data that it passed.
+ * What boost.context gives to the side that arrives: the context of the side that left, and the data that this side
+ * passed.
  */
 struct switch_transfer {
     void *context;
@@ -196,7 +204,7 @@ struct switch_transfer {
 struct switch_transfer jump_fcontext(void *context, void *data);
 void *make_fcontext(void *top, size_t size, void (*entry)(struct switch_transfer transfer));
 
-/** What one side of a jump passes to the other. */
+/** What the side that leaves passes to the side that arrives. */
 struct switch_parcel {
     void **from;
     void *data;
