@@ -25,7 +25,10 @@ struct opening {
  * answered. Waits.
  */
 bool tr__opening_ask(struct visit *visit, struct opening *opening, const char *last);
-/** Notifies the actor that a connection, which it has accepted before, has ended with this code. */
+/**
+ * Notifies the actor of a visit that a connection which the actor has accepted has ended with this
+ * code.
+ */
 void tr__opening_undo(const struct visit *visit, const struct opening *opening, int code);
 
 #endif

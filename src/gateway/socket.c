@@ -68,7 +68,7 @@ static void send_text(struct channel *channel, tr_buffer *text)
     if (is_slow)
         close_with(channel, WS_CODE_TRY_LATER, "too slow");
     else if (tr__ws_append_text(channel, text) != TR_OK)
-        /* the output may have only a part of the frame, so nothing can follow it */
+        /* the output may end in the middle of a frame, so nothing can follow */
         tr__channel_reset(channel);
 }
 
@@ -163,7 +163,7 @@ static void on_outcome(struct ordered_ask *ask, tr_status status, const void *re
     char *text = few;
     size_t size = tr_json_write(request->type->reply, reply, few, sizeof few, &error);
     if (size >= sizeof few) {
-        /* this must not crash for lack of memory, because another turn than the request's runs it */
+        /* must not crash if memory is missing, because the turn that runs this code is not the one of the request */
         text = tr_try_scratch(request->self, size + 1);
         size = text ? tr_json_write(request->type->reply, reply, text, size + 1, &error) : 0;
     }

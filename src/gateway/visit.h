@@ -25,7 +25,7 @@ struct visit {
     tr_ref guard;              /* the guard; TR_NOBODY: there is none */
     const char *authorization; /* the credentials with which the guard was asked; NULL: none */
     const char *cookie;
-    /* the guard said that it need not be asked about each message of the connection */
+    /* the guard has said that it need not be asked about each message of the connection */
     bool is_for_connection;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The access log: one line for each request, written when its turn has ended. Before that the
- * status of the answer is not certain, because a turn may end by a failure, or in the middle of a
- * verb. Owner only.
+ * The access log: one line for each request, written when the turn of the request has ended. Before
+ * that the status of the answer is not certain, because a turn may end by a failure, or in the
+ * middle of a verb. Owner only.
  *
  *     127.0.0.1:51234 POST /upload 413 61 102 us
  */

@@ -329,7 +329,7 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
     }
     if (!http_value_is_clean(value, (size_t)(end - value)))
         return head_refuse(head, 400, "the value of a field has a control character");
-    *end = '\0'; /* this ends the value; if no space follows the value, it overwrites the CR */
+    *end = '\0'; /* this ends the value; if no space follows the value, the NUL overwrites the CR */
     head->fields[head->field_count++] = (struct tr_http_field){line, value};
     return take_field(&head->fields[head->field_count - 1], is_odd, head);
 }

@@ -48,11 +48,14 @@ static inline bool http_value_is_clean(const char *text, size_t size)
  */
 int tr__http_check_line(char *line, size_t size, struct http_head *head);
 /**
- * Checks a field, given without its line end, and adds it to the head. Returns 0, or the status of
- * a refusal. Changes `line`.
+ * Checks a field, given without its line end, and adds it to the head. Changes `line`. Returns 0,
+ * or the status with which the request is refused.
  */
 int tr__http_check_field(char *line, size_t size, struct http_head *head);
-/** Checks that the fields agree with each other. Returns 0, or the status of a refusal. */
+/**
+ * Checks that the fields of a head agree with each other. Returns 0, or the status with which the
+ * request is refused.
+ */
 int tr__http_check_whole(struct http_head *head);
 
 #endif

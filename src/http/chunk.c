@@ -6,7 +6,7 @@
 #include "http/check.h"
 
 enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILERS };
-enum { DIGITS_MAX = 15 /* the most digits of a size, so that it cannot overflow */ };
+enum { DIGITS_MAX = 15 /* the most digits of a size: the value of more digits could overflow */ };
 
 static size_t fail(struct http_chunk *chunk)
 {
@@ -49,7 +49,7 @@ static size_t skip_token(const unsigned char *data, size_t at, size_t size)
     return at;
 }
 
-/* Skips a quoted text. Returns the position behind it, or 0 if it does not end. */
+/* Skips a text in quotes. Returns the place behind it, or 0 if the closing quote is missing. */
 static size_t skip_quoted(const unsigned char *data, size_t at, size_t size)
 {
     for (at++; at < size; at++) {

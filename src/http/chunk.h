@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Chunked bodies, RFC 9112, 7.1: a decoder that takes bytes as they come and needs no memory of its
- * own.
+ * Decodes chunked bodies: RFC 9112, 7.1. The decoder takes bytes as they come, and needs no memory
+ * but its struct.
  *
  *     struct http_chunk chunk = {0};
  *     do {

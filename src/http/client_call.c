@@ -164,10 +164,7 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/*
- * Fills in which connection is needed to send the request to its URL. Returns false if out of
- * memory.
- */
+/* Fills in `wish`: which kind of connection the request needs. Returns false if out of memory. */
 static bool make_wish(struct http_job *job, struct http_wish *wish)
 {
     const struct tr_http_call_ *call = job->call;
@@ -393,8 +390,8 @@ static tr_status redirect(struct http_job *job)
         job->has_body = false;
     }
     /*
-     * After one redirect to another host, secrets are never sent again, also not to the first host:
-     * the other host may have chosen the URL there to steal them.
+     * After one redirect to another host, no secrets are sent any more, even to the first host: the
+     * other host may have chosen the URL there to steal them.
      */
     job->is_elsewhere |= !tr__http_url_is_same_origin(&job->url, &job->next);
     job->url = job->next;

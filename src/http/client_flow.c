@@ -196,16 +196,16 @@ static tr_status put_back(struct http_flow *flow, size_t size, bool needs_more)
     return TR_OK;
 }
 
-/* Whether a head is that of an interim answer, 1xx. */
+/* Whether a head belongs to an interim answer (1xx). */
 static bool is_interim(tr_bytes head)
 {
     return head.size > 12 && ((const char *)head.data)[9] == '1';
 }
 
 /*
- * Reads one head, which may be that of an interim answer (1xx). Waits at most `within_ns` for its
- * first byte. `is_expected`: the caller waits for 100 Continue and wants only an interim head. If
- * the final head comes instead, leaves it in the input and returns TR_CLOSED.
+ * Reads one head, of an interim answer (1xx) or of the final one. Waits at most `within_ns` for the
+ * first byte of the head. `is_expected`: the caller waits for 100 Continue and wants only an
+ * interim head. If the final head comes instead, leaves it in the input and returns TR_CLOSED.
  */
 static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_expected,
                            struct http_answer_head *answer)

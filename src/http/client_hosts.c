@@ -169,7 +169,7 @@ static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time
     tr__waits_remove(&host->line, &wait);
     host->waiting--;
     if (status != TR_OK)
-        /* this turn gives up, but it may be the one that was woken: wake the next turn */
+        /* this turn gives up; a wake may have been meant for it, so wake the next turn */
         tr__waits_wake_one(&host->line);
     return status;
 }
@@ -279,7 +279,7 @@ void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct ht
     host_look(self, hosts, host);
 }
 
-/* Removes a connection from the list of idle or shared ones of its host, and ends it. */
+/* Removes a connection from the list `idle` or `shared` of its host, and ends the connection. */
 static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at)
 {
     struct http_conn *conn = *at;

@@ -229,7 +229,7 @@ const char *tr_http_answer_header(const struct tr_http_answer *answer, const cha
     return NULL;
 }
 
-/* A message that was decoded, and its type. */
+/* A message that was decoded, and the type of the message. */
 struct read_message {
     const tr_type *type;
     void *block;

@@ -10,8 +10,8 @@
 #include "http/worker.h"
 
 /*
- * Types of bodies that become smaller when they are compressed. Others are "text/..." and types
- * that end with "+json" or "+xml".
+ * Types of bodies that are worth compressing. Types that begin with "text/", or end with "+json" or
+ * "+xml", are so, too.
  */
 static const char *const types[] = {"application/json",
                                     "application/javascript",

@@ -22,7 +22,7 @@ struct cookies {
 
 struct cookie_pair {
     tr_bytes name;
-    tr_bytes value; /* value of the cookie; if it was in quotes, without the quotes */
+    tr_bytes value; /* the value, without the quotes around it if there were any */
 };
 
 /** Begins to read the value of a Cookie header. */

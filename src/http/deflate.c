@@ -17,7 +17,7 @@
  */
 #define INFLATE_STEP ((size_t)4096)
 
-/* An empty block, as zlib writes it at the end of each message. RFC 7692 removes it. */
+/* The end of a message as zlib writes it: an empty block. RFC 7692 leaves these bytes out. */
 static const unsigned char empty_block[] = {0x00, 0x00, 0xff, 0xff};
 
 struct deflate {
@@ -132,8 +132,8 @@ static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, in
         int mode = input.size == 0 ? flush : Z_NO_FLUSH;
         do {
             /*
-             * This is space for all output that zlib can make of this input, and 16 bytes for the
-             * block at its end.
+             * space for all output that zlib can make of this input, and 16 bytes for the block at
+             * the end of the output
              */
             size_t space = deflateBound(stream, stream->avail_in) + 16;
             if (!make_space(stream, out, space))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Deflate for messages of WebSocket (RFC 7692) and gzip for answers of HTTP (RFC 1952), on zlib. A
- * build without zlib has deflate_none.c instead, whose functions return TR_NOT_SUPPORTED.
+ * Deflates messages of WebSocket (RFC 7692), and compresses answers of HTTP by gzip (RFC 1952), with zlib. A build
+ * without zlib has deflate_none.c instead. The functions in that file return TR_NOT_SUPPORTED.
  *
  *     struct deflate *state = tr__deflate_new(&source);
  *     tr__deflate_message(state, 15, bytes, &out);           each message is independent, so one object

@@ -19,8 +19,8 @@
 #include "base/assert.h"
 
 /**
- * Says which kind of record channel->session of a connection of HTTP/1.1 points to. It is the first
- * member of both kinds.
+ * Says which kind of record channel->session of a connection of HTTP/1.1 points to. A member with
+ * this value is the first member of both kinds of records.
  */
 enum http_kept { HTTP_KEPT_SOCKET, HTTP_KEPT_EVENTS };
 
@@ -40,7 +40,7 @@ struct http_events {
 
 /** Returns a token for the stream of events that will answer this request. */
 uint64_t tr__http_events_token(const struct http_request *request);
-/** Finds a stream of events of this turn's actor by its token; NULL: it has ended. */
+/** Finds a stream of events of this turn's actor by its token; NULL: that stream has ended. */
 struct http_events *tr__http_events_find(const struct tr_self *self, uint64_t token);
 
 /**

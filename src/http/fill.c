@@ -36,7 +36,7 @@ void tr__http_fill_raw(struct http_request *request)
     struct tr_http_request *raw = tr_scratch(request->self, sizeof *raw);
     char *host = head->host;
     if (host[head->host_size]) {
-        /* the host is a part of an absolute target, so no NUL is behind it */
+        /* the host is inside an absolute target, so no NUL is behind the host */
         host = tr_scratch(request->self, head->host_size + 1);
         memcpy(host, head->host, head->host_size);
         host[head->host_size] = '\0';

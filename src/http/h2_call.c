@@ -15,7 +15,7 @@ static bool is_up(const struct h2_call *call)
     return call->client && h2_session_is_up(&call->client->base);
 }
 
-/* Returns TR_OK if a call can continue, otherwise the status with which it has failed. */
+/* Returns TR_OK if a call can continue; otherwise the status with which the call has failed. */
 static tr_status status_of(struct http_flow *flow)
 {
     const struct h2_call *call = flow->call;
@@ -82,8 +82,10 @@ static void add(struct fields *fields, const char *name, size_t name_size, const
                                                 NGHTTP2_NV_FLAG_NONE};
 }
 
-/* Whether a header is left out because it concerns only a connection of HTTP/1.1: RFC 9113,
- * 8.2.2. */
+/*
+ * Whether a header is left out of a request of HTTP/2, because the header is about a connection of
+ * HTTP/1.1: RFC 9113, 8.2.2.
+ */
 static bool is_dropped(const char *name, size_t size)
 {
     static const char *const names[] = {"host", "transfer-encoding", "proxy-connection"};

@@ -72,7 +72,7 @@ static tr_status keep_line(struct net_buffer *head, const char *before, tr_bytes
     return TR_OK;
 }
 
-/* Notes the status. nghttp2 has checked that it has three digits. */
+/* Notes the status of the answer. nghttp2 has checked that the status has three digits. */
 static tr_status keep_status(struct h2_call *call, tr_bytes value)
 {
     const char *digits = value.data;
@@ -128,7 +128,7 @@ static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame
     return 0;
 }
 
-/* Handles the end of a head. */
+/* Handles the end of a head: of an interim answer (1xx), or of the final one. */
 static void on_head(struct h2_call *call)
 {
     if (call->has_final || call->status != TR_OK)
@@ -302,8 +302,8 @@ static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int pr
 }
 
 /*
- * nghttp2 calls this when it has sent a frame. If the frame is GOAWAY, the server has broken a
- * rule: notes that the connection ends.
+ * nghttp2 calls this when it has sent a frame. A GOAWAY that nghttp2 sends because the server has
+ * broken a rule ends the connection: notes the reason.
  */
 static int on_sent(nghttp2_session *engine, const nghttp2_frame *frame, void *context)
 {

@@ -29,7 +29,7 @@ struct h2_call {
     int32_t id;             /* id of the stream; 0: the request was not sent */
     struct tr_self *waiter; /* the turn that waits for an event of the call; NULL: none waits */
     tr_time asked_ns;
-    tr_status status;    /* why the call has failed; TR_OK: it has not */
+    tr_status status;    /* why the call has failed; TR_OK: the call has not failed */
     const char *why;     /* text about the status; NULL: there is none */
     bool is_unprocessed; /* the server says that it has not processed the call */
     bool was_reset;      /* the server has sent RST_STREAM */
@@ -42,8 +42,9 @@ struct h2_call {
     uint32_t interims;   /* number of interim heads (1xx) that have come */
     uint32_t field_count;
     struct http_limits limits;
-    struct net_buffer head; /* the head in the form of HTTP/1.1, without its last line */
-    struct net_buffer in;   /* bytes of the body that have come and were not read */
+    /* the head of the answer in the form of HTTP/1.1, without the empty line at its end */
+    struct net_buffer head;
+    struct net_buffer in; /* bytes of the body that have come and were not read */
     /* how many bytes at the beginning of `in` the turn has borrowed; it returns them with the next read */
     size_t lent;
     const unsigned char *out;

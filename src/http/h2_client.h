@@ -3,10 +3,11 @@
  * A connection to a server of HTTP/2, and the calls that share it. A call is a request and its
  * answer, on one stream.
  *
- * The channel is read outside of turns, as it is for a server (http/h2_session.h). What comes for a
- * call wakes the turn that waits for it. The body of a request stays in memory of its turn until
- * nghttp2 has made frames of it. The body of an answer is kept until a turn reads it. Only when a
- * turn has read bytes, the window of the stream is enlarged (see "Windows" in http/h2_session.h).
+ * The channel is read outside of turns, as the channel of a server is (http/h2_session.h). Input
+ * for a call wakes the turn that waits for the call. The body of a request stays in memory of its
+ * turn until nghttp2 has made frames of it. The body of an answer is kept until a turn reads it.
+ * Only when a turn has read bytes, the window of the stream is enlarged (see "Windows" in
+ * http/h2_session.h).
  *
  * Rules
  *     1. A flow owns a call from tr__h2_call_open until tr__h2_call_free. A flow always frees its

@@ -129,7 +129,10 @@ void tr__h2_events_comment(struct h2_session *session)
     LIST_EACH (link, &session->all) {
         struct h2_stream *stream = stream_at(link);
         if (!stream->events || tr__h2_is_gone(stream) || stream->out_size)
-            /* the stream has no events, or bytes wait to be sent on it, so it needs no comment */
+            /*
+             * the stream has no events, or bytes wait to be sent on this stream, so no comment is
+             * needed
+             */
             continue;
         if (append(stream, ":\n\n", 3) == TR_OK)
             resume(stream);

@@ -157,8 +157,8 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
         }
     }
     /*
-     * If a frame is one too many, leave out the last byte of its head, so that nghttp2 does not
-     * handle it.
+     * If a frame is one too many, leave out the last byte of the frame's head, so that nghttp2 does
+     * not handle this frame.
      */
     return guard->why && at ? at - 1 : at;
 }

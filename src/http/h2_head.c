@@ -16,7 +16,10 @@ static bool is(tr_bytes bytes, const char *text)
     return bytes.size == strlen(text) && memcmp(bytes.data, text, bytes.size) == 0;
 }
 
-/* Appends the value of a pseudo field to the head, and notes its place. */
+/*
+ * Appends the value of a pseudo field to the head of the stream. Sets *at and *size to the place of
+ * the value.
+ */
 static tr_status keep(struct h2_stream *stream, tr_bytes value, uint32_t *at, uint32_t *size)
 {
     *at = (uint32_t)net_buffer_size(&stream->head);
@@ -77,7 +80,7 @@ tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *li
     if (!stream->lines)
         stream->lines = (uint32_t)net_buffer_size(&stream->head);
     if (is(name, "host") && !stream->has_host) {
-        /* Keep Host as a line. If there is :authority, it is used instead of Host. */
+        /* keep Host as a line of the head; :authority, if there is one, is used instead of Host */
         stream->has_host = true;
         stream->host.at = (uint32_t)net_buffer_size(&stream->head) + 6;
         stream->host.size = (uint32_t)value.size;

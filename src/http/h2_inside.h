@@ -13,7 +13,7 @@
 #include "net/buffer.h"
 #include "net/protocol_turn.h"
 
-/** What a connection waits for. This decides its present time limit. */
+/** What a connection waits for, which decides the connection's present time limit. */
 enum h2_wait {
     H2_WAITS_HEAD,    /* for the rest of a head; limit .head_ns */
     H2_WAITS_REQUEST, /* for a request; limit .keep_ns */
@@ -43,7 +43,8 @@ struct h2_session {
     bool is_forced;  /* the channel ends, so the output takes all frames, even beyond its limit */
     bool is_leaving; /* GOAWAY was sent, because the session stops soon */
     bool is_over;    /* nothing more is read or written */
-    bool is_cut;     /* the other side has ended its output, so the rest of a body will not come */
+    /* the other side has ended its output, so a request that is incomplete will stay so */
+    bool is_cut;
     bool is_starved; /* memory was missing: nghttp2 is not called any more */
 };
 
@@ -52,7 +53,7 @@ struct h2_stream {
     struct list link;           /* link in h2_session.all */
     struct h2_session *session; /* NULL: gone */
     int32_t id;
-    struct tr_self *waiter; /* the turn of the stream while it waits; NULL: it does not wait */
+    struct tr_self *waiter; /* the turn of the stream while it waits; NULL: no turn waits */
     bool is_closed;         /* nghttp2 has closed the stream */
     bool is_input_over;     /* the client has sent the whole request */
     bool is_last;           /* the answer ends with the bytes of `out` */
@@ -80,7 +81,8 @@ struct h2_stream {
     size_t out_size;
     unsigned char last[192]; /* an answer that is sent without a turn */
     /* The next members are used only if the answer is a stream of events; see http/events.h. */
-    struct http_events *events; /* NULL: there is none, or it has ended */
+    /* the stream of events; NULL: there is none, or the events have ended */
+    struct http_events *events;
     /* events that wait to be sent; then `out` points into this buffer */
     struct net_buffer waiting;
 };

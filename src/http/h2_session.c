@@ -188,7 +188,7 @@ static void look_at_time(struct h2_session *session)
                                                            : H2_WAITS_REQUEST;
     bool is_same = session->waits == waits && session->block == session->guard.blocks;
     if (is_same && channel->deadline_ns != TR_NEVER)
-        /* the connection still waits for the same: its deadline stays, even if small pieces have come */
+        /* the connection waits for the same as before, so its deadline stays, even if small pieces have come */
         return;
     session->waits = (uint8_t)waits;
     session->block = session->guard.blocks;

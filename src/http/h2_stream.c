@@ -124,7 +124,7 @@ static void consume(struct h2_stream *stream)
     tr__h2_flush(session);
 }
 
-/* If the client waits for 100 Continue and no byte of the body has come, sends it. */
+/* Sends 100 Continue, if the client waits for that and no byte of the body has come. */
 static void continue_send(struct http_request *request, struct h2_stream *stream)
 {
     const nghttp2_nv field = {(uint8_t *)":status", (uint8_t *)"100", 7, 3, NGHTTP2_NV_FLAG_NONE};

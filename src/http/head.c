@@ -71,7 +71,7 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
 /* ---- Parsing. ---- */
 
 /*
- * What llhttp has found out about the end of the body. It must agree with what check.c finds out.
+ * What llhttp has found out about the end of the body. This must agree with what check.c finds out.
  */
 struct second_look {
     bool is_chunked;
@@ -172,7 +172,7 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
         size_t max = limits->head_max;
         return memchr(bytes, '\n', max) ? 431 : 414;
     }
-    /* RFC 9110, 2.5: a higher minor version counts as 1.1. llhttp would refuse it. */
+    /* RFC 9110, 2.5: a higher minor version counts as 1.1. llhttp would refuse such a version. */
     if (size >= 10) {
         char *cr = memchr(bytes, '\r', size);
         if (cr && cr - bytes > 9 && memcmp(cr - 9, " HTTP/1.", 8) == 0 && cr[-1] > '1' &&
@@ -222,8 +222,9 @@ static int read_status_line(const char *line, size_t size, struct http_answer_he
 {
     struct http_head *head = &answer->head;
     /*
-     * If the reason phrase is missing, the space before it may be missing too, although the RFC
-     * requires it. Many servers leave the space out, and the line cannot be misunderstood.
+     * If the reason phrase is missing, the space before the phrase may be missing too, although the
+     * RFC requires this space. Many servers leave the space out, and the line cannot be
+     * misunderstood.
      */
     bool has_form = size >= 12 && memcmp(line, "HTTP/1.", 7) == 0 && line[8] == ' ' &&
                     (size == 12 || line[12] == ' ') && line[7] >= '0' && line[7] <= '9';

@@ -40,7 +40,8 @@ struct http_head {
     char *path;   /* a part of `target` that begins with '/' and is not decoded; or "/" */
     size_t path_size;
     char *query; /* the part of `target` behind '?', not decoded; NULL: there is none */
-    char *host;  /* from the target, without a NUL behind it; or else the value of Host; or "" */
+    /* the host in the target, without a NUL behind it; if the target has none, the value of Host, or "" */
+    char *host;
     size_t host_size;
     struct tr_http_field *fields; /* array of the caller with headers_max elements */
     uint32_t field_count;

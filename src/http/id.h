@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Ids of requests: takes X-Request-Id from a request, and puts it into the answer. Owner only. */
+/**
+ * Ids of requests: takes the value of X-Request-Id from a request, or makes one, and puts it into
+ * the answer. Owner only.
+ */
 #ifndef HTTP_ID_H
 #define HTTP_ID_H
 

@@ -138,7 +138,10 @@ size_t tr__percent_encode(tr_bytes text, char *to, size_t size)
     return length;
 }
 
-/* Reads the scheme. Returns its length, or 0 if it is not http, https, ws or wss. */
+/*
+ * Reads the scheme of a URL. Returns the length of the scheme, or 0 if it is not http, https, ws or
+ * wss.
+ */
 static size_t read_scheme(const char *text, size_t size, struct url *url)
 {
     static const struct {

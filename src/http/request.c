@@ -20,7 +20,7 @@ struct http_request *tr__http_request_new(struct tr_self *self, struct channel *
         fields_max = head_size / FIELD_MIN;
     /*
      * Take memory only for as many fields as a head of this size can have. Scratch memory is
-     * zeroed, which would take too long for the most fields that are allowed.
+     * zeroed, and zeroing space for the largest allowed number of fields would take too long.
      */
     struct http_request *request =
         tr_scratch(self, sizeof *request + fields_max * sizeof(struct tr_http_field));

@@ -132,16 +132,16 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
     }
     if (bytes.size <= H2_PREFACE_SIZE)
         /*
-         * search all bytes: until now they could be the preface of HTTP/2, so no search has looked
-         * at them
+         * until now these bytes could be the preface of HTTP/2, and no search has looked at them,
+         * so search all of them
          */
         seen = 0;
     return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
 }
 
 /*
- * Sets the deadline for the next request of the connection. The timer stays as it is if it fires
- * before that, and is armed again then.
+ * Sets the deadline for the next request of the connection. Arms the timer only if it would fire
+ * too late; if it fires too early, it is armed again then.
  */
 static void wait_for_request(struct channel *channel)
 {
@@ -302,7 +302,7 @@ static void begin(struct http_request *request)
     request->own_count = request->set_count;
 }
 
-/* Makes the message that the row needs, and calls its handler. */
+/* Makes the message that the row of a request needs, and calls the handler of the row. */
 static tr_next take(struct http_request *request, const tr_handler *row, void *state)
 {
     const struct http_route *route = request->route;
@@ -320,8 +320,8 @@ static tr_next take(struct http_request *request, const tr_handler *row, void *s
 }
 
 /*
- * Answers 404. The text has the path as it was received, because a proxy, or the program of the client, may have
- * changed the path on its way.
+ * Answers 404. The text names the path that was received, so that a client can see whether a proxy has changed the path
+ * on its way.
  */
 static void answer_nowhere(struct http_request *request)
 {

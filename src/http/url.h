@@ -5,8 +5,8 @@
  *
  *     https://example.org:8443/a/b?c=d#e     scheme, host, port, target "/a/b?c=d"; the fragment is dropped
  *
- * A user in the URL, a space, a control character or a byte above 0x7e is an error, because two
- * programs could find different hosts in such a URL.
+ * A URL with a user, a space, a control character or a byte above 0x7e is refused, because two programs could find
+ * different hosts in such a URL.
  */
 #ifndef HTTP_URL_H
 #define HTTP_URL_H

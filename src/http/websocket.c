@@ -207,7 +207,8 @@ static size_t read_control(struct ws_reader *reader, const struct header *header
 }
 
 /*
- * Rotates the mask by `size` bytes, so that its first byte belongs to the byte that follows those.
+ * Rotates the mask, because `size` bytes were unmasked: afterwards mask[0] is for the byte behind
+ * these bytes.
  */
 static void turn_mask(unsigned char mask[4], size_t size)
 {

@@ -93,9 +93,11 @@ enum ws_kind {
     /* no event: pass the bytes that were not consumed again, with more bytes behind them */
     WS_MORE,
     WS_DATA, /* a portion of a message, which may be empty */
-    WS_PING, /* a ping; answer it by a pong with the same bytes */
+    WS_PING, /* a ping; answer the ping by a pong with the same bytes */
     WS_PONG, /* a pong; it may come even if no ping was sent */
-    /* a close with `code`, and the reason in `bytes`; answer it by a close, unless one was sent */
+    /*
+     * a close with `code`, and the reason in `bytes`; answer by a close, unless one was sent before
+     */
     WS_CLOSE,
     WS_ERROR /* the input breaks a rule: send a close with `code` and end the connection (7.1.7) */
 };
@@ -104,8 +106,8 @@ struct ws_event {
     enum ws_kind kind;
     uint16_t code;    /* for WS_CLOSE and WS_ERROR */
     bool is_text;     /* the message is a text, not binary */
-    bool is_first;    /* this is the first portion of its message */
-    bool is_last;     /* this is the last portion of its message */
+    bool is_first;    /* the portion is the first one of its message */
+    bool is_last;     /* the portion is the last one of its message */
     bool is_deflated; /* the message must be inflated */
     tr_bytes bytes;   /* the unmasked payload, inside the bytes that tr__ws_read got */
     const char *text; /* for WS_ERROR: error text */
@@ -120,8 +122,8 @@ void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t me
                         bool has_deflate);
 
 /**
- * Reads up to one event. Removes the mask from its payload, in `bytes`. Returns how many bytes were
- * consumed. Does not wait.
+ * Reads up to one event. If the event has a masked payload, removes the mask, in `bytes`. Returns
+ * how many bytes were consumed. Does not wait.
  */
 size_t tr__ws_read(struct ws_reader *reader, unsigned char *bytes, size_t size,
                    struct ws_event *event);

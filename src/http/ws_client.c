@@ -131,7 +131,9 @@ static tr_bytes make_request(const struct ws_job *job, struct tr_self *self)
     return (tr_bytes){begin, (size_t)(to - begin)};
 }
 
-/* Finds a field that may occur only once. Returns false if it occurs twice. */
+/*
+ * Finds a field with this name, which may occur only once. Returns false if the field occurs twice.
+ */
 static bool field_of(const struct ws_job *job, const char *name, tr_bytes *value)
 {
     const struct http_head *head = &job->answer.head;

@@ -5,7 +5,7 @@
  * them.
  *
  *     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==          16 random bytes of the client
- *     Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=   the server's answer to it
+ *     Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=   the server's answer to that key
  */
 #ifndef HTTP_WS_HANDSHAKE_H
 #define HTTP_WS_HANDSHAKE_H

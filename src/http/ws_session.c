@@ -273,8 +273,8 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
     bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
     unsigned code = has_failed ? WS_CODE_FAILED : is_stopping ? WS_CODE_GOING_AWAY : WS_CODE_NORMAL;
     /*
-     * If the run has failed, its output is dropped. A close frame would be behind that output, so
-     * it would be dropped, too.
+     * If the run has failed, its output is dropped. A close frame behind that output would be
+     * dropped, too, so send none.
      */
     bool is_cut = has_failed && channel->work->output.size;
     if (!is_cut && tr__ws_write_last(channel, code, (tr_bytes){"", 0}))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A WebSocket: the record that its channel keeps after the upgrade, and its turns.
+ * A WebSocket: the record that a channel keeps after the upgrade, and the turns that handle its
+ * input.
  *
  * A piece of the input is one frame, or, of a large frame, the part that has come. A message that
  * has come in one piece is passed to the handler without a copy. Other messages are joined in

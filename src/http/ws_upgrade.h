@@ -9,7 +9,8 @@
 /** Whether a request asks for the upgrade to a WebSocket. */
 bool tr__ws_is_upgrade(struct http_request *request);
 /**
- * Checks the handshake. If it is invalid, answers with 400, 403 or 426 and returns false. Waits.
+ * Checks the handshake of a request for a WebSocket. If the handshake is invalid, answers with 400,
+ * 403 or 426 and returns false. Waits.
  */
 bool tr__ws_check(struct http_request *request);
 /**

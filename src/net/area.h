@@ -35,8 +35,8 @@ struct area {
  */
 struct area *tr__area_take(const struct memory_source *source, struct area **current);
 /**
- * Subtracts one from the holders of an area. An area without holders is freed, unless it is the
- * current one: that one is used from its beginning again.
+ * Subtracts one from the holders of an area. If no channel holds the area any more: the current
+ * area of a worker is used from its beginning again, and any other area is freed.
  */
 void tr__area_give(const struct memory_source *source, struct area *current, struct area *area);
 

@@ -42,8 +42,8 @@ static inline size_t net_buffer_size(const struct net_buffer *buffer)
 }
 
 /**
- * Makes at least `size` bytes free at the end of the buffer, by moving its bytes or by taking more
- * memory. Returns the free bytes. NULL: out of memory.
+ * Makes at least `size` bytes free at the end of the buffer: moves the bytes of the buffer, or
+ * takes more memory. Returns the free bytes. NULL: out of memory.
  */
 TR_MUST_CHECK void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size);
 

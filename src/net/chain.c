@@ -204,8 +204,8 @@ static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in
 }
 
 /*
- * Call when the first filter gets no more input, and all bytes were passed. Asks the filters from
- * `live` on whether the input may end here. Returns TR_CLOSED if it may.
+ * Call when the first filter gets no more input and no bytes wait for a filter. Asks filter number
+ * `live` and the filters above it whether the input may end now. Returns TR_CLOSED if it may.
  */
 static tr_status end_of_input(struct chain *chain)
 {
@@ -275,8 +275,10 @@ static tr_status chain_outbound(void *state, tr_bytes bytes, struct net_buffer *
     return descend(chain, chain->count, bytes, out);
 }
 
-/* Lets the filter `i` end its output, and passes the bytes that it appends through the filters
- * below it. */
+/*
+ * Ends the output of filter number `i`, and passes the bytes that the filter appends for that
+ * through the filters below it.
+ */
 static tr_status link_finish(struct chain *chain, uint32_t i, struct net_buffer *out)
 {
     struct net_buffer made = NET_BUFFER(chain->source);

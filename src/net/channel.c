@@ -350,8 +350,8 @@ static void look_for_end(struct channel *channel)
 }
 
 /*
- * Whether the end of the input may have come, and neither a turn nor a handler will read and so
- * find it.
+ * Whether the input may have ended without anybody noticing: no turn and no handler reads, and so
+ * finds the end.
  */
 static bool may_hide_end(const struct channel *channel)
 {
@@ -363,7 +363,10 @@ static bool may_hide_end(const struct channel *channel)
            !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
-/* Queues an event without a message. When the turn of the event comes, its message is made. */
+/*
+ * Queues an event for the actor, without a message. The message is made when the turn of the event
+ * begins.
+ */
 static void event_new(struct channel *channel)
 {
     struct envelope *event = envelope_take(&channel->worker->pool);

@@ -84,7 +84,7 @@ enum channel_flag {
     CHANNEL_PAUSED = 1 << 16,
     CHANNEL_END_HELD = 1 << 17,   /* the end of the output waits for a commit: net/held.h */
     CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
-    /* a filter was added to the open channel, and its handshake is still running */
+    /* a filter was added to the open channel, and the handshake of the filter is still running */
     CHANNEL_SHAKES = 1 << 19,
     CHANNEL_UNASKED = 1 << 20, /* the first piece that has come belongs to no exchange */
     /*
@@ -160,8 +160,8 @@ struct channel_filter {
 };
 
 /**
- * Members that a channel needs only while it has received or written bytes. All other channels
- * share tr__no_work, which is read only; see net/work.h.
+ * Members that a channel needs only while it has bytes that were received, or bytes that wait to be
+ * sent. All channels without such bytes share tr__no_work, which is read only; see net/work.h.
  */
 struct channel_work {
     struct channel_input input;
@@ -189,7 +189,7 @@ struct channel_rare {
     uint64_t datagrams_lost;     /* number of datagrams that the kernel says it has dropped */
     uint64_t datagrams_refused;  /* number of sent datagrams for which an error came back */
     /*
-     * address of the peer as the kernel reports it, without a PROXY header; only if
+     * address of the other side as the kernel reports it, without regard to a PROXY header; only if
      * connections_per_peer_max is set
      */
     tr_address accepted_from;
@@ -209,7 +209,7 @@ struct channel_waits {
 
 struct channel_timer;
 
-/** The address of the other side, if it is known without asking the kernel; see net/peer.h. */
+/** The address of the other side, if it was noted; see net/peer.h. */
 union channel_peer {
     struct {
         uint8_t host[4];
@@ -343,7 +343,7 @@ TR_MUST_CHECK tr_status tr__channel_new(struct worker *worker, struct cell *cell
  * Owner only.
  */
 TR_MUST_CHECK tr_status tr__channel_watch(struct channel *channel, int fd);
-/** Takes the descriptor out of a channel, and ends the watch of it. Owner only. */
+/** Takes the descriptor out of a channel, and ends the watch of the descriptor. Owner only. */
 int tr__channel_take_fd(struct channel *channel);
 
 /** Closes the socket of a channel, if it is open. Owner only. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * How a channel ends: it is closed in order, it is reset, or the other side ends it. A channel that
- * is closed in order lingers until what was written is sent. All functions: owner only.
+ * is closed in order lingers until all its output is sent. All functions: owner only.
  */
 #ifndef NET_CHANNEL_END_H
 #define NET_CHANNEL_END_H

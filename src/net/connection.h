@@ -11,8 +11,8 @@ struct listener_shared;
 struct worker;
 
 /**
- * Makes the channel of a connection. The channel has no actor yet. If this fails, it closes the
- * descriptor.
+ * Makes the channel of a connection. The channel has no actor yet. On failure closes the descriptor
+ * of the connection.
  */
 TR_MUST_CHECK tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
                                             const struct accepted *accepted, struct channel **made);

@@ -46,8 +46,8 @@ static size_t frame_max(const struct channel *channel)
 }
 
 /*
- * Call when the turn that has taken several datagrams has ended, or its channel has. Counts the
- * datagrams beside the first one as handled, unless the turn has declined.
+ * Call when the turn that has taken several datagrams has ended, or when its channel has ended.
+ * Counts the datagrams beside the first one as handled, unless the turn has declined.
  */
 static void others_count(struct channel *channel)
 {
@@ -210,7 +210,9 @@ const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t 
     size_t first = batch->next - 1;
     while (batch->next < batch->count && batch->next - first < max)
         (void)message_next(channel, batch);
-    /* without the first one, which is counted like any message */
+    /*
+     * the first datagram of the turn is not in this number, because it is counted like any message
+     */
     size_t more = batch->next - first - 1;
     self->turns += (uint32_t)more;
     atom64_count(&worker->counters.accepted, more);

@@ -18,7 +18,10 @@ struct channel_timer {
      * time for which a turn has worked since then
      */
     tr_time active_ns;
-    /* when a turn has last ended a read from the channel; until it reads again, it works */
+    /*
+     * when a turn has last ended a read from the channel; the turn works since then, until it reads
+     * again
+     */
     tr_time worked_ns;
 };
 

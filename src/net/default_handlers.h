@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The handlers of events of a channel for which the actor has no handler. */
+/** The handlers of events of channels for which actors have no handler. */
 #ifndef NET_DEFAULT_HANDLERS_H
 #define NET_DEFAULT_HANDLERS_H
 

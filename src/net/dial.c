@@ -334,7 +334,7 @@ static tr_status prepare(struct tr_self *self, struct channel *channel)
     if (status != TR_TLS_FAILED)
         return status;
     tr__channel_set_text(channel, why);
-    /* unless a turn waits in tr_connect, which reports the reason itself */
+    /* if a turn waits in tr_connect, do not log: that verb reports the reason */
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         tr_log_error(self, "cannot connect to %s: %s", channel->endpoint->options.address, why);
     return status;

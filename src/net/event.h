@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Events of channels: the envelopes by which the actor of a channel gets messages about it. */
+/** Events of channels: the envelopes by which an actor gets messages about its channels. */
 #ifndef NET_EVENT_H
 #define NET_EVENT_H
 
@@ -18,8 +18,8 @@ struct event_types {
 extern const struct event_types tr__event_types;
 
 /**
- * Returns the channel of an event; NULL: it is gone. The event must not be one of a piece or of a
- * protocol's turn. Owner only.
+ * Returns the channel of an event; NULL: the channel is gone. The event must not belong to a piece
+ * (PIECE_TAG) or to a protocol's turn (TURN_TAG). Owner only.
  */
 static inline struct channel *event_channel(const struct envelope *event)
 {

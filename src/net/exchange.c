@@ -135,8 +135,8 @@ static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool 
 }
 
 /*
- * Forgets the oldest exchange whose turn has given up. The reply to it may still come. Returns false if there is no
- * such exchange.
+ * Forgets the oldest exchange whose turn has given up. The reply of this exchange may still come. Returns false if
+ * there is no such exchange.
  */
 static bool forget_one(struct channel *channel)
 {
@@ -160,7 +160,7 @@ static bool forget_one(struct channel *channel)
 /*
  * Handles a piece that belongs to no exchange. The turn that reads, or the handler, gets the piece
  * before the replies behind it are read. If there is neither, the piece waits for a turn that
- * reads. But if the piece has an id that no request has, and there is neither, the channel ends.
+ * reads. If there is neither and the piece has an id that no request has, the channel ends.
  */
 static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 {

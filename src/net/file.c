@@ -22,8 +22,10 @@
 /* Bytes of one read: so many that the copy costs much more than the switch to a helper thread. */
 enum { PIECE_MAX = 64 * 1024 };
 
-/* What the turn and a helper thread share. It belongs to the turn, but is not on its stack: if the
- * turn is abandoned after a trapped fault, the file is closed. */
+/*
+ * What the turn and a helper thread share. The struct belongs to the turn, but is not on its stack.
+ * So if the turn is abandoned after a trapped fault, the file is still closed.
+ */
 struct file_job {
     struct lent lent; /* must be the first member */
     const tr_platform *platform;
@@ -161,7 +163,8 @@ static void end_amid(struct tr_self *self, tr_channel handle, const struct file_
     if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state == CHANNEL_ENDED)
         return;
     if (channel_has(channel, CHANNEL_FINISHED))
-        return; /* a child process reads no more of its input, which is no error */
+        /* the channel is of a child process that reads no more of its input, which is no error */
+        return;
     /* TR_CLOSED comes from another turn, which has called tr_close or tr_finish */
     bool is_own = status == TR_CLOSED;
     const char *why = is_own ? "the channel was closed" : tr_status_text(status);

@@ -4,8 +4,8 @@
 #include "net/table.h"
 
 /*
- * Not instrumented by ThreadSanitizer, because it does not know that this data race is allowed
- * (net/glance.h). Not inlined, so that each member is read only once.
+ * ThreadSanitizer must not instrument this function, because it would report the data race, which
+ * is allowed (net/glance.h). Not inlined, so that each member is read only once.
  */
 __attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_glance glance_read(
     const struct channel *channel)

@@ -15,7 +15,7 @@ struct channel_effect {
     enum held_what what;
     /* HELD_BYTES: how many bytes of the output are held; HELD_DATAGRAM: size of `bytes` */
     size_t size;
-    tr_address to; /* HELD_DATAGRAM: the address to which it is sent */
+    tr_address to; /* HELD_DATAGRAM: the address to which the datagram is sent */
     unsigned char bytes[];
 };
 
@@ -50,8 +50,8 @@ static tr_status hold(struct channel *channel, enum held_what what, const tr_add
 }
 
 /*
- * If the last effect in the outbox is about bytes of this channel, returns that effect, because
- * more bytes can be counted in it. Otherwise returns NULL.
+ * If the last effect in the outbox is about bytes of this channel, returns that effect, so that
+ * more bytes are counted in it. Otherwise returns NULL.
  */
 static struct channel_effect *bytes_before(const struct channel *channel)
 {

@@ -341,7 +341,7 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
         atom64_count(&self->worker->counters.accepted, 1);
         return true;
     }
-    /* makes tr__turn_finish call on_done, which returns the envelope to its channel */
+    /* makes tr__turn_finish call on_done, which ends the use of the envelope by its channel */
     turn_require_slow_end(self);
     if (fill_event(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);

@@ -109,8 +109,8 @@ static tr_status reserve(struct channel *channel, size_t more)
 /* ---- Filling. ---- */
 
 /*
- * Call after a receive. If it has returned fewer bytes than it had space for, no more bytes have
- * come, so clears CHANNEL_READABLE, unless the other side has ended.
+ * Call after a receive. If the receive has returned fewer bytes than there was space for, no more
+ * bytes have come. Then clears CHANNEL_READABLE, unless the other side has ended.
  */
 static void note_received(struct channel *channel, size_t got, size_t room)
 {
@@ -390,8 +390,8 @@ static void piece_end(struct channel_input *input)
 }
 
 /*
- * Lends a turn the piece at the beginning of the unread bytes. `size` is the size of the piece
- * together with the bytes around it, such as a length before it.
+ * Lends a turn the piece at the beginning of the unread bytes. `size` counts the piece and the
+ * bytes around it, such as a length before it or a line end behind it.
  */
 static void piece_begin(struct tr_self *self, struct channel *channel, size_t size, tr_bytes piece,
                         bool has_nul)

@@ -37,7 +37,7 @@ struct cutter {
 TR_MUST_CHECK tr_status tr__input_take(struct tr_self *self, struct channel *channel,
                                        const struct cutter *cutter, tr_bytes *piece, bool *is_cut);
 /**
- * Returns the last `size` bytes of the last piece to the channel. They count as unread again.
+ * Returns the last `size` bytes of the last piece to the channel, so that they are unread again.
  * Returns false if the piece has fewer bytes, or if there is no last piece.
  */
 TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
@@ -47,8 +47,8 @@ TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
  */
 void tr__input_look_again(struct channel *channel);
 /**
- * Takes the next `size` bytes behind the last piece, which stays where it is. Returns false and
- * takes nothing if fewer have come.
+ * Takes the next `size` bytes behind the last piece. The piece stays where it is. Returns false and
+ * takes nothing if fewer bytes have come.
  */
 bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes);
 /** Whether there are unread bytes in which no search has looked for the end of a piece. */
@@ -60,8 +60,8 @@ void tr__input_settle(struct channel *channel);
 /** Receives, but takes no piece, to find the end of the input. */
 tr_status tr__input_peek(struct channel *channel);
 /**
- * Passes the received bytes, which an earlier filter has passed, to the filter that has taken its
- * place. Returns what `inbound` returns.
+ * Call when the filter of a channel was replaced. Passes the bytes that the earlier filter has made
+ * to the new filter. Returns what `inbound` returns.
  */
 tr_status tr__input_filter_again(struct channel *channel);
 /**
@@ -70,7 +70,8 @@ tr_status tr__input_filter_again(struct channel *channel);
  */
 tr_status tr__input_leave_area(struct channel *channel, size_t more);
 /**
- * Drops all unread input. If a turn has borrowed a piece, its memory is freed when the turn ends.
+ * Drops all unread input. If a turn has borrowed a piece, the memory of the piece is freed when the
+ * turn ends.
  */
 void tr__input_drop(struct channel *channel);
 /**

@@ -21,7 +21,7 @@ struct lent {
 
 /** Adds `lent`, which is taken, to what the turn owns. */
 void tr__lent_add(struct tr_self *self, struct lent *lent);
-/** Takes something from its turn, and frees it. */
+/** Removes `lent` from what its turn owns, and frees it. */
 void tr__lent_end(struct tr_self *self, struct lent *lent);
 
 /**

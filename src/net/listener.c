@@ -20,8 +20,8 @@ enum { ACCEPTS_MAX = 16 /* most connections that are accepted in one turn */ };
  */
 #define ACCEPT_AGAIN_NS (100 * TR_MILLISECOND)
 /*
- * How long a full listener waits before it looks again by itself. Usually it gets an order
- * (ORDER_LOOK) when a session ends, but an order needs memory, and may be missing.
+ * How long a full listener waits before it looks again by itself. Usually the listener gets an
+ * order (ORDER_LOOK) when a session ends. An order needs memory, so it may not come.
  */
 #define FULL_AGAIN_NS TR_SECOND
 #define ACCEPT_LOG_NS (10 * TR_SECOND)

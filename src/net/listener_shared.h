@@ -36,7 +36,7 @@ struct listener_shared {
     const tr_type *setup_type;
     void *setup;        /* copy of the set-up message of sessions; NULL: none */
     uint64_t ref;       /* ref of the listener */
-    tr_address address; /* the address at which it listens */
+    tr_address address; /* the address at which the listener listens */
     bool has_socket;    /* the listener has the descriptor */
     atom32 total;       /* number of sessions, and of connections that are on their way to a deck */
     atom32 is_full;     /* the listener accepts nothing until a session ends */

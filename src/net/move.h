@@ -28,8 +28,8 @@ bool tr__channels_leave(struct worker *worker, struct cell *cell);
  */
 void tr__channels_arrive(struct worker *worker, struct cell *cell);
 /**
- * Takes over a channel that another actor has handed over, and the envelope that brought it. Owner
- * only.
+ * Takes over a channel that another actor has handed over, and the envelope that has brought the
+ * channel. Owner only.
  */
 void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelope *envelope);
 

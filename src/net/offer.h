@@ -2,8 +2,8 @@
 /**
  * A listener with .accepted_by offers each connection to an actor, by an ask. While a connection is
  * offered, it is in the list `accepted` of struct listener_shared, under a number. The actor claims
- * the connection by this number to accept it, and the listener claims it to close it. The first
- * claim gets the connection.
+ * the connection by this number when it accepts the connection. The listener claims the connection
+ * when it closes an offer that was not accepted. The first claim gets the connection.
  */
 #ifndef NET_OFFER_H
 #define NET_OFFER_H

@@ -308,7 +308,10 @@ void tr__output_send_last(struct channel *channel)
         (void)platform->socket_send(platform, channel->fd, &out, 1, &count);
 }
 
-/* Sends the bytes that the filter has made, then lets it make more from the pages. */
+/*
+ * Sends the bytes that the filter has made, then lets the filter make more of the bytes in the
+ * pages.
+ */
 static tr_status send_filtered(struct channel *channel, size_t *count)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -357,7 +360,7 @@ static void note_capacity(struct channel *channel)
 
 /*
  * Call when all output was sent. Wakes turns that wait for this, and sends the end of the output if
- * the program has ended it.
+ * the program has ended its output.
  */
 static void note_empty(struct channel *channel)
 {

@@ -43,8 +43,8 @@ void tr__output_commit(struct channel *channel, size_t size);
 TR_MUST_CHECK tr_status tr__output_append(struct channel *channel, const void *data, size_t size);
 /**
  * Appends a buffer, and retains it. `is_own`: the buffer was made for this channel, so its bytes
- * count for budgets; a buffer of the program, which may be shared, does not count. Fails with
- * TR_NO_MEMORY, TR_TOO_LARGE.
+ * count for budgets; a buffer of the program does not count, because other channels may have it,
+ * too. Fails with TR_NO_MEMORY, TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer,
                                                  bool is_own);

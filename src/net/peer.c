@@ -26,7 +26,7 @@ tr_status tr__peer_set(struct channel *channel, const tr_address *peer)
         channel->peer.v4.port = peer->port;
         memcpy(channel->peer.v4.host, peer->host, sizeof channel->peer.v4.host);
     }
-    /* do not note the address of a UNIX socket: the kernel can always be asked for it */
+    /* do not note the address of a UNIX socket, because the kernel can always be asked for that */
     return TR_OK;
 }
 

@@ -12,8 +12,8 @@
 /** Notes the address of the other side. TR_NO_MEMORY: nothing has changed. */
 TR_MUST_CHECK tr_status tr__peer_set(struct channel *channel, const tr_address *peer);
 /**
- * Returns the address of the other side. Its family is TR_FAMILY_NONE if no address was noted and the kernel does not
- * know it any more.
+ * Returns the address of the other side. Its family is TR_FAMILY_NONE if the address was not noted and the kernel has
+ * forgotten it.
  */
 tr_address tr__channel_peer(const struct channel *channel);
 /** Frees the memory of the address. */

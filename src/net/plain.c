@@ -17,7 +17,7 @@ enum { NOWHERE = UINT32_MAX };
 
 /* ---- Input. ---- */
 
-/* If all bytes of a channel in its area were read, gives the area back. */
+/* If all bytes that a channel has in its area were read, gives the area back. */
 static inline void area_leave(struct channel *channel, struct channel_input *input)
 {
     struct area *area = input->area;

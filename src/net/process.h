@@ -6,7 +6,7 @@
  * program knows the process by this channel, and gets tr_process_ended instead of tr_closed from
  * it. `errors`, if it exists, is for its error output. `exit` waits for the end of the process. The
  * channel `exit` belongs to no actor and is in net_worker.lingering, so that it can outlive the
- * actor. In all of them channel_rare.process leads to the record of the process.
+ * actor. In all these channels, channel_rare.process leads to the record of the process.
  *
  * Rules:
  * 1. A process that was not reaped has the channel `exit`. Only events of this channel reap the
@@ -45,7 +45,7 @@ struct process {
 };
 
 /**
- * Whether this channel is the main channel of a process, whose actor gets tr_process_ended for it.
+ * Whether this is the main channel of a process. Its actor gets tr_process_ended for the channel.
  */
 static inline bool channel_is_process(const struct channel *channel)
 {
@@ -85,7 +85,9 @@ void tr__process_channel_ended(struct channel *channel, tr_status status);
 void tr__process_input_over(struct channel *channel);
 /** Sends SIGKILL to the process of this channel. */
 void tr__process_kill(struct channel *channel);
-/** Removes a channel that is being freed from its process. */
+/**
+ * Call when a channel of a process is freed. Separates the channel from the record of the process.
+ */
 void tr__process_leave(struct channel *channel);
 /** Whether this is the exit channel of a process whose actor has ended. A shutdown waits for such a process. */
 bool tr__process_is_ending(const struct channel *channel);

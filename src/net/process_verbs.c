@@ -151,7 +151,7 @@ static tr_status watch_all(struct start *start)
         tr_status watched = tr__channel_watch(channels[i], fds[i]);
         if (watched == TR_OK)
             continue;
-        channels[i]->fd = fds[i]; /* makes the channel close the descriptor when it ends */
+        channels[i]->fd = fds[i]; /* makes the channel close the descriptor when the channel ends */
         status = watched;
     }
     return status;

@@ -18,15 +18,15 @@
 struct tr_protocol {
     bool dials; /* the protocol is for channels that connect; false: for listeners */
     /**
-     * Prepares a listener that is about to be made: checks the behavior of its sessions, and sets
+     * Called before a listener is made: checks the behavior of the listener's sessions, and sets
      * endpoint->site. In a turn. Fails with TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
      */
     tr_status (*open)(struct tr_self *self, struct endpoint *endpoint, const tr_behavior *behavior);
     /** Frees a site. Any thread. */
     void (*drop)(const struct memory_source *source, void *site);
     /**
-     * Handles each piece of the input. Its message is a struct tr_received, with a type that only
-     * the library knows.
+     * Handles each piece of the input. The message of the handler is a struct tr_received, under a
+     * type that only the library knows.
      */
     const tr_handler *handler;
     /** Cuts a piece from the beginning of `bytes`. Returns what tr_framing.cut returns. */
@@ -57,7 +57,7 @@ struct tr_protocol {
     void (*on_close)(struct channel *channel, bool has_failed);
     /** Called before a channel with a session is freed. */
     void (*on_free)(struct channel *channel);
-    /** Frees channel->session. Called only if that is not NULL. */
+    /** Frees channel->session. Called only if channel->session is not NULL. */
     void (*session_free)(const struct memory_source *source, void *session);
     /**
      * For a channel with rare->streams. Called when bytes have come, or the other side has ended. May end the channel.
@@ -70,7 +70,7 @@ struct tr_protocol {
     void (*on_drained)(struct channel *channel);
     /**
      * For a channel with rare->streams. Called when the channel has ended: wakes the turns that
-     * wait for it.
+     * wait for the channel.
      */
     void (*on_ended)(struct channel *channel);
     /**

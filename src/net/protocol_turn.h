@@ -23,7 +23,7 @@
 
 enum { TURN_TAG = 2 /* differs from PIECE_TAG, 1, which also tags the sender of an envelope */ };
 
-/** The record of a turn. It must be the first member of a record of the protocol. */
+/** The record of a turn. This struct must be the first member of a record of the protocol. */
 struct protocol_turn {
     struct list link; /* link in protocol_streams.turns */
     const struct tr_protocol *protocol;
@@ -36,8 +36,8 @@ struct protocol_turn {
 };
 
 /**
- * The turns of a channel whose protocol reads outside of turns. It must be the first member of a
- * record of the protocol.
+ * The turns of a channel whose protocol reads outside of turns. This struct must be the first
+ * member of a record of the protocol.
  */
 struct protocol_streams {
     struct list turns; /* records of the turns that are queued or have begun */

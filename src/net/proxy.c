@@ -15,7 +15,7 @@
 #include <troupe/limits.h>
 
 enum {
-    LINE_HEADER_MAX = 107, /* length of a header of version 1 with its CR LF, at most */
+    LINE_HEADER_MAX = 107, /* the most bytes of a header of version 1, with its CR LF */
     BINARY_HEAD = 16,
     V4_BLOCK = 12, /* size of two addresses and two ports of IPv4 */
     V6_BLOCK = 36,
@@ -71,8 +71,8 @@ static const char *read_line_addresses(tr_bytes line, bool is_v6, struct proxy *
     }
     tr_bytes source = next_word(&line);
     /*
-     * The second port is the rest of the line. If a space follows the port, it belongs to that
-     * rest, which is an error.
+     * The second port is the rest of the line. A space behind the port is a part of that rest, and
+     * so an error.
      */
     if (!read_port(source, &proxy->source.port) || !read_port(line, &proxy->destination.port))
         return "invalid PROXY header: invalid port";

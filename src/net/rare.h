@@ -8,7 +8,7 @@
 
 #include "net/channel.h"
 
-/** The record of all channels that have no record of their own. It is only read. */
+/** The record of all channels that have no such record of their own. It is never written. */
 extern const struct channel_rare tr__no_rare;
 
 static inline bool rare_is_there(const struct channel *channel)
@@ -18,7 +18,7 @@ static inline bool rare_is_there(const struct channel *channel)
 
 /** Returns the record of a channel, and makes it if needed; NULL: out of memory. */
 struct channel_rare *tr__rare_of(struct channel *channel);
-/** Frees the record, with its filter and its text. */
+/** Frees the record of a channel, with the channel's filter and its text for tr_closed. */
 void tr__rare_free(struct channel *channel);
 
 #endif

@@ -52,8 +52,7 @@ static void contexts_free(struct tr_system *system)
 }
 
 /*
- * Returns the contexts of a system. If there is no record of them yet, makes it. NULL: out of
- * memory.
+ * Returns the record of a system's contexts. If there is none yet, makes it. NULL: out of memory.
  */
 static struct secure_contexts *contexts_of(struct tr_system *system)
 {

@@ -36,9 +36,9 @@ bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *ch
 }
 
 /*
- * Whether a session is in the middle of a piece: it has received a part of a piece for its handler,
- * or a whole piece that waits for its turn. False for a channel with a protocol, because the
- * protocol decides this itself.
+ * Whether a session is in the middle of a piece: a part of a piece has come for its handler, or a
+ * whole piece that waits for a turn. False for a channel with a protocol, because the protocol
+ * decides this itself.
  */
 static bool is_in_piece(const struct channel *channel)
 {

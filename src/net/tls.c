@@ -19,7 +19,8 @@ enum {
     /* the least space to read into, so that reading a few bytes needs only one call */
     READ_MIN = 256,
     TEXT_SIZE = 128,
-    RECORD_HANDSHAKE = 22, /* the first byte of a record with a handshake: its type */
+    /* type of a record that has a part of a handshake; the type is the first byte of a record */
+    RECORD_HANDSHAKE = 22,
     RECORD_ALERT = 21
 };
 
@@ -270,9 +271,9 @@ static size_t read_size(const struct tls *tls)
 }
 
 /*
- * Decrypts everything that has come. A call of OpenSSL that finds no record costs nearly as much as
- * one that finds one, because it allocates memory for a record. So do not call OpenSSL again when
- * it has taken all bytes.
+ * Decrypts everything that has come. A call of OpenSSL first allocates memory for a record, so a
+ * call that finds no record costs nearly as much as one that finds a record. So do not call OpenSSL
+ * again when it has taken all bytes.
  */
 static tr_status read_records(struct tls *tls, struct net_buffer *in)
 {

@@ -12,7 +12,7 @@ enum { TLS_AUTHORITIES_DIGEST = 32 };
 
 struct tls_authorities {
     X509_STORE *store;
-    /* names of the authorities in a file, which a listener sends to its clients */
+    /* the names of the authorities in a file; a listener sends them to its clients */
     STACK_OF(X509_NAME) * names;
     /* a digest of the authorities: sets with different authorities have different digests */
     unsigned char digest[TLS_AUTHORITIES_DIGEST];

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PROTOCOL_MAX = 255 }; /* the longest name of a protocol: its length must fit into one byte */
+/* the longest name of a protocol, because the length of the name must fit into one byte */
+enum { PROTOCOL_MAX = 255 };
 
 /* Copies strings into the memory behind the config. A first pass only adds up their size. */
 struct copier {

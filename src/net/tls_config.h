@@ -18,9 +18,9 @@ struct tls_config {
     /* for a client: the host that the client wants to reach; "" if the address has no host */
     const char *server_name;
     /*
-     * The names of the protocols for ALPN, in two forms. In `alpn`, each name is behind a byte with
-     * its length, as it is sent. In `protocols`, each name has a NUL behind it: the name whose
-     * length is alpn[i] is at protocols + i.
+     * The names of the protocols for ALPN, in two forms. In `alpn`, which is sent, each name is
+     * behind a byte with the length of the name. In `protocols`, each name has a NUL behind it: the
+     * name whose length is alpn[i] is at protocols + i.
      */
     const unsigned char *alpn;
     const char *protocols;

@@ -308,7 +308,10 @@ void tr__tls_set_retain(struct tls_set *set)
 
 void tr__tls_set_release(struct tls_set *set)
 {
-    /* acquire: sees what other threads have written to the set before they released it */
+    /*
+     * acquire: this thread then sees what other threads have written to the set before they
+     * released it
+     */
     if (!set || atom32_fetch_sub(&set->refs, 1, ATOM_ACQ_REL) != 1)
         return;
     for (size_t i = 0; i < TR_WORKERS_MAX; i++)

@@ -32,8 +32,10 @@ static bool rotate(struct tls_tickets *tickets, tr_time now)
     return true;
 }
 
-/* Copies the key with this name, or the newest one if `name` is NULL. Returns its index, or -1 if
- * there is none. */
+/*
+ * Copies the key with this name, or, if `name` is NULL, the newest key. Returns the index of the
+ * key, or -1 if there is no such key.
+ */
 static int take_key(struct tls_tickets *tickets, const unsigned char *name,
                     struct tls_ticket_key *key)
 {

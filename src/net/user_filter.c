@@ -9,8 +9,8 @@
 enum {
     TEXT_SIZE = 128,
     /*
-     * The most bytes of the actor that `outbound` gets in one call. Few, so that what it makes of
-     * them fits into TR_FILTER_PUT_MAX.
+     * The most bytes of the actor that `outbound` gets in one call. Few, so that the filter's
+     * output for them fits into TR_FILTER_PUT_MAX.
      */
     SLICE = 16 * 1024
 };

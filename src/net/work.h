@@ -12,7 +12,7 @@
 
 enum { WORKS_KEPT = 64 /* by a worker */ };
 
-/** The record of all channels without bytes. It is only read. */
+/** The record of all channels without bytes. It is never written. */
 extern const struct channel_work tr__no_work;
 
 static inline bool work_is_there(const struct channel *channel)

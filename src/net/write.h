@@ -7,7 +7,10 @@
 
 #include "net/channel.h"
 
-/** Finds a channel to which this turn may write. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT, or why it has ended. */
+/**
+ * Finds a channel to which this turn may write. Fails with TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT, or the status
+ * with which the channel has ended.
+ */
 TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
                                      struct channel **found);
 /**
@@ -31,7 +34,7 @@ size_t tr__write_head(const struct channel *channel, size_t size, unsigned char 
 
 enum { TEXT_FEW = 256 };
 /**
- * Formats a text into `few`, or, if it is too long for that, into memory of the turn.
+ * Formats a text into `few`. If the text is too long for that, formats it into memory of the turn.
  * TR_INVALID_ARGUMENT: the format is invalid. In a turn.
  */
 TR_MUST_CHECK tr_status tr__text_format(struct tr_self *self, char few[TEXT_FEW],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Atomic words. This is the only file that knows how they are implemented.
+ * Atomic words of 32 bits, of 64 bits, and for pointers. Only this file knows how they are
+ * implemented.
  *
  * Every call names its memory order. In the explore build (TR_EXPLORE) each operation is a choice
  * point of the schedule explorer, which owns the value and its history; see tests/explore.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A cheap clock for deadlines: it never returns a time before now, and at most a few microseconds
- * after now. So a deadline computed from it is never early.
+ * A cheap clock for deadlines: the time that it returns is never before now, and at most a few
+ * microseconds after now. So a deadline that is computed from this time is never early.
  *
  * The clock keeps the last reading of the platform's clock and returns that reading plus a slack.
  * When the processor's counter says that the slack may have passed, it reads the platform's clock

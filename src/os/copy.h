@@ -11,7 +11,10 @@
 TR_MUST_CHECK tr_status tr__temporary_make(char *path, size_t size);
 /** Removes the directory and the files in it. The directory must have no directories in it. */
 void tr__temporary_remove(const char *path);
-/** Copies a file. TR_NOT_FOUND: there is none. TR_FAILED: it cannot be read or written. Waits for the disk. */
+/**
+ * Copies a file. TR_NOT_FOUND: there is no file at `from`. TR_FAILED: a file cannot be read or written. Waits for the
+ * disk.
+ */
 TR_MUST_CHECK tr_status tr__file_copy(const char *from, const char *to);
 
 #endif

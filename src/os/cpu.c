@@ -71,7 +71,7 @@ static unsigned limit_read_2(const char *directory)
 
 /*
  * Reads the limit of a control group of version 1, from its files of the quota and the period.
- * Returns 0 if there is no limit. The quota is -1 then.
+ * Returns 0 if there is no limit, which a quota of -1 means.
  */
 static unsigned limit_read_1(const char *directory)
 {

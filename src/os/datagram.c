@@ -20,8 +20,8 @@ struct datagram {
 };
 
 /*
- * Returns the count of dropped datagrams that the kernel has added to this datagram; 0 if it has
- * added none.
+ * Returns the number of dropped datagrams that the kernel reports together with this datagram; 0 if
+ * it reports none.
  */
 static uint64_t lost_of(struct msghdr *message)
 {

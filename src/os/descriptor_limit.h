@@ -15,8 +15,8 @@
 
 /**
  * Raises the soft limit to the hard one. Does nothing if they are equal, or if the kernel refuses.
- * Call it before the first system is made: its epoll prepares for as many descriptors as are
- * allowed then. One thread.
+ * Call this before the first system is made, because a system prepares its epoll for as many
+ * descriptors as are allowed then. One thread.
  */
 void tr__descriptor_limit_raise(void);
 

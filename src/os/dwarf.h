@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads numbers and texts of the debug information of a program (DWARF), never beyond the end of its bytes. */
+/** Reads numbers and texts of a program's debug information (DWARF). Never reads beyond the end of the given bytes. */
 #ifndef OS_DWARF_H
 #define OS_DWARF_H
 

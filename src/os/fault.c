@@ -24,9 +24,8 @@
  */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
 /*
- * How far a stack pointer may be below the low end of its stack so that the fault still counts as
- * an overflow of that stack. A function with a large local variable moves the stack pointer that
- * far at once.
+ * How far a stack pointer may be below the low end of its stack for a fault to count as an overflow
+ * of that stack. A function with a large local variable moves the stack pointer that far at once.
  */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
@@ -344,7 +343,7 @@ static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, vo
         return;
     }
     bool survives = thread ? thread->owner.leave != NULL : atom32_load(&has_text, ATOM_ACQUIRE);
-    /* The data that is read next may be damaged. Another fault while it is read ends the process at once. */
+    /* The code below reads data that may be damaged. If that makes a second fault, the process ends at once. */
     if (!survives)
         end_plainly(signal, info);
     else if (thread)
@@ -451,7 +450,10 @@ static void fault_uninstall(void)
         struct sigaction present;
         (void)sigaction(trapped[i], NULL, &present);
         uint32_t count = atom32_load(&earlier[i].count, ATOM_RELAXED);
-        /* If another handler is installed over the runtime's, leave both, because it may call the runtime's. */
+        /*
+         * If another handler is installed over the runtime's handler, leave both, because that handler may call the
+         * runtime's.
+         */
         if (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != on_fault || !count)
             continue;
         (void)sigaction(trapped[i], &earlier[i].actions[count - 1], NULL);

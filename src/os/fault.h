@@ -93,8 +93,8 @@ struct fault_thread;
 /**
  * Installs the handlers of the process if they are not installed, and counts the calls. Any thread.
  *
- * TR_NOT_SUPPORTED with `survives`: with this processor or this way of linking no fault can be
- * survived (os/text.h). TR_NOT_SUPPORTED without it: a sanitizer has its own handlers.
+ * TR_NOT_SUPPORTED: if `survives`, no fault can be survived with this processor or this way of
+ * linking (os/text.h); otherwise, a sanitizer has handlers of its own.
  */
 TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**
@@ -113,7 +113,10 @@ TR_MUST_CHECK tr_status tr__fault_thread_open(const struct fault_owner *owner,
 /** Ends tr__fault_thread_open, on the same thread. NULL does nothing. */
 void tr__fault_thread_close(struct fault_thread *thread);
 
-/** Whether a thread, by its id of the kernel, is between tr__fault_thread_open and tr__fault_thread_close. Any thread. */
+/**
+ * Whether the thread with this id of the kernel is between tr__fault_thread_open and tr__fault_thread_close. Any
+ * thread.
+ */
 bool tr__fault_thread_is_open(uint32_t id);
 
 /** Returns the name of a signal, such as "SIGSEGV". */

@@ -53,8 +53,10 @@ static void cut_last_part(char *path)
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size == 0)
-        /* Nothing is left: the path had no directory. It had at least one character, so there is
-         * space for '.'. */
+        /*
+         * Nothing is left, because the path names no directory. It had at least one character, so
+         * there is space for '.'.
+         */
         path[size++] = '.';
     path[size] = '\0';
 }
@@ -111,8 +113,8 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
         /*
-         * This process may search the parent but not read it. Any descriptor in a file system is enough to sync that
-         * whole file system, so use the directory itself.
+         * This process may search the parent but not read it. So sync the whole file system; any descriptor in it is
+         * enough for that, so use the directory itself.
          */
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -261,8 +263,8 @@ tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
 void tr__os_file_write_out(int fd)
 {
     /*
-     * Ignore the result. Some file systems cannot do this. An error of the disk is also returned by the next sync
-     * through another descriptor, because the kernel keeps it for each descriptor.
+     * Ignore the result. Some file systems cannot do this. If the disk reports an error, the kernel keeps the error for
+     * each open file, and the next sync through another descriptor returns it.
      */
     (void)sync_file_range(
         fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);

@@ -14,7 +14,7 @@ struct lines_section {
     size_t size;
 };
 
-/** The sections of the file; those that it does not have are empty. */
+/** The sections of the object file. A section that the file does not have is empty. */
 struct lines_tables {
     struct lines_section line;     /* .debug_line */
     struct lines_section line_str; /* .debug_line_str */

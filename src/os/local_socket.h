@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-/** The longest path of a socket: a struct sockaddr_un has space for it and a NUL. */
+/** The longest path of a socket: struct sockaddr_un has space for 107 bytes and a NUL. */
 enum { LOCAL_PATH_MAX = 107 };
 
-/** What tr__local_wait waits for, and what it found. */
+/** A descriptor for which tr__local_wait waits, and what it has found there. */
 struct local_event {
     int fd;
     bool wants_read;

@@ -199,7 +199,7 @@ static enum os_guard guards_install(char *slab, size_t count, size_t stride)
     if (best >= OS_GUARD_MARK) {
         if (guards_mark(slab, count, stride))
             return OS_GUARD_MARK;
-        if (errno == EINVAL) /* an older kernel without such guards: do not ask it again */
+        if (errno == EINVAL) /* this older kernel has no such guards, so never ask for them again */
             atom32_store(&guard_best, OS_GUARD_PAGE, ATOM_RELAXED);
     }
     if (best >= OS_GUARD_PAGE && guards_protect(slab, count, stride))

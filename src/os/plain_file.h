@@ -24,7 +24,7 @@ struct plain_file {
 /** Opens a file for reading. TR_NOT_FOUND: there is no such file. */
 TR_MUST_CHECK tr_status tr__plain_file_open(struct plain_file *file, const char *path,
                                             tr_error *error);
-/** Makes a file that only its owner may use. It must not exist. */
+/** Makes a file that only its owner may use. The file must not exist before. */
 TR_MUST_CHECK tr_status tr__plain_file_make(struct plain_file *file, const char *path,
                                             tr_error *error);
 /** Closes a file that is open. */

@@ -430,10 +430,7 @@ tr_status tr__real_process_signal(const tr_platform *platform, const tr_process_
                                   int signal)
 {
     (void)platform;
-    /*
-     * The process is not reaped yet, so the kernel has not given the number of its group to another
-     * one.
-     */
+    /* the process was not reaped yet, so no other group has got the number of its group */
     int result = process->has_group
                      ? kill(-(pid_t)process->pid, signal)
                      : (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0);

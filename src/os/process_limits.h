@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The limits of the process and its machine, for people who look for the cause of a problem. */
+/**
+ * The limits of this process and of its machine, for people who look for the cause of a problem.
+ */
 #ifndef OS_PROCESS_LIMITS_H
 #define OS_PROCESS_LIMITS_H
 

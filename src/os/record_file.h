@@ -13,8 +13,8 @@
 TR_MUST_CHECK tr_status tr__file_make(const char *path, const tr_bytes *pieces, size_t count);
 
 /**
- * Looks at a file. Sets *written_ns to the time of the last write, by the wall clock. Returns false if there is no such
- * file, or it is no regular one. Any thread.
+ * Looks at a file. Sets *written_ns to the time of the last write, by the wall clock. Returns false if there is no
+ * regular file at the path. Any thread.
  */
 bool tr__file_look(const char *path, uint64_t *size, tr_time *written_ns);
 

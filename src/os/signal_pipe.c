@@ -66,7 +66,7 @@ tr_status tr__signal_may_be_taken(int signal)
     case SIGCHLD: /* process_reap needs the default action of SIGCHLD */
         return TR_NOT_PERMITTED;
     default:
-        /* The C library keeps the first of the real-time signals for itself. */
+        /* the C library keeps the first real-time signals, from 32 to SIGRTMIN - 1, for itself */
         return signal > 0 && signal < SIGNALS && (signal < 32 || signal >= SIGRTMIN)
                    ? TR_OK
                    : TR_INVALID_ARGUMENT;

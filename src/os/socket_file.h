@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The file of a UNIX socket that is bound to a path: which file it is, and how it is removed. */
+/**
+ * The file of a UNIX socket that is bound to a path: finds out which file the path names, and
+ * removes the file.
+ */
 #ifndef OS_SOCKET_FILE_H
 #define OS_SOCKET_FILE_H
 

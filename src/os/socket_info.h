@@ -9,7 +9,8 @@ enum socket_family { SOCKET_OTHER, SOCKET_TCP, SOCKET_UDP, SOCKET_UNIX };
 
 struct socket_info {
     enum socket_family family;
-    bool has_counts; /* received_bytes to retransmits are set: it is a TCP connection */
+    /* the members received_bytes to retransmits are set, because this is a TCP connection */
+    bool has_counts;
     tr_address here; /* address of this side, without a path; see here_path */
     tr_address peer;
     /* the path of this side, for a UNIX socket; "": it has no name */

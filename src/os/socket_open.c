@@ -108,8 +108,9 @@ static int number_read(const char *text)
 
 /*
  * Returns the descriptor to which systemd has given this name (FileDescriptorName=): see sd_listen_fds(3). Returns -1
- * if there is none, or if several descriptors have this name, as those of a unit with several sockets do. The variables
- * are meant for this process only if LISTEN_PID is its number, because a child inherits the variables of its parent.
+ * if there is none, or if several descriptors have this name, as those of a unit with several sockets do. systemd says
+ * this by variables of the environment. They are meant for this process only if LISTEN_PID is its number, because a
+ * child inherits the variables of its parent.
  */
 static int number_named(const char *name)
 {
@@ -177,7 +178,7 @@ static tr_status open_inherited(const tr_socket_spec *spec, int type, int *fd)
     if (fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
         return TR_INVALID_ARGUMENT;
     /*
-     * The socket is bound already. Some options must be set before that. They are left to the
+     * The socket is bound already. The options that must be set before a bind are left to the
      * process that has made the socket.
      */
     int error = family != AF_UNIX && type == SOCK_STREAM ? tcp_set(number, spec) : 0;
@@ -232,8 +233,7 @@ static int socket_listen(int fd, const struct opening *opening)
 }
 
 /*
- * Binds a socket that is to connect to the address from which it shall connect, if the spec has
- * such an address.
+ * If the spec has an address from which the socket is to connect, binds the socket to that address.
  */
 static int source_bind(int fd, const struct opening *opening)
 {

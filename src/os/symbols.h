@@ -16,7 +16,7 @@ enum { SYMBOL_CACHE_SIZE = 64 }; /* a power of 2 */
 
 struct symbol {
     char function[64]; /* "" when unknown; cut to fit */
-    char file[48];     /* without its directories; "" when unknown */
+    char file[48];     /* the source file without its directories; "" when unknown */
     uint32_t line;     /* 0 when unknown */
     char object[48];   /* the file of the program or library; "" when unknown */
     uintptr_t offset;  /* distance of the address from the beginning of the object in memory */

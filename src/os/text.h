@@ -18,7 +18,7 @@
 enum text_owner {
     TEXT_APPLICATION, /* all other code */
     TEXT_RUNTIME,
-    TEXT_SYSTEM /* the C library, the loader, the allocator and similar: they have locks */
+    TEXT_SYSTEM /* the C library, the loader, the allocator and the like, all of which have locks */
 };
 
 /**

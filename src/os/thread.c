@@ -133,8 +133,8 @@ void tr__thread_step_back(void)
 {
     enum { NICE = 10 };
     /*
-     * On Linux each thread has its own priority. Ignore a failure: then the thread only takes more
-     * time from other threads.
+     * On Linux each thread has its own priority. If this fails, nothing is wrong: the thread only
+     * takes more time from other threads.
      */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 }

@@ -240,8 +240,8 @@ struct machine {
     struct rules remembered[REMEMBERED_MAX];
     size_t remembered_count;
     /*
-     * how far the program has come: distance of the code that it describes from the function's
-     * beginning
+     * how far the program has come: the distance from the beginning of the function to the code
+     * that the program describes now
      */
     uint64_t distance;
     uint64_t end; /* the distance at which the program is to stop */
@@ -260,9 +260,9 @@ static void rule_restore(struct machine *machine, uint64_t number)
 }
 
 /*
- * Computes the address of the frame by an expression. Only one expression is known: that of .plt, the table of calls to
- * other objects. Its frame is at the stack pointer plus 8, or plus 16 in the last bytes of each place of the table,
- * which are behind a push.
+ * Computes where the frame is by an expression. Only one expression is known: that of .plt, the table of calls to other
+ * objects. A frame of this table is at the stack pointer plus 8, or plus 16 in the last bytes of each place of the
+ * table, which are behind a push.
  */
 static void expression_run(struct machine *machine, struct dwarf_bytes *at)
 {

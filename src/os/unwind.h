@@ -40,8 +40,8 @@ struct unwind {
 /** Sets the stack pointer. Also in a signal handler. */
 void tr__unwind_set_sp(struct unwind *unwind, uintptr_t sp);
 /**
- * Steps to the caller. Returns false if the caller is not known, or if there is none. Also then `function` is set, if
- * it is known.
+ * Steps to the caller. Returns false if the caller is not known, or if there is none. Sets `function` in any case, if
+ * the function is known.
  */
 bool tr__unwind_step(struct unwind *unwind);
 

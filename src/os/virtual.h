@@ -21,7 +21,7 @@
 
 #include <troupe/platform.h>
 
-/** How many log lines are kept. Older ones are only counted. */
+/** How many of the last log lines are kept. Older lines are only counted. */
 #define VIRTUAL_LOG_LINES 256
 
 struct virtual_line {
@@ -31,15 +31,17 @@ struct virtual_line {
 };
 
 struct virtual_platform {
-    tr_platform table; /* must be first: the functions of the table find this struct by it */
+    /* must be first, because the functions of the table find the platform by the address of the table */
+    tr_platform table;
 
     /* Settings; may be changed at any time. */
     unsigned cpu_count; /* 1 at first */
     bool echo;          /* write log lines of level echo_least and above to stderr, too */
     tr_level echo_least;
     /**
-     * Called by a park that has no reason to return. It may run other work, move time, or wake a
-     * parker. False ends the park. Without this hook a park returns at once.
+     * Called by a park that has no reason to return. The function may run other work, move time, or
+     * wake a parker. If it returns false, the park ends. Without this function a park returns at
+     * once.
      */
     bool (*on_park)(void *context, tr_time deadline);
     void *on_park_context;
@@ -49,7 +51,8 @@ struct virtual_platform {
     tr_time wall_offset;
     struct rng rng;
 
-    uint64_t allocations; /* requests for memory so far, including refused ones */
+    /* how often memory was requested so far, including the requests that were refused */
+    uint64_t allocations;
     uint64_t refusals;
     uint64_t fail_at; /* the number of the allocation that fails; 0: none */
     bool fail_after;  /* all allocations after number fail_at fail, too */

@@ -22,7 +22,8 @@ struct post_box {
     uint64_t lost;                /* number of datagrams for which this socket had no space */
     bool is_connected;
     bool is_cut;
-    bool is_refused;  /* an earlier datagram was refused, and no receive has reported it yet */
+    /* an earlier datagram of this socket was refused, and no call has reported that yet */
+    bool is_refused;
     bool is_blocked;  /* the socket could not send, because its receiver had no space */
     bool has_blocked; /* a sender could not send, because this socket had no space */
 };
@@ -64,8 +65,8 @@ static bool box_takes(const struct post_box *box, const struct datagram *datagra
 }
 
 /*
- * Makes the next call of the sender report that no socket took its datagram, if the sender is
- * connected.
+ * If the sender of a datagram is connected, makes its next call report that no socket has taken the
+ * datagram.
  */
 static void datagram_refuse(struct virtual_net *net, const struct datagram *datagram)
 {
@@ -97,7 +98,7 @@ static void on_datagram(struct virtual_net *net, struct virtual_transit *transit
     tr__virtual_net_free(net, datagram);
 }
 
-/* Gives a socket its own address and the address that it is connected to. */
+/* Binds a socket to its own address, and connects it to an address if the spec says so. */
 static tr_status box_bind(struct post_box *box, const tr_socket_spec *spec)
 {
     struct virtual_net *net = box->socket.net;

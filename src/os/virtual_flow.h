@@ -68,7 +68,7 @@ tr_status tr__virtual_flow_send(struct virtual_flow *flow, const tr_bytes *piece
 size_t tr__virtual_flow_take(struct virtual_flow *flow, void *to, size_t size);
 /** Sends the finish, which informs the receiver that nothing more comes. */
 void tr__virtual_flow_finish(struct virtual_flow *flow);
-/** Sends a reset, unless one is on its way. Bytes that were sent and have not arrived are dropped. */
+/** Sends a reset, unless a reset is on its way already. Drops bytes that were sent and have not arrived. */
 void tr__virtual_flow_reset(struct virtual_flow *flow);
 /** Drops the bytes that have arrived and were not read. */
 void tr__virtual_flow_drop_arrived(struct virtual_flow *flow);

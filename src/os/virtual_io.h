@@ -14,7 +14,7 @@
 
 #include "os/virtual_net.h"
 
-/** The watches of a parker. It is the first member of struct tr_parker. */
+/** The watches of a parker. This struct is the first member of struct tr_parker. */
 struct virtual_watches {
     struct list all;   /* oldest first */
     struct list ready; /* watches that have an event, oldest first */

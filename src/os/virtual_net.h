@@ -84,7 +84,7 @@ struct virtual_transit {
 
 /** The address or the path of a socket. */
 struct virtual_place {
-    /* its `path` is NULL; if its family is TR_FAMILY_UNIX, the place is the next member, `path` */
+    /* the address, whose `path` is NULL; for TR_FAMILY_UNIX the place is the next member, `path` */
     tr_address address;
     char path[VIRTUAL_PATH_MAX]; /* "": no name */
 };
@@ -135,7 +135,7 @@ struct virtual_net {
 
 /** Makes an empty network. The platform is lent. */
 void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, uint64_t seed);
-/** Allocates memory from the platform. NULL: the platform refuses it. */
+/** Allocates memory of the platform. NULL: the platform refuses to give memory. */
 void *tr__virtual_net_new(struct virtual_net *net, size_t size);
 void tr__virtual_net_free(struct virtual_net *net, void *memory);
 /** Mixes a number into the hash `trace`. */
@@ -164,7 +164,7 @@ tr_status tr__virtual_net_call(struct virtual_net *net, enum virtual_call call);
 /** Fills in the members that every socket needs. */
 void tr__virtual_socket_init(struct virtual_net *net, struct virtual_socket *socket,
                              enum virtual_kind kind);
-/** Gives a socket its descriptor. */
+/** Gives a socket a new descriptor. */
 void tr__virtual_socket_number(struct virtual_socket *socket, bool is_peer);
 /** Removes the descriptor and the address of a socket. */
 void tr__virtual_socket_release(struct virtual_socket *socket);
