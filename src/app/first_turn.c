@@ -4,7 +4,7 @@
 #include <string.h>
 
 /*
- * The behavior of the root with its handlers. It is allocated, because threads that have not
+ * A copy of the root's behavior and handlers. It is allocated, because threads that have not
  * stopped may use it after the runner has returned.
  */
 struct root_copy {

@@ -60,8 +60,8 @@ struct alarm_mark {
 struct alarm_plan {
     enum alarm_kind kind;
     /*
-     * from the caller: the caller calls tr__alarm_plan_done, and stores the plan, before the
-     * handler runs
+     * Set by the caller. If true, the caller must call tr__alarm_plan_done and store the plan
+     * before it runs the handler.
      */
     bool is_at_most_once;
     struct alarm_mark mark;

@@ -13,8 +13,9 @@
  * 3. A slab with a free block (used < total) is in the list `open` of its class. A slab without a
  *    used block (used == 0) may be in the list `empty` instead. A full slab is in no list, because
  *    its blocks lead back to it.
- * 4. When used falls to 0, the slab moves to `empty`, unless it is the only open slab of its class.
- *    Otherwise a single message that comes and goes would move a slab each time.
+ * 4. When used falls to 0, the slab leaves its class: it moves to `empty` or, if that is full, back to
+ *    the source. But the only open slab of a class stays. Otherwise a single message that comes and
+ *    goes would move a slab each time.
  */
 #include "mem/block.h"
 

@@ -244,8 +244,8 @@ static inline bool run_takes(const struct timer_run *run, const tr_type *type, u
 
 /*
  * Begins a run for a timer. If there is a spare run, the record `taken` becomes the timer.
- * Otherwise `taken` becomes the run itself, and the timer gets another record: in this order, the
- * records that follow in memory are for the timers of the run. Returns NULL when out of memory.
+ * Otherwise `taken` becomes the run itself, and the timer gets another record. So the records that
+ * follow the run in memory are for its timers. Returns NULL when out of memory.
  */
 static inline struct timer_run *run_begin(struct loose_list *list, struct loose_pool *pool,
                                           struct timer_context context, struct taken *taken)

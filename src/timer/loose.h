@@ -22,7 +22,7 @@
 enum {
     LOOSE_SLAB_FIRST = 64, /* how many records the first slab has: 2.5 KiB */
     LOOSE_SLAB_BITS = 18,  /* the largest slab has 2^18 records: 10 MiB */
-    /* with 2^18 records each, so many slabs have as many records as 32 bits can number */
+    /* with 2^18 records in each slab, 32 bits can just number all records */
     LOOSE_SLABS_MAX = 1 << 14,
     LOOSE_HOME_SHIFT = 32 + TIMER_GENERATION_BITS,
     LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* no number has this generation */

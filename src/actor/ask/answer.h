@@ -21,7 +21,7 @@ struct worker;
 /** The answer to a WHY: a report of the kind that was asked for, up to the last byte in use. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 /**
- * Whether an envelope is the reply to a WHY. If no turn waits for such a reply any more, it does
+ * Whether an envelope is the reply to a WHY. When no turn waits for it any more, such a reply does
  * not become a dead letter. Any thread.
  */
 static inline bool answer_is_report(const struct envelope *reply)

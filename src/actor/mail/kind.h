@@ -96,8 +96,8 @@ enum mail_box {
     KIND(WANTED,    "wanted",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(GRANT,     "grant",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(BACK,      "back",      TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* TRACE asks the actor that was asked where a request is. See actor/ask/ask_trace.h. */       \
-    /* TRACED brings the answer to a TRACE to the asker of the request. */                         \
+    /* TRACE, to the receiver of an ask: where is the request? See actor/ask/ask_trace.h. */       \
+    /* TRACED, to the asker: answers a TRACE. */                                                   \
     KIND(TRACE,     "trace",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(TRACED,    "traced",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Searches for a cycle of waiting actors. See actor/ask/ask_cycle.h. */                       \

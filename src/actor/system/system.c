@@ -299,8 +299,8 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
 }
 
 /*
- * Returns the envelopes that are left behind doors to their pools, and frees what cells still have.
- * No thread runs any more.
+ * Gives each envelope that is still behind a door back to its pool, and frees what cells still
+ * have. No thread runs any more.
  */
 static void mail_sweep(struct tr_system *system)
 {

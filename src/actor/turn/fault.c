@@ -232,8 +232,8 @@ tr_status tr__faults_switch_on(struct tr_system *system)
     system->options.traps_faults = false;
     system->options.names_faults = false;
     /*
-     * names_faults alone is no reason to refuse: without the line that it adds, a fault ends the
-     * process as usual
+     * only names_faults is set: without its line a fault ends the process as usual, so do not
+     * refuse
      */
     if (!survives)
         return TR_OK;

@@ -44,9 +44,9 @@ void tr__client_ask_error(const struct client_ask *ask, tr_error *error);
 /** Frees an ask that has left the table, and its answer. */
 void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
 /**
- * Gives a REPLY or an EXCEPTION that has arrived to its ask. Returns true if the ask has taken the
- * envelope. Returns false if no open ask has this id. Returns false too if the answer was sent
- * after the deadline; then the ask ends with TR_TIMEOUT.
+ * Passes a REPLY or an EXCEPTION, which has just arrived, to its ask. Returns true if the ask has
+ * taken the envelope. Returns false if no open ask has this id. Returns false too if the answer was
+ * sent after the deadline; then the ask ends with TR_TIMEOUT.
  */
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
 /**

@@ -242,7 +242,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* tr_crash can only end a turn */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
     tr_spawn_args with_error;
     if (!group || !spawn_args_copy(spawn, &with_error))
         tr_crash(self, TR_INVALID_ARGUMENT, "spawn of a group: " SPAWN_ARGS_FAULT);

@@ -318,7 +318,7 @@ static tr_next on_tick(tr_self *self)
          */
         TR_ASSERT(!schedule->is_cancelled);
         schedule->tick = TICK_RUNNING;
-        /* for a turn that fails; if the function returns, this is set again below */
+        /* true in case the turn fails; if the function returns, this is set again below */
         schedule->ends = true;
     }
     lock_give(&schedules->lock);
