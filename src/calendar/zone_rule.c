@@ -154,9 +154,9 @@ struct nearest {
 };
 
 /*
- * Looks whether one change is nearer to `utc` than *before or *after, and stores it there. Of two
- * changes at the same instant, the change to summer time counts. So a zone can have summer time the
- * whole year (RFC 8536, section 3.3.1).
+ * Compares a change with the two nearest changes so far. If it is nearer to `utc`, it replaces
+ * *before or *after. Of two changes at the same instant, the change to summer time counts. So a
+ * zone can have summer time the whole year (RFC 8536, section 3.3.1).
  */
 static void change_consider(int64_t utc, int64_t time, bool is_summer, struct nearest *before,
                             struct nearest *after)

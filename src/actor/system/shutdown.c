@@ -199,7 +199,7 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
         return false;
     /*
      * A child without an owner is moving to another worker. If the child has not arrived by now, so
-     * long after the deadline, that worker must be stuck.
+     * long after the deadline, the other worker must be stuck.
      */
     return owner == CELL_FOREIGN ||
            atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);

@@ -547,7 +547,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
     over_forget(budget);
     if (!tree)
         return;
-    /* No descendant is left, so nothing is added to the sum between these two steps. */
+    /* No descendant is left, so nothing is added to the sum between the next two steps. */
     part_flush(part_of(worker, tree));
     atom64_fetch_add(&tree->cpu_ns.handed_in, (uint64_t)-tree_cpu(tree), ATOM_RELAXED);
 }

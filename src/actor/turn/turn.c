@@ -314,7 +314,9 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     if (is_watched)
         tr__budget_call_begin(worker, cell);
     if (!running)
-        /* so that the actor is not charged for the time before and after the call */
+        /*
+         * this step makes sure that the actor is not charged for the time before and after the call
+         */
         loop_step(&worker->loop);
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);

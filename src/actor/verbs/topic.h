@@ -29,7 +29,7 @@ enum {
 
 /** The table of the subscribers of one topic. A place is 0, SUBSCRIBER_GONE or a ref. */
 struct subscribers {
-    atom32 holders; /* the number of holders: the topic, and each walk. Any thread. */
+    atom32 holders; /* the number of holders: the topic, and each walk; any thread writes it */
     uint32_t mask;  /* the number of places, which is a power of two, minus one */
     uint32_t used;  /* how many places are not 0; under the topic's lock */
     bool has_gone;  /* a place is SUBSCRIBER_GONE now, or was; under the topic's lock */
