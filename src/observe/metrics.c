@@ -197,7 +197,6 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
     return count;
 }
 
-/* Writes the histogram of one handler. */
 static void histogram_write(struct json_line *text, const struct handler_figures *figures)
 {
     const char *behavior = figures->behavior->name;

@@ -6,7 +6,6 @@
 #include "durable/host.h"
 #include "store/core.h"
 
-/* Returns how many values a histogram has counted. */
 static uint64_t spread_count(const struct spread *spread)
 {
     uint64_t count = 0;

@@ -77,9 +77,9 @@ struct store_known {
     bool is_doomed;
     int64_t id; /* number of the row in its table */
     uint32_t version;
-    uint64_t sequence;      /* highest number that an event has had so far */
-    uint64_t state_sum;     /* sum of the state's bytes */
-    unsigned char seal[24]; /* seal of the row */
+    uint64_t sequence;  /* highest number that an event has had so far */
+    uint64_t state_sum; /* sum of the state's bytes */
+    unsigned char seal[24];
 };
 
 struct store_entry {

@@ -163,7 +163,6 @@ static void copy_deep(struct cursor *cursor, const tr_field *field, const void *
     }
 }
 
-/* Copies `count` adjacent values. */
 static void copy_values(struct cursor *cursor, const tr_field *field, struct field_values from,
                         char *to)
 {

@@ -59,7 +59,6 @@ static void put_string(struct text *text, const char *piece)
     json_put(text, piece, strlen(piece));
 }
 
-/* Returns how many digits a number has. */
 static INLINE size_t count_digits(uint64_t value)
 {
     size_t count = 1;
