@@ -69,7 +69,8 @@ static const void *read_body(struct visit *visit, const tr_type *type)
         return memset(tr_scratch(visit->self, type->size), 0, type->size);
     tr_status status = tr_json_read(type, body, &request->block, &error);
     if (status == TR_OK) {
-        request->block_type = type; /* request->block is freed at the end of the turn */
+        /* tr__http_request_end frees request->block, which has this type */
+        request->block_type = type;
         return request->block;
     }
     request->block = NULL;

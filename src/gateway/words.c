@@ -45,7 +45,8 @@ static tr_bytes find_with(tr_bytes text)
 {
     static const char name[] = "\"with\"";
     const char *end = (const char *)text.data + text.size;
-    const char *at = skip_space(text.data, end) + 1; /* behind the opening brace of the object */
+    /* the place behind the opening brace of the object */
+    const char *at = skip_space(text.data, end) + 1;
     while ((at = skip_space(at, end)) < end && *at == '"') {
         const char *behind = skip_value(at, end);
         bool is_it =

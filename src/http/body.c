@@ -10,7 +10,7 @@
 #include "http/worker.h"
 #include "net/read.h"
 
-enum { READ_MAX = 64 * 1024 /* most bytes of one piece */ };
+enum { READ_MAX = 64 * 1024 /* the most bytes of one piece */ };
 
 /* If a text points into the head, changes the pointer to the same place in the copy of the head. */
 static void move(char **text, const char *from, size_t size, char *to)

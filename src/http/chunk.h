@@ -18,9 +18,9 @@
 #include <troupe/message.h>
 
 struct http_chunk {
-    uint64_t left;     /* bytes of the chunk that are still to come */
-    uint32_t trailers; /* bytes of trailers that have come */
-    uint8_t state;     /* state of chunk.c; 0: before a size */
+    uint64_t left;     /* how many bytes of the current chunk have not come yet */
+    uint32_t trailers; /* how many bytes of trailers have come */
+    uint8_t state;     /* what comes next, by the states in chunk.c; 0: the size of a chunk */
     bool is_over;      /* the body and its trailers have ended */
     bool is_bad;       /* the body is malformed: answer 400 */
 };

@@ -13,7 +13,7 @@
 #include "base/assert.h"
 
 enum {
-    READ_MAX = 64 * 1024, /* most bytes of one read */
+    READ_MAX = 64 * 1024, /* the most bytes of one read */
     WRITE_MAX = 16 * 1024 /* the most bytes of one write; few, so that little output waits */
 };
 

@@ -30,11 +30,11 @@ struct http_flow {
     const char *why;
     /* The request. */
     bool is_head;    /* the request is HEAD, so the answer has no body */
-    bool upgrades;   /* the request asks for an upgrade, so 101 is a final answer */
+    bool upgrades;   /* the request asks for an upgrade, so an answer with 101 is final */
     bool has_chunks; /* the request has a body, which is sent in chunks */
     /* how many bytes of the announced body were not sent yet; -1: the body is sent in chunks */
     int64_t to_send;
-    bool is_sent; /* all of the request was sent */
+    bool is_sent; /* the whole request was sent */
     /* The answer. */
     bool has_begun; /* a byte of the final answer has come; a byte of 100 Continue does not count */
     bool has_any;   /* a byte of any answer has come; a byte of 100 Continue counts, too */

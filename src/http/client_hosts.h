@@ -29,11 +29,11 @@ struct http_host {
     struct http_host *next;    /* next host in the same bucket */
     struct channel_waits line; /* turns that wait for a connection */
     uint32_t waiting;
-    uint32_t open;            /* number of connections, including those that are being opened */
-    struct http_conn *idle;   /* the most recently used connection is first */
+    uint32_t open;            /* number of connections, also of those that a turn is opening now */
+    struct http_conn *idle;   /* list of idle connections; the most recently used one is first */
     struct http_conn *shared; /* of HTTP/2 */
-    bool is_dialed;           /* a turn is opening a connection, which may be one of HTTP/2 */
-    bool speaks_1;            /* the last connection was one of HTTP/1.1 */
+    bool is_dialed;           /* a turn is opening a connection that may use HTTP/2 */
+    bool speaks_1;            /* the connection that was opened last uses HTTP/1.1 */
     char key[];
 };
 
@@ -56,7 +56,7 @@ struct http_hosts {
 /** What kind of connection a turn needs. */
 struct http_wish {
     const char *key; /* the host: a text of everything that decides which connections can be used */
-    tr_endpoint to;  /* how to connect */
+    tr_endpoint to;  /* the endpoint to connect to, with its options */
     tr_time deadline_ns;
     uint32_t connections_max;
     uint32_t waiting_max;

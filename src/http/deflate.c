@@ -8,7 +8,8 @@
 
 #define LEVEL 6  /* zlib's default; higher levels take twice the time for little gain */
 #define MEMORY 8 /* zlib's default */
-#define GZIP 16  /* added to the number of window bits, to select the header and trailer of gzip */
+/* add this to the number of window bits, to read and write the header and trailer of gzip */
+#define GZIP 16
 #define WINDOW_MAX 15
 /** The most bytes that one call of zlib gets, because zlib counts them with 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)

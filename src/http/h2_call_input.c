@@ -143,7 +143,7 @@ static void on_head(struct h2_call *call)
         tr__h2_call_fail(call, TR_BAD_DATA, "there are too many answers of 1xx", NGHTTP2_CANCEL);
 }
 
-/* ---- Bodies, and the ends of streams. ---- */
+/* ---- Bodies of answers, and the ends of streams. ---- */
 
 static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uint8_t *data,
                    size_t size, void *context)

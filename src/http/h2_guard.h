@@ -38,8 +38,9 @@ struct h2_guard {
     uint32_t blocks;      /* number of blocks of headers that have begun */
     uint32_t block_bytes; /* bytes of the last block of headers so far */
     uint32_t block_max;
-    uint32_t continuations; /* number of frames that continue the last block of headers */
-    tr_time since_ns;       /* when the present period of the counts below has begun */
+    /* number of frames of the last block of headers after its first frame */
+    uint32_t continuations;
+    tr_time since_ns; /* when the present period of the counts below has begun */
     uint32_t resets;
     uint32_t settings; /* number of frames of settings that are no acknowledgements */
     uint32_t idle;     /* number of frames that carry nothing and for which there was no credit */

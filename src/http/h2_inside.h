@@ -15,8 +15,8 @@
 
 /** What a connection waits for, which decides the connection's present time limit. */
 enum h2_wait {
-    H2_WAITS_HEAD,    /* for the rest of a head; limit .head_ns */
-    H2_WAITS_REQUEST, /* for a request; limit .keep_ns */
+    H2_WAITS_HEAD,    /* for the rest of a head; the time limit is .head_ns */
+    H2_WAITS_REQUEST, /* for a request; the time limit is .keep_ns */
     /* for the turns of requests, which have limits of their own; the connection has none */
     H2_WAITS_TURNS,
     /*
@@ -45,7 +45,7 @@ struct h2_session {
     bool is_over;    /* nothing more is read or written */
     /* the other side has ended its output, so a request that is incomplete will stay so */
     bool is_cut;
-    bool is_starved; /* memory was missing: nghttp2 is not called any more */
+    bool is_starved; /* memory was missing, so nghttp2 must not be called any more */
 };
 
 struct h2_stream {

@@ -182,7 +182,7 @@ static void body_begin(struct http_request *request, const struct h2_stream *str
     }
     request->body_left = head->length > 0 ? (uint64_t)head->length : 0;
     if (stream->is_input_over && head->length > 0) {
-        request->there = net_buffer_bytes(&stream->in); /* the whole body has come */
+        request->there = net_buffer_bytes(&stream->in); /* the whole body has come already */
         request->body_left = 0;
     }
 }

@@ -17,7 +17,7 @@ bool tr__http_is_built(void)
     return true;
 }
 
-/* ---- Looking for the end. ---- */
+/* ---- Looking for the end of a head. ---- */
 
 /*
  * Whether the first line of a head can be that of a request. Called when the end of the head has

@@ -49,7 +49,7 @@ void tr__http_later_answer(struct http_request *request)
     self->handler = tr__http_protocol.handler;
     tr_status status = tr_self_try_await(self, request->later, &reply);
     if (status == TR_CANCELLED || request->phase != ANSWER_NONE)
-        return; /* return: when the turn ends, what it has left open is completed */
+        return; /* return, because the end of the turn completes what the turn has left open */
     if (status == TR_OK) {
         const struct envelope *kept = place_answer(self->asks.places[request->later.id >> 32]);
         int code = request->status ? request->status : 200;

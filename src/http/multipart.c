@@ -10,7 +10,7 @@ enum state {
     STATE_START,    /* no byte has come yet; the first delimiter need not have CR LF before it */
     STATE_PREAMBLE, /* before the first delimiter, in bytes that are dropped */
     STATE_AFTER,    /* behind a delimiter: then comes another part, or the end of the form */
-    STATE_HEAD,     /* the headers of a part */
+    STATE_HEAD,     /* in the headers of a part */
     STATE_DATA,
     STATE_END,
     STATE_FAILED

@@ -12,7 +12,7 @@ enum { PATH_SEGMENTS_MAX = 128, PATTERN_SEGMENTS_MAX = 32 };
 
 /** A decoded path, without the segments "." and "..". */
 struct http_path {
-    char *text; /* begins with '/', and ends with a NUL */
+    char *text; /* the decoded path: begins with '/', and ends with a NUL */
     uint32_t count;
     struct http_path_segment {
         uint32_t at; /* in `text` */

@@ -66,7 +66,7 @@ size_t tr__percent_encode(tr_bytes text, char *to, size_t size);
 struct url {
     bool is_secure;    /* the scheme is https or wss */
     bool is_websocket; /* the scheme is ws or wss */
-    tr_bytes host;     /* without the brackets of an IPv6 address */
+    tr_bytes host;     /* the host, without the brackets of an IPv6 address */
     uint16_t port;     /* the port; if the URL names none: 443 for a secure scheme, else 80 */
     tr_bytes target; /* path and query; "/" if the URL has no path, "?a=1" if it has only a query */
 };

@@ -211,7 +211,7 @@ static void on_deadline(struct channel *channel)
         return;
     }
     channel->deadline_ns = TR_NEVER;
-    if (channel->request) /* a turn handles a request, and has limits of its own */
+    if (channel->request) /* a turn handles a request now, and such a turn has limits of its own */
         return;
     if (channel_has(channel, CHANNEL_IN_PART))
         tr__http_answer_bare(channel, 408);

@@ -28,7 +28,7 @@ struct http_url {
     char address[TR_HOST_MAX + 8]; /* "host:port" */
     /* value of the header Host: the host, and the port if it is not the default of the scheme */
     char authority[TR_HOST_MAX + 8];
-    char target[HTTP_URL_MAX + 2]; /* path and query */
+    char target[HTTP_URL_MAX + 2]; /* the path and the query */
 };
 
 /** Reads an absolute URL. TR_OK, TR_INVALID_ARGUMENT, TR_TOO_LARGE. */

@@ -32,7 +32,7 @@ struct header {
     unsigned char first;
     unsigned char mask[4];
     uint64_t size; /* size of the payload */
-    size_t taken;  /* size of the header itself */
+    size_t taken;  /* size of the header, without the payload */
 };
 
 void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t message_max,

@@ -63,7 +63,7 @@ enum ws_code {
     WS_CODE_TRY_LATER = 1013
 };
 
-#define WS_HEADER_MAX 14   /* 2 bytes, 8 bytes of a length, 4 bytes of a mask */
+#define WS_HEADER_MAX 14   /* 2 bytes, up to 8 bytes of a length, and 4 bytes of a mask */
 #define WS_CONTROL_MAX 125 /* the most bytes of a control frame's payload */
 /** The largest limit of a message's size that can be set, because lengths have 32 bits here. */
 #define WS_MESSAGE_LARGEST UINT32_MAX
@@ -82,7 +82,7 @@ struct ws_reader {
      * has no mask
      */
     unsigned char mask[4];
-    unsigned char utf8;   /* state of tr__utf8_portion */
+    unsigned char utf8;   /* state of the check for UTF-8, by tr__utf8_portion */
     unsigned char opcode; /* opcode of the message that has begun and not ended; 0: none has */
     unsigned char flags;  /* READER_ flags of websocket.c */
     unsigned char role;
@@ -104,13 +104,13 @@ enum ws_kind {
 
 struct ws_event {
     enum ws_kind kind;
-    uint16_t code;    /* for WS_CLOSE and WS_ERROR */
+    uint16_t code;    /* for WS_CLOSE and WS_ERROR: the close code */
     bool is_text;     /* the message is a text, not binary */
     bool is_first;    /* the portion is the first one of its message */
     bool is_last;     /* the portion is the last one of its message */
     bool is_deflated; /* the message must be inflated */
     tr_bytes bytes;   /* the unmasked payload, inside the bytes that tr__ws_read got */
-    const char *text; /* for WS_ERROR: error text */
+    const char *text; /* for WS_ERROR: text that says what is wrong */
 };
 
 /**

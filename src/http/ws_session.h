@@ -38,7 +38,7 @@ struct ws_session {
     bool is_over;   /* a close was sent */
     /* both sides have agreed on a subprotocol, whose name is at the end of `more` */
     bool has_protocol;
-    struct ws_deflate deflate; /* what was agreed about permessage-deflate */
+    struct ws_deflate deflate; /* what both sides have agreed about permessage-deflate */
     struct ws_reader reader;
     struct ws_above *above; /* NULL: nothing */
     /*
@@ -66,7 +66,7 @@ static inline struct ws_session *ws_session_of(const struct channel *channel)
 /** How a WebSocket begins. */
 struct ws_setup {
     enum ws_role role;
-    const tr_handler *row; /* as in struct ws_session */
+    const tr_handler *row; /* the member `row` of struct ws_session */
     size_t message_max;
     /*
      * for a client: how long the other side may be silent before a ping is sent, and again before

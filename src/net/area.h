@@ -16,7 +16,7 @@
 
 enum {
     AREA_SIZE = 64 * 1024,
-    AREA_LOW = 16 * 1024 /* bytes that an area must have free for a receive */
+    AREA_LOW = 16 * 1024 /* how many free bytes an area must have for a receive */
 };
 
 struct area {

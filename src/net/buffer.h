@@ -20,7 +20,7 @@
 #include "mem/source.h"
 
 struct net_buffer {
-    const struct memory_source *source; /* where memory comes from */
+    const struct memory_source *source; /* the source of the buffer's memory */
     unsigned char *data;
     size_t begin; /* index of the first byte that is not consumed */
     size_t end;

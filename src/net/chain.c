@@ -6,7 +6,7 @@
 #include "base/assert.h"
 
 enum {
-    LINKS_MAX = TR_FILTERS_MAX + 1, /* filters of a chain at most: TLS, and those of the program */
+    LINKS_MAX = TR_FILTERS_MAX + 1, /* the most filters of a chain: TLS, and those of the program */
     /* how many bytes of input one call passes to a filter; few, because a filter may expand them */
     SLICE = 4096
 };
@@ -14,7 +14,8 @@ enum {
 struct link {
     const struct filter *table;
     void *state;
-    struct net_buffer raw; /* bytes that have come and that the filter has not taken yet */
+    /* bytes that have come for the filter, and that the filter has not taken yet */
+    struct net_buffer raw;
 };
 
 struct chain {

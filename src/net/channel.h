@@ -55,7 +55,7 @@ enum channel_kind {
     CHANNEL_DATAGRAM,
     /* one attempt to connect to an address, made for another channel: net/dial.c */
     CHANNEL_ATTEMPT,
-    CHANNEL_EXIT,   /* watches for the end of a child process: net/process.h */
+    CHANNEL_EXIT,   /* reports the end of a child process: net/process.h */
     CHANNEL_SIGNALS /* signals of the process, which its actor gets as tr_signal: net/signals.c */
 };
 
@@ -155,8 +155,10 @@ struct channel_output {
 struct channel_filter {
     const struct filter *table; /* NULL: none */
     void *state;
-    struct net_buffer raw; /* bytes that have come and that the filter has not taken yet */
-    struct net_buffer out; /* bytes that the filter has made and that were not sent yet */
+    /* bytes that have come for the filter, and that the filter has not taken yet */
+    struct net_buffer raw;
+    /* bytes that the filter has made for the other side, and that were not sent yet */
+    struct net_buffer out;
 };
 
 /**
@@ -215,7 +217,7 @@ union channel_peer {
         uint8_t host[4];
         uint16_t port;
     } v4;            /* CHANNEL_PEER_V4 */
-    tr_address *far; /* with CHANNEL_PEER_FAR: memory of the channel */
+    tr_address *far; /* if CHANNEL_PEER_FAR: the address, in memory of the channel */
 };
 
 /**
@@ -273,8 +275,8 @@ struct channel {
     };
     /* The next members are what other threads read: net/glance.h. */
     bool is_secure;         /* bytes that are sent and received pass TLS */
-    uint8_t secure_flags;   /* enum secure_flag; 0 until the handshake has ended */
-    uint16_t secure_cipher; /* TLS: number of the cipher */
+    uint8_t secure_flags;   /* bits of enum secure_flag; 0 until the handshake has ended */
+    uint16_t secure_cipher; /* if TLS is used: number of the cipher */
 };
 static_assert(sizeof(struct channel) == 176, "an idle connection has one");
 
@@ -287,7 +289,7 @@ struct channel_wait {
 /** The channels of an actor. */
 struct net_cell {
     struct cell_channels base; /* must be the first member */
-    struct list channels;      /* of struct channel, oldest first */
+    struct list channels;      /* list of struct channel, oldest first */
     /*
      * if a listener has made the actor for a connection: bits of the channel of that connection; 0:
      * none

@@ -34,7 +34,7 @@ void tr__channel_set_text(struct channel *channel, const char *text)
     size_t size = strlen(text) + 1;
     struct channel_rare *rare = tr__rare_of(channel);
     char *copy = rare ? source_resize(&channel->worker->system->source, NULL, size) : NULL;
-    if (copy) /* if there is no memory, tr_closed has no text */
+    if (copy) /* if memory is missing, tr_closed has no text */
         rare->text = memcpy(copy, text, size);
 }
 

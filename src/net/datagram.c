@@ -13,8 +13,8 @@
 #include "base/assert.h"
 
 enum {
-    BATCH_MAX = 32,       /* datagrams that one call receives or sends at most */
-    ERRORS_MAX = 32,      /* errors of sent datagrams that one call reads at most */
+    BATCH_MAX = 32,       /* the most datagrams that one call receives or sends */
+    ERRORS_MAX = 32,      /* the most errors of sent datagrams that one call reads */
     FRAME_MAX = 64 * 1024 /* the largest datagram, unless .frame_max is less */
 };
 
@@ -33,8 +33,9 @@ struct datagrams {
     size_t others;
     size_t size; /* bytes of space for each datagram */
     bool has_paths;
-    struct tr_datagram messages[BATCH_MAX]; /* the datagrams of the running turn */
-    const void *taken[BATCH_MAX];           /* these messages */
+    /* messages for the datagrams that the running turn has taken */
+    struct tr_datagram messages[BATCH_MAX];
+    const void *taken[BATCH_MAX]; /* these messages */
     tr_packet packets[BATCH_MAX];
     unsigned char bytes[]; /* bytes of the datagrams, then the paths of their senders */
 };

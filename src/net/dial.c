@@ -441,7 +441,7 @@ static tr_status connect_wait(struct tr_self *self, const tr_endpoint *to, tr_ch
         return status;
     }
     *channel = handle;
-    tr__channel_call(made); /* bytes may have come already */
+    tr__channel_call(made); /* bytes may have come already, so look for them */
     return TR_OK;
 }
 

@@ -480,7 +480,8 @@ static tr_status go_in_order(tr_self *self, tr_channel handle, tr_bytes request,
     if (status != TR_OK)
         return status;
     status = tr_write(self, handle, request);
-    if (status == TR_OK) /* the write may have waited, so look whether the channel still exists */
+    /* the write may have waited, so find the channel again: it may have ended */
+    if (status == TR_OK)
         status = usable(self, handle, &channel);
     if (status == TR_OK)
         status = begin(self, channel, wish, asked);

@@ -32,9 +32,9 @@ struct file_job {
     const char *path; /* path of the file; NULL: the program has opened the file */
     int fd;           /* the file; negative: not open yet */
     uint64_t offset;
-    uint64_t size;    /* of the file */
-    uint64_t left;    /* bytes that are not written yet */
-    tr_buffer *piece; /* what is read now, or NULL */
+    uint64_t size;    /* size of the file */
+    uint64_t left;    /* how many bytes were not written to the channel yet */
+    tr_buffer *piece; /* the piece of the file that is read or written now; NULL: none */
     tr_status status;
     const char *why;
 };
@@ -186,7 +186,7 @@ static void file_over(struct tr_self *self, tr_channel handle)
     tr__waits_wake(&channel->writers);
     if (channel->rare->looks)
         tr__exchanges_look(channel);
-    tr__channel_call(channel); /* queues tr_drained */
+    tr__channel_call(channel); /* this queues tr_drained, if the actor waits for it */
 }
 
 /* Writes a file that is open and whose size is known. */

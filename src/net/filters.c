@@ -144,7 +144,7 @@ static tr_status input_to_filter(struct channel *channel, struct chain *chain)
         channel->work->input.buffer.begin = channel->work->input.buffer.end;
         channel->work->input.seen = 0;
         channel->work->input.needs = 0;
-        tr__input_settle(channel); /* frees the memory of the input */
+        tr__input_settle(channel); /* this frees the memory of the input */
     }
     if (channel_has(channel, CHANNEL_INPUT_OVER)) {
         /*

@@ -20,7 +20,7 @@ struct channel_glance {
      * now; -1: none
      */
     int fd;
-    uint32_t flags; /* enum channel_flag */
+    uint32_t flags; /* bits of enum channel_flag */
     uint8_t kind;   /* enum channel_kind */
     uint8_t state;  /* enum channel_state */
     bool is_secure; /* TLS */

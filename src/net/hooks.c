@@ -520,7 +520,7 @@ static void on_change(struct worker *worker, struct cell *cell)
         tr__input_look_again(channel);
         tr__channel_ready(channel, 0);
         if (channel->cell == cell)
-            tr__channel_call(channel); /* bytes that were received before may need a turn */
+            tr__channel_call(channel); /* bytes that have come earlier may need a turn now */
     }
 }
 

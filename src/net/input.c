@@ -23,7 +23,7 @@ enum {
     OWN_MIN = 2048, /* bytes of space for a receive into memory of the channel */
     /* bytes of space for what a filter makes from one receive; more if needed */
     FILTERED_MIN = 500,
-    RECEIVE_MAX = 64 * 1024 /* most bytes of one receive */
+    RECEIVE_MAX = 64 * 1024 /* the most bytes of one receive */
 };
 
 static const struct memory_source *source_of(const struct channel *channel)
@@ -176,7 +176,7 @@ static void note_shaken(struct channel *channel)
     if (work_is_there(channel))
         channel->work->output.since_ns = channel->worker->loop.now_ns;
     tr__waits_wake(&channel->readers);
-    tr__output_touch(channel); /* sends the output that has waited for the handshake */
+    tr__output_touch(channel); /* this sends the output that has waited for the handshake */
 }
 
 /* Passes received bytes to the filter. The filter may also make bytes for the other side. */
@@ -423,7 +423,7 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
     tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
     if (bytes.size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
-    *piece = bytes; /* the last line may lack its line end */
+    *piece = bytes; /* the last line of the input may have no line end */
     piece_begin(self, channel, bytes.size, bytes, true);
     return TR_OK;
 }

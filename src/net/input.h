@@ -24,8 +24,8 @@ enum cut_how {
 
 struct cutter {
     enum cut_how how;
-    size_t size;  /* for CUT_EXACTLY and CUT_SOME */
-    tr_bytes end; /* for CUT_UNTIL */
+    size_t size;  /* for CUT_EXACTLY and CUT_SOME: the number of bytes */
+    tr_bytes end; /* for CUT_UNTIL: the bytes that end a piece */
 };
 
 /**

@@ -173,7 +173,7 @@ void tr__accepted_reset(struct listener_shared *shared)
         platform->socket_close(platform, taken.fd, true);
 }
 
-/* ---- Connections by address. ---- */
+/* ---- Counting connections by address. ---- */
 
 /* a customer usually has a whole /64, so all addresses of a /64 count as one */
 enum { PEER_V6_BYTES = 8 };

@@ -37,7 +37,7 @@ struct listener_shared {
     void *setup;        /* copy of the set-up message of sessions; NULL: none */
     uint64_t ref;       /* ref of the listener */
     tr_address address; /* the address at which the listener listens */
-    bool has_socket;    /* the listener has the descriptor */
+    bool has_socket;    /* the listener has taken over the descriptor of the socket */
     atom32 total;       /* number of sessions, and of connections that are on their way to a deck */
     atom32 is_full;     /* the listener accepts nothing until a session ends */
     /* tr_listener_pause was called; the listener writes this, sessions read it */
@@ -45,7 +45,7 @@ struct listener_shared {
     struct lock lock; /* protects `peers`, `accepted` and `numbers` */
     /* number of records of connections made so far; the next record gets the next number */
     uint64_t numbers;
-    struct list accepted; /* of struct accepted */
+    struct list accepted; /* list of struct accepted: connections that nobody has taken yet */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
     atom32 counts[]; /* by worker */

@@ -56,7 +56,7 @@ static tr_status unpack(struct worker *worker, struct channel *channel)
     return TR_OK;
 }
 
-/* ---- With the actor. ---- */
+/* ---- Channels that move together with their actor. ---- */
 
 bool tr__channels_may_move(const struct cell *cell)
 {
@@ -126,7 +126,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     tr_status status = unpack(worker, channel);
     if (!is_alive || status != TR_OK || tr__channel_adopt(channel, cell) != TR_OK) {
-        tr__channel_free(channel); /* freeing the channel resets the connection */
+        tr__channel_free(channel); /* freeing a channel resets its connection */
         return;
     }
     channel_note_active(channel);

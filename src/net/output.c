@@ -204,7 +204,8 @@ void tr__output_touch(struct channel *channel)
     list_remove(&channel->listed);
     list_push_last(&worker->channels.net->dirty, &channel->listed);
     worker->loop.flush_is_due = true;
-    loop_call_back(&worker->loop); /* makes the run return to the loop, which sends the output */
+    /* this makes the run return to the loop, which sends the output */
+    loop_call_back(&worker->loop);
 }
 
 bool tr__output_is_empty(const struct channel *channel)
@@ -317,7 +318,8 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
-    if (!work_of(channel)) /* the record notes since when the kernel has taken nothing */
+    /* the channel needs a record, which notes since when the kernel has taken nothing */
+    if (!work_of(channel))
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {
         net_buffer_use(&filter->out, &channel->worker->channels.net->spare_output);

@@ -15,10 +15,11 @@
 #include "net/wait.h"
 
 struct piece {
-    struct list link;        /* link in pieces.all */
-    struct channel *channel; /* NULL: the channel is gone, or belongs to another actor */
-    bool is_done;            /* the turn of the piece has ended */
-    uint8_t end;             /* enum piece_end: how the turn wants to end the channel */
+    struct list link; /* link in pieces.all */
+    /* the channel of the piece; NULL: it is gone, or belongs to another actor */
+    struct channel *channel;
+    bool is_done; /* the turn of the piece has ended */
+    uint8_t end;  /* enum piece_end: how the turn wants to end the channel */
     /* output of the turn that is held back; the first piece holds nothing back */
     struct net_buffer held;
 };
@@ -104,7 +105,7 @@ tr_status tr__piece_begin(struct tr_self *self, struct channel *channel, struct 
     return TR_OK;
 }
 
-/* ---- Answers in order. ---- */
+/* ---- Sending answers in the order of their pieces. ---- */
 
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel)
 {

@@ -202,7 +202,8 @@ bool tr__plain_send(struct channel *channel)
         page->begin += (uint32_t)count;
         output->size -= count;
         if (status == TR_OK || status == TR_WOULD_BLOCK)
-            return false; /* the kernel takes no more now, so tr__output_flush must wait for it */
+            /* the kernel takes no more now; tr__output_flush lets the loop wait until it does */
+            return false;
         tr__channel_end(channel, status, NULL);
         return true;
     }

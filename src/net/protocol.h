@@ -16,7 +16,7 @@
 #include "base/assert.h"
 
 struct tr_protocol {
-    bool dials; /* the protocol is for channels that connect; false: for listeners */
+    bool dials; /* true: the protocol is for channels that connect; false: for listeners */
     /**
      * Called before a listener is made: checks the behavior of the listener's sessions, and sets
      * endpoint->site. In a turn. Fails with TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.

@@ -70,5 +70,6 @@ void tr__protocol_turn_done(struct worker *worker, struct envelope *envelope)
     turn->is_running = false;
     turn->protocol->on_turn_done(turn);
     if (channel)
-        tr__channel_call(channel); /* tr_closed may have waited for the end of this turn */
+        /* the actor may get tr_closed only now, because this turn has ended */
+        tr__channel_call(channel);
 }

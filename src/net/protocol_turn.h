@@ -21,13 +21,14 @@
 
 #include "net/channel.h"
 
-enum { TURN_TAG = 2 /* differs from PIECE_TAG, 1, which also tags the sender of an envelope */ };
+/* differs from PIECE_TAG, which is 1 and also marks the sender of an envelope */
+enum { TURN_TAG = 2 };
 
 /** The record of a turn. This struct must be the first member of a record of the protocol. */
 struct protocol_turn {
     struct list link; /* link in protocol_streams.turns */
     const struct tr_protocol *protocol;
-    struct channel *channel; /* NULL: the channel is gone */
+    struct channel *channel; /* the channel of the turn; NULL: the channel is gone */
     /* the event of the turn while it is queued; NULL: not queued, or the turn has begun */
     struct envelope *event;
     bool is_running; /* the turn has begun, and has not ended */

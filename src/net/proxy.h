@@ -28,7 +28,7 @@ struct proxy {
     tr_address destination;
     bool has_begun; /* at least one byte has come */
     bool has_header;
-    const char *text; /* error text for the header, or "" */
+    const char *text; /* text that says what is wrong with the header, or "" */
 };
 
 /**

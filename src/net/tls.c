@@ -33,9 +33,10 @@ struct tls {
     /* if this is not TR_OK, the connection has failed, and all further calls return it */
     tr_status status;
     bool is_open;
-    bool has_input; /* the first byte of the input was checked */
+    bool has_input; /* the first byte of the input has come, and was checked */
     bool is_finished;
-    const char *protocol; /* the protocol of ALPN, in memory of set->config; NULL: none */
+    /* the protocol that ALPN has chosen, in memory of set->config; NULL: none */
+    const char *protocol;
     char *peer_name;
     char text[TEXT_SIZE];
 };
@@ -184,7 +185,8 @@ static tr_status prepare_client(struct tls *tls, const char *server_name)
         session = tr__tls_set_session(tls->set);
         if (!SSL_set_app_data(tls->ssl, tls->set) ||
             (session && !SSL_set_session(tls->ssl, session)))
-            ERR_clear_error(); /* if the session cannot be used, the handshake is a full one */
+            /* the session could not be used, so the handshake will be a full one */
+            ERR_clear_error();
     }
     SSL_SESSION_free(session);
     return expect_name(tls, server_name ? server_name : name);

@@ -42,7 +42,7 @@ enum secure_flag {
     SECURE_RESUMED = 1 << 2,
     SECURE_ALPN = 1 << 3,       /* ALPN has chosen a protocol */
     SECURE_ALPN_H2 = 1 << 4,    /* it is h2 */
-    SECURE_ALPN_HTTP1 = 1 << 5, /* the protocol is http/1.1 */
+    SECURE_ALPN_HTTP1 = 1 << 5, /* ALPN has chosen http/1.1 */
     SECURE_PEER = 1 << 6        /* the certificate of the other side was verified */
 };
 

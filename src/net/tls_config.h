@@ -14,7 +14,8 @@ struct tls_config {
     bool is_server;
     bool insecure;
     tr_verify verify;
-    const char *trusts; /* path of the authorities; NULL: a client trusts those of the system */
+    /* path of the authorities that are trusted; NULL: a client trusts those of the system */
+    const char *trusts;
     /* for a client: the host that the client wants to reach; "" if the address has no host */
     const char *server_name;
     /*
@@ -25,7 +26,7 @@ struct tls_config {
     const unsigned char *alpn;
     const char *protocols;
     size_t alpn_size;
-    size_t hosts_count; /* number of hosts; 0 for a client without a certificate */
+    size_t hosts_count; /* number of `hosts`; 0 for a client without a certificate */
     /* the first host is used for clients that ask for a name of no other host */
     tr_tls_host hosts[];
 };

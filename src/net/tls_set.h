@@ -31,8 +31,8 @@ struct tls_worker {
 
 struct tls_set {
     atom32 refs;
-    const struct tls_config *config; /* borrowed; outlives the set */
-    struct tls_tickets *tickets;     /* borrowed; outlives the set */
+    const struct tls_config *config; /* borrowed; it outlives the set */
+    struct tls_tickets *tickets;     /* borrowed; they outlive the set */
     BIO_METHOD *method;
     /* the authorities by which the other side is verified; all zero: it is not verified */
     struct tls_authorities authorities;

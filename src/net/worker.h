@@ -20,11 +20,12 @@ struct net_worker {
     struct net_spare spare_output; /* memory kept for the output of such a channel */
     uint32_t page_count;
     uint32_t work_count;
-    union free_work *works;      /* free records; see net/work.h */
-    struct datagrams *datagrams; /* memory for the datagrams of the next channel; NULL: none yet */
-    struct wheel wheel;          /* timers of channels: struct channel_timer.node */
-    struct list dirty;           /* channels with output that must be sent when the run ends */
-    struct list lingering;       /* channels without an actor */
+    union free_work *works; /* free records; see net/work.h */
+    /* memory for the next channel that receives datagrams; NULL: none yet */
+    struct datagrams *datagrams;
+    struct wheel wheel;    /* timers of channels: struct channel_timer.node */
+    struct list dirty;     /* channels with output that must be sent when the run ends */
+    struct list lingering; /* channels that have no actor */
     /* struct channel_rare of channels whose handshake may continue; see net/shakes.h */
     struct list shaking;
     uint32_t shakes_left; /* steps of handshakes that may still be done in this round */

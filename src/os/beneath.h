@@ -14,7 +14,7 @@ struct beneath_file {
     int fd;
     int64_t size;
     int64_t modified_s;
-    int64_t modified_ns; /* nanoseconds within the second of modified_s */
+    int64_t modified_ns; /* the nanoseconds after modified_s */
 };
 
 /**

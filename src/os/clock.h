@@ -24,7 +24,7 @@ enum {
 
 struct clock {
     const tr_platform *platform;
-    tr_time bound_ns; /* The last reading plus the slack. */
+    tr_time bound_ns; /* The last reading of the platform's clock, plus the slack. */
     uint64_t ticks;   /* The processor's counter, read just before the clock. */
     bool has_counter;
 };

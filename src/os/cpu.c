@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    CPUS_MAX = 65536, /* Linux can be built for 8,192. */
+    CPUS_MAX = 65536, /* More than Linux can be built for, which is 8,192. */
     /* The size of a line of /proc/self/cgroup. The kernel has paths of up to 4,096 bytes. */
     LINE_SIZE_MAX = 8192,
     GROUP_PATH_MAX = 4096,

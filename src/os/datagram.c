@@ -10,7 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { DATAGRAMS_MAX = 32 }; /* datagrams of one system call, few enough to keep the stack small */
+/* the most datagrams of one system call; few, to keep the stack small */
+enum { DATAGRAMS_MAX = 32 };
 
 /* What the kernel needs for one datagram of a system call. */
 struct datagram {

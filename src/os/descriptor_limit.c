@@ -3,7 +3,8 @@
 
 #include "os/atomic.h"
 
-static atom64 soft_before; /* 0: this process has not raised its limit */
+/* the soft limit before it was raised; 0: this process has not raised it */
+static atom64 soft_before;
 static atom64 soft_raised;
 
 void tr__descriptor_limit_raise(void)

@@ -21,7 +21,8 @@ tr_status tr__epoll_status(int error)
     case EMFILE:
     case ENFILE:
         return TR_LIMIT;
-    default: /* EPERM: a regular file; EEXIST: watched already; EBADF */
+    /* EPERM: a regular file; EEXIST: the descriptor is watched already; EBADF: it is not open */
+    default:
         return TR_INVALID_ARGUMENT;
     }
 }

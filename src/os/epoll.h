@@ -25,7 +25,8 @@
 
 #include "os/atomic.h"
 
-enum { EPOLL_EVENTS_MAX = 128 }; /* events taken from the kernel at once; the rest stays there */
+/* the most events that are taken from the kernel at once; others stay there */
+enum { EPOLL_EVENTS_MAX = 128 };
 
 /* Tokens of the parker's own descriptors. io_watch refuses them. */
 #define EPOLL_TOKEN_WAKE UINT64_MAX

@@ -44,9 +44,9 @@ static const int trapped[] = {SIGSEGV, SIGBUS, SIGFPE};
 enum { TRAPPED_COUNT = sizeof trapped / sizeof *trapped };
 
 struct fault_thread {
-    struct fault_thread *next; /* in the list of all threads; never changes */
+    struct fault_thread *next; /* next thread in the list `threads`; never changes */
     atom32 is_used;
-    atom32 is_inside; /* the handler runs on this thread */
+    atom32 is_inside; /* a signal handler runs on this thread now */
     /* before tr__fault_thread_open, the thread already let the signal of os/stack_look.h through */
     bool is_signalled;
     uint32_t id; /* the kernel's id of the thread; under the lock */
@@ -87,7 +87,8 @@ static uint32_t faults_users; /* under the lock */
 /* tr__text_map was called, because some system wants to survive faults */
 static atom32 has_text;
 static struct earlier earlier[TRAPPED_COUNT];
-static atomptr threads; /* a list of struct fault_thread; pushed under the lock, read by handlers */
+/* the list of struct fault_thread; threads are added under the lock, handlers read it without */
+static atomptr threads;
 
 static void fault_landed(void *argument)
 {

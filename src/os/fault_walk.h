@@ -18,7 +18,7 @@ enum verdict {
     VERDICT_OUTSIDE, /* the thread ran no user code when the fault came */
     VERDICT_RUNTIME, /* one of the frames belongs to the runtime */
     VERDICT_SYSTEM,  /* one of the frames belongs to the C library */
-    VERDICT_UNKNOWN, /* the stack could not be walked to its end */
+    VERDICT_UNKNOWN, /* the walk could not reach the base of the span */
     VERDICT_BEYOND,  /* the stack pointer is below the guard of its stack */
     VERDICT_NESTED   /* a second fault came while the handler handled the first one */
 };

@@ -169,7 +169,8 @@ static bool is_named(int fd, const char *path)
 
 tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
 {
-    enum { TRIES = 100 }; /* gives up if another program keeps replacing the file */
+    /* after this many tries give up: another program keeps replacing the file */
+    enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (opened < 0)
@@ -273,7 +274,7 @@ void tr__os_file_write_out(int fd)
 tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
 {
     ssize_t size = (ssize_t)strlen(text);
-    errno = ENOSPC; /* for a write that wrote less than asked */
+    errno = ENOSPC; /* the reason that is reported if the write wrote fewer bytes than asked */
     if (pwrite(fd, text, (size_t)size, 0) != size)
         return tr__os_file_refuse(error, "write", path);
     return fsync(fd) == 0 ? TR_OK : tr__os_file_refuse(error, "sync", path);

@@ -46,14 +46,14 @@ static const char *string_at(const struct lines_section *section, uint64_t offse
 struct unit {
     const struct lines_tables *tables;
     struct dwarf_bytes program;
-    struct dwarf_bytes names; /* where the table of files begins */
+    struct dwarf_bytes names; /* the tables of directories and files */
     unsigned version;
     size_t offset_size; /* 4 or 8 */
     uint64_t min_instruction;
     int line_base;
     unsigned line_range;
     unsigned opcode_base;
-    unsigned char lengths[256]; /* arguments of each standard opcode */
+    unsigned char lengths[256]; /* number of arguments of each standard opcode */
 };
 
 /*
@@ -134,10 +134,10 @@ static const char *file_name(const struct unit *unit, uint64_t index)
 {
     struct dwarf_bytes cursor = unit->names;
     if (unit->version >= 5) {
-        (void)entries_walk(unit, &cursor, UINT64_MAX); /* skips the directories */
+        (void)entries_walk(unit, &cursor, UINT64_MAX); /* this skips the table of directories */
         return entries_walk(unit, &cursor, index);
     }
-    while (!cursor.is_bad && *dwarf_string(&cursor)) /* skips the directories */
+    while (!cursor.is_bad && *dwarf_string(&cursor)) /* this skips the table of directories */
         ;
     for (uint64_t i = 1; !cursor.is_bad; i++) {
         const char *name = dwarf_string(&cursor);
@@ -169,14 +169,14 @@ static bool unit_open(struct unit *unit, struct dwarf_bytes *all)
     if (unit->version < 2 || unit->version > 5)
         return false;
     if (unit->version >= 5)
-        dwarf_skip(&head, 2); /* sizes of addresses and segments */
+        dwarf_skip(&head, 2); /* skip the sizes of addresses and of segments */
     uint64_t header = dwarf_number(&head, unit->offset_size);
     unit->program = head;
     dwarf_skip(&unit->program, header);
     unit->min_instruction = dwarf_number(&head, 1);
     if (unit->version >= 4)
-        dwarf_skip(&head, 1);               /* operations per instruction */
-    dwarf_skip(&head, 1);                   /* the default of is_stmt */
+        dwarf_skip(&head, 1);               /* skip the number of operations per instruction */
+    dwarf_skip(&head, 1);                   /* skip the default value of is_stmt */
     uint64_t base = dwarf_number(&head, 1); /* a signed byte */
     unit->line_base = (int)base - (base > 127 ? 256 : 0);
     unit->line_range = (unsigned)dwarf_number(&head, 1);

@@ -162,7 +162,7 @@ void tr__local_bell_ring(int bell)
 {
     uint64_t one = 1;
     ssize_t written = write(bell, &one, sizeof one);
-    (void)written; /* a write fails if the counter is full; the bell is readable then, too */
+    (void)written; /* the write fails if the counter is full; then the bell is readable already */
 }
 
 int tr__local_process(void)

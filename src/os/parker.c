@@ -191,7 +191,7 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
     uint32_t idle = IDLE;
     if (!atom32_compare_exchange(
             &parker->word, &idle, in_futex ? IN_FUTEX : IN_EPOLL, ATOM_SEQ_CST, ATOM_SEQ_CST))
-        timeout = 0; /* a wake came before this park */
+        timeout = 0; /* a wake came before this park, so do not sleep */
     if (timeout && parker->timer_ns != TR_NEVER)
         timer_set(parker, TR_NEVER); /* Rule 3. */
     if (!in_futex && !has_events)

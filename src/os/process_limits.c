@@ -21,7 +21,7 @@ static uint64_t files_count(void)
     if (directory)
         (void)closedir(directory);
     return count > 3 ? count - 3
-                     : 0; /* without "." and "..", and without the descriptor of this walk */
+                     : 0; /* do not count ".", "..", and the descriptor that this walk has opened */
 }
 
 static uint64_t memory_count(void)

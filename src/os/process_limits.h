@@ -18,17 +18,18 @@ struct process_limits {
     bool has_cores;        /* the kernel may write a core file when this process crashes */
     char clock_source[32]; /* the clock source of the kernel; "": not known */
 };
-/** Asks the system. Any thread. Reads files of /proc. */
+/** Fills in the limits of this process. Reads files of /proc. Any thread. */
 void tr__process_limits(struct process_limits *limits);
 
 struct disk_limits {
     bool is_known;
-    bool is_memory; /* the file system is in memory: nothing survives a restart of the machine */
+    /* the file system is in memory, so nothing in it survives a restart of the machine */
+    bool is_memory;
     bool is_remote; /* a network file system, on which locks and syncs are not reliable */
     uint64_t free_bytes;
     uint64_t total_bytes;
 };
-/** Asks for the file system of a path. Any thread. */
+/** Fills in what the system knows of the file system that a path is in. Any thread. */
 void tr__disk_limits(const char *path, struct disk_limits *limits);
 
 #endif

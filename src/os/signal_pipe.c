@@ -19,7 +19,7 @@
 #include "os/atomic.h"
 #include "os/lock.h"
 
-enum { SIGNALS = 65 }; /* signals 1 to 64 of Linux */
+enum { SIGNALS = 65 }; /* one entry for each signal of Linux, 1 to 64, and an unused one for 0 */
 
 struct taker {
     atom32 pipe;    /* rule 1 */

@@ -89,7 +89,7 @@ static int options_set(int fd, int family, int type, const tr_socket_spec *spec)
     return error;
 }
 
-/* ---- A descriptor that was inherited. ---- */
+/* ---- Descriptors that this process has inherited. ---- */
 
 static bool is_inherited(const char *path)
 {

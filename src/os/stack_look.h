@@ -25,7 +25,10 @@ size_t tr__stack_look(uint32_t id, uintptr_t last, uintptr_t *frames, size_t max
 
 #define STACK_LOOK_WAIT_NS (20 * 1000000L)
 
-/** Installs the handler of SIGURG, unless the program has one; and removes it. One thread at a time. */
+/**
+ * Installs the handler of SIGURG, unless the program has one (install); removes it again (uninstall). One thread at a
+ * time.
+ */
 void tr__stack_look_install(void);
 void tr__stack_look_uninstall(void);
 /** Sets whether the calling thread gets the signal. Returns whether it got the signal before. */

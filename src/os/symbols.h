@@ -15,7 +15,7 @@
 enum { SYMBOL_CACHE_SIZE = 64 }; /* a power of 2 */
 
 struct symbol {
-    char function[64]; /* "" when unknown; cut to fit */
+    char function[64]; /* name of the function, cut to fit; "" when unknown */
     char file[48];     /* the source file without its directories; "" when unknown */
     uint32_t line;     /* 0 when unknown */
     char object[48];   /* the file of the program or library; "" when unknown */

@@ -15,7 +15,7 @@ enum {
 struct text_range {
     uintptr_t begin;
     uintptr_t end;
-    uintptr_t base; /* where the object begins */
+    uintptr_t base; /* address at which the object begins */
     enum text_owner owner;
     char name[NAME_MAX_SIZE]; /* name of the object's file, without directories */
 };

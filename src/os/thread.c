@@ -21,10 +21,10 @@
 
 struct tr_thread {
     pthread_t handle;
-    atom32 id; /* the thread id of the kernel; 0 until the thread runs */
+    atom32 id; /* the kernel's id of the thread; 0 until the thread runs */
     void (*main)(void *context);
     void *context;
-    char name[16]; /* The kernel keeps 15 characters. */
+    char name[16]; /* 15 characters, which is what the kernel keeps, and a NUL */
 };
 
 static void *thread_main(void *context)
@@ -93,7 +93,7 @@ void tr__real_thread_join(const tr_platform *platform, tr_thread *thread)
 /* Returns the letter of the state in /proc/self/task/N/stat ("12 (name) R ..."); 0 if unknown. */
 static int state_of(uint32_t id)
 {
-    char text[128]; /* enough, because the name has at most 15 characters */
+    char text[128]; /* enough for "N (name) R", because a name has at most 15 characters */
     (void)snprintf(text, sizeof text, "/proc/self/task/%u/stat", id);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

@@ -46,7 +46,7 @@ enum {
     /* arm64: from this instruction on the return address has a signature */
     CFA_SIGNED_RETURN = 0x2d,
     CFA_ARGUMENTS_SIZE = 0x2e,
-    TABLE_POINTER = 0x1b, /* the encodings of .eh_frame_hdr that linkers write */
+    TABLE_POINTER = 0x1b, /* the encodings that linkers use in .eh_frame_hdr */
     TABLE_COUNT = 0x03,
     TABLE_ENTRIES = 0x3b,
     REMEMBERED_MAX = 4
@@ -86,7 +86,7 @@ void tr__unwind_set_sp(struct unwind *unwind, uintptr_t sp)
     set(&unwind->registers, STACK, sp);
 }
 
-/* ---- The entry of a function. ---- */
+/* ---- An entry of the unwind table: how to unwind one function. ---- */
 
 struct entry {
     uintptr_t function;

@@ -27,7 +27,7 @@
 struct virtual_line {
     tr_level level;
     char path[128];
-    char text[256]; /* cut if longer */
+    char text[256]; /* the text of the line, cut if longer */
 };
 
 struct virtual_platform {

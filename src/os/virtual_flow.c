@@ -12,7 +12,7 @@ struct segment {
     struct list mine; /* in virtual_flow.segments, oldest first */
     struct virtual_flow *flow;
     size_t size;
-    size_t offset; /* bytes that were read */
+    size_t offset; /* number of bytes of the segment that were read */
     unsigned char data[];
 };
 

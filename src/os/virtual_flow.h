@@ -17,7 +17,7 @@ struct virtual_flow {
     struct virtual_net *net;
     struct virtual_socket *sender;
     struct virtual_socket *receiver;
-    struct virtual_flow *back; /* the other direction */
+    struct virtual_flow *back; /* the flow in the other direction */
     /* all segments, oldest first; the first `arrived` bytes in them can be read */
     struct list segments;
     struct list held;              /* transits that wait for the end of a cut */
@@ -26,7 +26,7 @@ struct virtual_flow {
     struct virtual_transit reset;
     /* when the transit arrives that was sent last; no later transit arrives before that */
     tr_time last_due_ns;
-    size_t used;      /* bytes of the window in use: on the way or unread */
+    size_t used;      /* how many bytes count in the window: on their way, or arrived and unread */
     size_t owed;      /* bytes read during a cut; the sender still counts them in the window */
     size_t arrived;   /* bytes that can be read */
     bool is_finished; /* the sender sends nothing more */

@@ -170,7 +170,7 @@ tr_status tr__virtual_place(struct virtual_place *place, const tr_address *addre
     if (!is_unix && address->family != TR_FAMILY_V4 && address->family != TR_FAMILY_V6)
         return TR_ADDRESS_INVALID;
     *place = (struct virtual_place){.address = *address};
-    place->address.path = NULL; /* the path is in the place */
+    place->address.path = NULL; /* clear the pointer, because the path was copied to place->path */
     if (is_unix)
         memcpy(place->path, path, strlen(path) + 1);
     return TR_OK;

@@ -26,7 +26,7 @@ enum {
     VIRTUAL_FIRST_PORT = 49152,
     VIRTUAL_BUCKETS = 1024,
     VIRTUAL_PATH_MAX = 108, /* bytes of a path with its NUL; sun_path of Linux has the same size */
-    VIRTUAL_BACKLOG = 128,  /* backlog of a listener that sets none */
+    VIRTUAL_BACKLOG = 128,  /* the backlog of a listener that sets none */
     VIRTUAL_WINDOW = 64 * 1024,
     VIRTUAL_DATAGRAM_MAX = 65507 /* the most bytes of a UDP datagram over IPv4 */
 };
@@ -98,7 +98,7 @@ struct virtual_socket {
     struct virtual_net *net;
     struct virtual_socket *next; /* the next socket in its bucket */
     struct list bound;           /* in virtual_net.bound: listeners, and datagram sockets */
-    struct list watches;         /* watches of os/virtual_io.h */
+    struct list watches;         /* list of the watches of this socket; see os/virtual_io.h */
     enum virtual_kind kind;
     int fd;       /* the descriptor; 0: the socket has none */
     bool is_peer; /* the test uses the socket, not the system */

@@ -22,9 +22,11 @@ struct virtual_child {
     struct list link; /* in virtual_net.children */
     struct virtual_net *net;
     int64_t pid;
-    int fd;                        /* descriptor that the system has; 0: the child was reaped */
-    struct virtual_socket *io;     /* the test's end of the connection; NULL: closed */
-    struct virtual_socket *errors; /* NULL: none, or closed */
+    /* the descriptor by which the system knows the child; 0: the child was reaped */
+    int fd;
+    struct virtual_socket *io; /* the test's end of the connection; NULL: closed */
+    /* the test's end of the connection for errors; NULL: there is none, or it is closed */
+    struct virtual_socket *errors;
     struct virtual_socket *end;
     /* its arguments, its environment and its directory, in this order, each with a NUL */
     char *texts;
@@ -36,7 +38,7 @@ struct virtual_child {
     size_t variable_count;
     bool has_directory;
     bool was_shown; /* the test has seen the child */
-    bool catches;   /* the child catches signals: only SIGKILL ends it */
+    bool catches;   /* only SIGKILL ends the child; it catches all other signals */
     bool has_ended;
     tr_process_exit how;
     /* the signals that the child got first, oldest first; later ones are dropped */
