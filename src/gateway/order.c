@@ -11,7 +11,7 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 
-/* The delays before further attempts. durable/key_ask.c has the same. */
+/* The delays before further attempts. They are the same as in durable/key_ask.c. */
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 

@@ -25,7 +25,7 @@ void tr__http_access_note(struct http_request *request)
 {
     if (!request->site->options.logs)
         return;
-    /* a head that cannot be read may have neither */
+    /* if the head could not be read, the method and the target may be missing */
     const char *method = request->head.method ? request->head.method : "-";
     const char *target = request->head.target ? request->head.target : "-";
     int size = tr__http_logged_size(target);

@@ -22,7 +22,7 @@ static tr_time left_of(const struct http_flow *flow)
     return flow->deadline_ns - clock_bound(&flow->self->worker->clock);
 }
 
-/* Returns the time at which a connection ends that is idle from now on. */
+/* Returns when a connection that is idle from now on must end. */
 static tr_time due_of(const struct http_flow *flow, tr_time idle_ns)
 {
     return timer_deadline(tr_now(flow->self), idle_ns);

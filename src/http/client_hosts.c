@@ -332,7 +332,10 @@ static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct
     return next_ns;
 }
 
-/* Does what tr__http_hosts_sweep does, for one host. The record of the host may be freed. */
+/*
+ * Ends the connections of one host whose time is over. Returns when the next one must end. The
+ * record of the host may be freed.
+ */
 static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                           tr_time now_ns)
 {

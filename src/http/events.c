@@ -138,7 +138,7 @@ void tr__http_events_on_close(struct channel *channel, bool has_failed)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct http_events *events = http_events_of(channel);
     if (!has_failed && events->has_chunks)
-        /* if this fails for lack of memory, the client notices that the answer has no end */
+        /* if this fails because memory is missing, the client notices that the answer is cut off */
         (void)!put(events, "", 0);
     leave(events, has_failed ? WS_CODE_FAILED : WS_CODE_GOING_AWAY);
 }

@@ -29,7 +29,9 @@ void tr__h2_events_leave(struct http_events *events);
 void tr__h2_events_close(struct h2_stream *stream);
 void tr__h2_events_cut(struct h2_stream *stream);
 
-/** If a stream that has ended has events, ends the events with this code. */
+/**
+ * Call when a stream has ended. If there are events on the stream, ends the events with this code.
+ */
 void tr__h2_events_gone(struct h2_stream *stream, unsigned code);
 /** Ends the events of all streams, because the connection ends in order or its actor has failed. */
 void tr__h2_events_end_all(struct h2_session *session, bool has_failed);

@@ -45,7 +45,7 @@ void tr__http_later_answer(struct http_request *request)
     if (self->is_barrier)
         /* end the barrier, because another turn of this actor makes the reply */
         tr__barrier_end(self);
-    /* show the wait as one of the protocol's handler, which is no barrier */
+    /* while the turn waits, let its handler be that of the protocol, which is no barrier */
     self->handler = tr__http_protocol.handler;
     tr_status status = tr_self_try_await(self, request->later, &reply);
     if (status == TR_CANCELLED || request->phase != ANSWER_NONE)

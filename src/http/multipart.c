@@ -242,7 +242,7 @@ static size_t read_head(struct multipart *form, unsigned char *bytes, size_t siz
     return (size_t)(end - bytes) + sizeof(head_end);
 }
 
-/* Reads what follows a delimiter: "--", or spaces and a line end. */
+/* Reads what follows a delimiter: "--", or a line end that may have spaces before it. */
 static size_t read_after(struct multipart *form, const unsigned char *bytes, size_t size,
                          struct multipart_event *event)
 {

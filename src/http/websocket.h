@@ -138,7 +138,7 @@ void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4])
 bool tr__ws_text_is_valid(tr_bytes text);
 
 /**
- * Whether a code may be sent in a close: those of 7.4.1, the registered codes 1012 to 1014, and
+ * Whether a code may be sent in a close: the codes of 7.4.1, the registered codes 1012 to 1014, and
  * 3000 to 4999 (7.4.2).
  */
 bool tr__ws_code_is_valid(unsigned code);

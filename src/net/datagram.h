@@ -18,7 +18,7 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
 const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count);
 /**
  * Call when the turn of a datagram has declined it. Returns the further datagrams that
- * tr__datagrams_batch gave to the turn; they now count as dead letters instead of as handled. NULL:
+ * tr__datagrams_batch gave to the turn; they now count as dead letters, and not as handled. NULL:
  * there are none. Owner only.
  */
 const void *const *tr__datagrams_declined(struct tr_self *self, size_t *count);

@@ -53,7 +53,7 @@ static void push(struct channel *channel, struct exchange *exchange)
 }
 
 /*
- * Call when an exchange ends that had to be the only one. Lets other turns begin exchanges again.
+ * Call when an exchange that had to be the only one ends. Lets other turns begin exchanges again.
  */
 static void alone_end(struct channel *channel)
 {

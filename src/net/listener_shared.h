@@ -92,8 +92,8 @@ struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t work
 void tr__accepted_reset(struct listener_shared *shared);
 
 /**
- * Counts a connection from this address, or ends that. The first returns false if the address has
- * too many connections, or if out of memory.
+ * Counts a connection from this address (count), or ends that (uncount). tr__listener_count_peer
+ * returns false if the address has too many connections, or if out of memory.
  */
 bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);
 void tr__listener_uncount_peer(struct listener_shared *shared, const tr_address *peer);

@@ -11,8 +11,8 @@
 #include "net/listener_shared.h"
 
 /**
- * Returns the actor to which the next connection is offered. If .accepted_by is a group, this is a
- * member: `turn` grows with each connection, so that the members are chosen in turn. Owner only.
+ * Returns the actor to which the next connection is offered. If .accepted_by is a group, the
+ * members are chosen in turn, because `turn` grows with each connection. Owner only.
  */
 tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shared, uint32_t turn);
 /** Ends an offer: closes the connection if the actor has not claimed it. Owner only. */

@@ -154,8 +154,8 @@ bool tr__piece_delays_end(const struct tr_self *self, const struct channel *chan
 }
 
 /*
- * Writes to the channel what the turn of a piece has written so far, and what was held back until
- * now. The channel may end.
+ * Writes the output of a piece's turn that was held back until now to the channel. The channel may
+ * end.
  */
 static void held_write(struct channel *channel, struct piece *piece)
 {

@@ -51,8 +51,8 @@ static inline bool pieces_are_open(const struct channel *channel)
 }
 
 /**
- * Whether one answer that is held back already has as many bytes as the output may have. Owner
- * only.
+ * Whether at least one answer is held back that has as many bytes as the output of the channel may
+ * have. Owner only.
  */
 bool tr__pieces_hold_much(const struct channel *channel);
 

@@ -66,7 +66,7 @@ void tr__protocol_turn_forget(struct protocol_turn *turn);
 /** Cancels all turns of a channel that have not started. */
 void tr__protocol_turns_forget(struct channel *channel);
 /**
- * Call when the turn of an envelope has ended. Notes that in the record of the turn, and calls
+ * Call when the turn of an envelope has ended. Updates the record of the turn, and calls
  * on_turn_done, which may free the record. Takes ownership of the envelope.
  */
 void tr__protocol_turn_done(struct worker *worker, struct envelope *envelope);

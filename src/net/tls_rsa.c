@@ -102,7 +102,7 @@ static const RSA_METHOD *method_get(void)
     return hidden;
 }
 
-/* Returns a hidden key in front of the key `secret`, which is taken. NULL: out of memory. */
+/* Returns a hidden key for the key `secret`, which is taken. NULL: out of memory. */
 static EVP_PKEY *key_of(RSA *secret)
 {
     const RSA_METHOD *method = method_get();

@@ -51,8 +51,8 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
 }
 
 /*
- * Whether the answer of this turn that is held back already has as many bytes as the output may
- * have.
+ * Whether the answer of this turn is held back, and has as many bytes already as the output of the
+ * channel may have.
  */
 static bool holds_much(const struct tr_self *self, const struct channel *channel)
 {

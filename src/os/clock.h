@@ -36,7 +36,9 @@ tr_time tr__real_wall_now(const tr_platform *platform);
 /** Starts a clock over a platform, which is lent. */
 void tr__clock_init(struct clock *clock, const tr_platform *platform);
 
-/** Reads the platform's clock. Returns what clock_bound returns; only for clock_bound. */
+/**
+ * The slow path of clock_bound: reads the platform's clock, and returns what clock_bound returns.
+ */
 tr_time tr__clock_read(struct clock *clock);
 
 /** Returns the processor's counter; 0 if there is none. */

@@ -15,8 +15,8 @@
  */
 TR_MUST_CHECK tr_status tr__notify(const char *state);
 /**
- * Returns the time after the last "WATCHDOG=1" when systemd ends the process: the variable WATCHDOG_USEC, if
- * WATCHDOG_PID is this process or not set. 0: no limit.
+ * Returns how long after the last "WATCHDOG=1" systemd ends the process: the variable WATCHDOG_USEC, if WATCHDOG_PID is
+ * this process or not set. 0: no limit.
  */
 tr_time tr__notify_watchdog_ns(void);
 

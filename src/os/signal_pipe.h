@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Signals of the process as descriptors that a channel can read, for actors. Also says which
- * signals may be taken, and which are.
+ * signals may be taken, and notes which signals are taken.
  *
  * The runtime installs a handler that writes the number of the signal into a pipe. So the kernel
  * may deliver the signal to any thread, also to one that the application has started. (With a

@@ -38,8 +38,8 @@ bool tr__socket_address_path(const union socket_address *from, socklen_t size,
 
 /**
  * Reads an address of `size` bytes that the kernel has written. An IPv4 address inside an IPv6
- * address becomes an IPv4 address. Returns false, and writes TR_FAMILY_NONE, if there is no address
- * or one of another family.
+ * address becomes an IPv4 address. If there is no address, or its family is not supported here,
+ * writes TR_FAMILY_NONE and returns false.
  */
 bool tr__socket_address_read(const union socket_address *from, socklen_t size, tr_address *to);
 
