@@ -73,12 +73,12 @@ TR_MESSAGE(tr_alarm_given_up, (str, name), (u64, id), (u64, occurrence), (u32, f
 typedef enum tr_alarm_kind {
     TR_ALARM_AT = 1, /* fires at the time `ns` */
     TR_ALARM_AFTER,  /* fires when `ns` nanoseconds have passed */
-    /* fires every `ns` nanoseconds, at least 5 s, counted from the time it was set */
+    /* fires every `ns` nanoseconds (at least 5 s), counted from the time when the alarm was set */
     TR_ALARM_EVERY,
     TR_ALARM_CRON /* fires when the cron expression matches */
 } tr_alarm_kind;
 
-/** What an alarm is; borrowed for the call. */
+/** What tr_self_try_alarm sets; borrowed for the call. */
 typedef struct tr_alarm {
     size_t size TR_ZERO; /* sizeof(tr_alarm); 0: the struct is as the library knows it */
     const char *name;    /* 1 to TR_ALARM_NAME_MAX bytes */

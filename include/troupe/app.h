@@ -39,7 +39,7 @@ typedef struct tr_flag {
     bool *is_set TR_ZERO;      /* becomes true if the user gives the flag, which takes no value */
     int64_t *number TR_ZERO;   /* a decimal number, from `min` to `max` */
     tr_time *time_ns TR_ZERO;  /* 30s, 500ms, 2m, 1h; a bare number is seconds; at most 24h */
-    const char **text TR_ZERO; /* any text that is not empty; points into argv */
+    const char **text TR_ZERO; /* set to any text that is not empty, which points into argv */
     int64_t min TR_ZERO;       /* for `number`; min and max both 0: any number */
     int64_t max TR_ZERO;
     /* what --help calls the value; NULL: "N", "TIME" or "TEXT", by the type */

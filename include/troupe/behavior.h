@@ -68,7 +68,8 @@ enum tr_next_code {
 };
 
 /**
- * What a handler returns: what the actor does next. A struct, so that `return 0` does not compile.
+ * The result of a handler: what the actor does next. It is a struct, so that `return 0` does not
+ * compile.
  */
 typedef struct tr_next {
     enum tr_next_code code;
@@ -106,9 +107,9 @@ TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
  */
 TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
            (message(tr_error), cause));
-/** An actor that this one watches has stopped: `who`. See tr_watch. */
+/** The actor `who`, which this actor watches, has stopped. See tr_watch. */
 TR_MESSAGE(tr_terminated, (ref, who));
-/** No message has come for this long. See tr_set_receive_timeout. */
+/** No message has come for `idle_ns`. See tr_set_receive_timeout. */
 TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
 /** The arguments of the program: the first message to each incarnation of the root of an app. */
 TR_MESSAGE(tr_args, (list(str), argv));
@@ -132,7 +133,7 @@ typedef enum tr_ordering {
 typedef enum tr_overflow {
     TR_OVERFLOW_FAIL, /* the sender gets TR_MAILBOX_FULL */
     TR_DROP_NEWEST,   /* the message is a dead letter; the sender gets TR_OK */
-    TR_DROP_OLDEST,   /* the message is taken; the oldest ones are dead letters instead */
+    TR_DROP_OLDEST,   /* the message is accepted; the oldest messages become dead letters instead */
     TR_PARK           /* the sender waits until there is capacity; see tr_tell */
 } tr_overflow;
 
@@ -196,9 +197,9 @@ typedef struct tr_options {
     size_t tree_budget_bytes;   /* its tree has at most so many bytes; 0: no budget */
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
-    /* after which kinds of end the actor starts again; 0: TR_TRANSIENT */
+    /* when the actor starts again after its end; 0: TR_TRANSIENT */
     tr_restart restart;
-    bool has_no_channels; /* the verbs of net.h give TR_NOT_A_CHANNEL_ACTOR */
+    bool has_no_channels; /* the functions of net.h give TR_NOT_A_CHANNEL_ACTOR */
     size_t stack_bytes;   /* bytes of the stack of a turn; 0: as for all actors of the system */
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
@@ -302,7 +303,7 @@ typedef struct tr_handler {
     bool interleaves;                        /* this handler of a durable actor is no barrier */
     /* of a row for HTTP: "GET"; NULL: the row is not for HTTP */
     const char *method;
-    const char *path;  /* of a row for HTTP */
+    const char *path;  /* of a row for HTTP: the path */
     const char *place; /* of TR_FILES: the directory */
     /* of a row for HTTP: the form of its errors; NULL: {"error":{"code":404,"message":"..."}} */
     const struct tr_http_face_ *face;
@@ -315,7 +316,7 @@ typedef struct tr_handler {
 struct tr_behavior {
     uint16_t abi;          /* TR_ABI */
     uint16_t handler_size; /* sizeof(tr_handler) */
-    uint32_t size;         /* of this struct */
+    uint32_t size;         /* sizeof(struct tr_behavior) */
     const char *name;
     const char *file;
     uint32_t line;

@@ -89,7 +89,7 @@
 
 /** What TR_CALLBACK defines: a callback for tr_ask_callback. */
 typedef struct tr_callback {
-    const tr_type *type; /* of the request */
+    const tr_type *type; /* type of the request */
     void (*call)(void *context, const tr_answer *answer);
 } tr_callback;
 

@@ -128,7 +128,10 @@ struct tr_durables;
  * comes again. The same happens if the process ends before both turns are over.
  */
 TR_MESSAGE(tr_created);
-/** Comes at each start, after tr_created. Other messages wait until its handler has ended. */
+/**
+ * Comes at each start, after tr_created if that comes. Other messages wait until the handler of
+ * tr_awake has ended.
+ */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
  * The actor is about to sleep. What the handler of tr_sleeping changes is stored. tr_sleeping comes
@@ -352,13 +355,13 @@ TR_BEGIN_C
 /* ---- This actor. ---- */
 
 /**
- * Returns the key of this actor, with a NUL behind it; borrowed until the turn ends. In a turn.
- * Does not wait.
+ * Returns the key of this actor, borrowed until the turn ends. A NUL follows the key in memory. In
+ * a turn. Does not wait.
  */
 tr_bytes tr_key(tr_self *self);
 /**
- * Returns the number of this start of the actor; later starts have greater numbers. The result and
- * *epoch, which may be NULL, are `counter` and `epoch` of tr_awake.
+ * Returns the number of this start of the actor; later starts have greater numbers. The result is
+ * the `counter` of tr_awake, and *epoch is its `epoch`; `epoch` may be NULL.
  * In a turn. Does not wait.
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
@@ -369,8 +372,8 @@ uint64_t tr_generation(tr_self *self, uint64_t *epoch);
  */
 bool tr_is_aborted(const tr_self *self);
 /**
- * Waits until the actor has to sleep or to end. While the run handler waits here the actor may
- * fall asleep, as while it waits on a queue.
+ * Waits until the actor has to sleep or to end. While the run handler (queue.h) waits in this call,
+ * the actor may fall asleep, as while it waits on a queue.
  * In a turn. May wait: at most timeout_ns.
  *
  * TR_ABORTED: the grace has begun, and tr_is_aborted is true; TR_TIMEOUT; TR_CANCELLED,
@@ -406,12 +409,12 @@ tr_status tr_go_to_sleep(tr_self *self);
  * Requests that this actor ends and that all its stored data are removed. In a turn. Does not wait.
  *
  * The request is stored with the commit of this stretch: if the stretch fails, nothing is
- * destroyed. What is sent after this call leaves with that commit, also without TR_SAVE_SYNC. From
- * then on no crash brings the data back. Then the actor has its grace, and new messages are
- * refused. After that the key can be used again.
+ * destroyed. What is sent after this call leaves with that commit, also without TR_SAVE_SYNC. After
+ * the commit no crash brings the data back. Then the actor has its grace, in which new messages are
+ * refused. After the grace the key can be used again.
  *
- * TR_OK; TR_STARTING: it has not started; TR_STOPPING: the actor is being destroyed already, or its
- * grace is over; TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
+ * TR_OK; TR_STARTING: the actor has not started; TR_STOPPING: it is being destroyed already, or its
+ * grace is over; TR_NOT_IN_A_TURN: the call is in a signal handler; TR_CANCELLED, TR_NOT_SUPPORTED.
  */
 tr_status tr_destroy(tr_self *self);
 
@@ -421,16 +424,16 @@ tr_status tr_destroy(tr_self *self);
  * Stores what has changed, and waits until it is on disk. Ends the turn if that fails.
  * In a turn. May wait.
  *
- * With TR_SAVE_SYNC it is only needed before verbs that act at once, and before the turn acts on
- * the world by other means than messages.
+ * With TR_SAVE_SYNC, tr_save is only needed before a verb that acts at once, and before the turn
+ * acts on the world without messages.
  */
 void tr_save(tr_self *self);
 /**
  * Stores as tr_save does, and returns the status.
  * In a turn. May wait.
  *
- * TR_OK; TR_STORE_FULL, TR_STORE_FAILED, ...: see ask.h; TR_CANCELLED, TR_NOT_IN_A_TURN,
- * TR_NOT_SUPPORTED.
+ * TR_OK; TR_STORE_FULL, TR_STORE_FAILED and other statuses of the store; TR_CANCELLED,
+ * TR_NOT_IN_A_TURN, TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
 

@@ -136,8 +136,8 @@ typedef struct tr_snapshots {
  */
 #define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__, )
 /**
- * Adds an event as tr_persist does, and returns the status. Unless the status is TR_OK, no event
- * was added.
+ * Adds an event as tr_persist does, and returns the status. With any status but TR_OK, no event was
+ * added.
  * In a turn. Does not wait.
  */
 #define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__, )
@@ -184,13 +184,13 @@ uint64_t tr_event_last(tr_self *self);
 void tr_snapshot(tr_self *self);
 
 /**
- * Returns a copy of a string, for an apply function; NULL for NULL. Ends the turn, or the start, if
- * there is no memory. In a turn. Does not wait.
+ * Returns a copy of a string for an apply function, or NULL for NULL. If there is no memory, ends
+ * the turn, or the start of the actor. In a turn. Does not wait.
  */
 char *tr_memory_strdup(tr_memory *memory, const char *string);
 /**
- * Returns zeroed bytes, aligned for any type, for an apply function. Ends the turn, or the start,
- * if there is no memory. In a turn. Does not wait.
+ * Returns zeroed memory for an apply function, aligned for any type. If there is no memory, ends
+ * the turn, or the start of the actor. In a turn. Does not wait.
  */
 void *tr_memory_alloc(tr_memory *memory, size_t size) TR_NON_NULL;
 
@@ -204,7 +204,7 @@ TR_MUST_CHECK tr_status tr_self_try_persist(tr_self *self, const tr_type *type, 
 const void *tr_event_data(const tr_event *event, const tr_type *type);
 TR_END_C
 
-/** An entry of what TR_EVENTS makes: TR_APPLY sets `apply`, TR_ON_STORED sets `stored`. */
+/** An entry of tr_events. TR_APPLY sets `apply`, and TR_ON_STORED sets `stored`. */
 typedef struct tr_event_row {
     const tr_type *type;
     void (*apply)(void *state, const void *event, tr_memory *memory);
@@ -214,7 +214,7 @@ typedef struct tr_event_row {
     const struct tr_migration *const *migrations TR_ZERO;
 } tr_event_row;
 
-/** What TR_EVENTS makes. */
+/** What TR_EVENTS defines: the events of a kind. */
 typedef struct tr_events {
     size_t size; /* sizeof(tr_events) */
     const tr_type *state;

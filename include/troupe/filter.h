@@ -62,10 +62,12 @@
 #include <troupe/message.h>
 #include <troupe/status.h>
 
-/** Where a filter puts bytes. It is valid during the call of the filter that gets it. */
+/**
+ * Where a filter puts bytes. A function of a filter may use the sink that it gets until it returns.
+ */
 typedef struct tr_sink tr_sink;
 
-/** A filter: a constant table. Members that are NULL or 0 are left out. */
+/** A filter: a constant table. Members that are not required may be NULL or 0. */
 typedef struct tr_filter {
     const char *name;           /* for texts of errors; required */
     size_t state_size TR_ZERO;  /* bytes of the state of each channel; the state begins as zeros */
@@ -76,9 +78,9 @@ typedef struct tr_filter {
      */
     tr_status (*open)(void *state, const void *option, tr_sink *out) TR_ZERO;
     /**
-     * Takes bytes that came from the other side, and puts what they mean into `in`. What goes to
-     * `out` is for the other side. *taken is bytes.size at the call. If the filter sets *taken to
-     * less, its next call gets the rest again, followed by newer bytes. Required.
+     * Takes bytes that have come from the other side, and puts what they mean into `in`. What it
+     * puts into `out` is sent to the other side. At the call *taken is bytes.size. If the filter
+     * sets *taken to less, its next call gets the rest again, followed by newer bytes. Required.
      */
     tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, tr_sink *in,
                          tr_sink *out) TR_ZERO;
@@ -110,7 +112,7 @@ typedef struct tr_filter {
     void (*close)(void *state) TR_ZERO;
 } tr_filter;
 
-/** The filters of an endpoint, at most TR_FILTERS_MAX; NULL ends them. */
+/** The filters of an endpoint. If there are fewer than TR_FILTERS_MAX, NULL ends the array. */
 typedef struct tr_filters {
     const tr_filter *filters[TR_FILTERS_MAX] TR_ZERO;
 } tr_filters;

@@ -182,7 +182,7 @@ typedef struct tr_exposed {
 
 /**
  * Opens a gateway for these kinds, and returns a tr_listener_ref: tr_gateway(self, TR_HTTP(":8080"), cart, counter).
- * Where tr_try_gateway would return an error, the turn ends.
+ * If tr_try_gateway would return an error, ends the turn instead.
  * In a turn. Does not wait.
  */
 #define tr_gateway(self, at, ...) TR_GATEWAY_OPEN_(self, at, TR_NOBODY, __VA_ARGS__)
@@ -256,9 +256,9 @@ size_t tr_connections(tr_self *self, tr_connection_id *connections, size_t max);
  */
 void tr_disconnect(tr_self *self, tr_connection_id connection, int code, const char *words);
 /**
- * Returns the caller that sent the message of this turn, as the guard named it; NULL: the message
- * came from no gateway, or no guard was asked. Borrowed until the turn ends. For a message that was
- * stashed, the result is NULL. In a turn. Does not wait.
+ * Returns the name that the guard gave to the caller that sent the message of this turn, borrowed
+ * until the turn ends. Returns NULL if the message came from no gateway, if no guard was asked, or
+ * if the message was stashed. In a turn. Does not wait.
  */
 const char *tr_caller(const tr_self *self);
 TR_END_C

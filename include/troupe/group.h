@@ -196,7 +196,7 @@ typedef struct tr_route {
     size_t offset;
 } tr_route;
 
-/** The arguments of a spawn of a group. */
+/** How a group is made: arguments of tr_self_spawn_group. */
 typedef struct tr_group_args {
     size_t size; /* sizeof(tr_group_args) */
     int members;

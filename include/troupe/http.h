@@ -98,7 +98,7 @@
 typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
     size_t head_max TR_ZERO;      /* bytes of a head at most; 0: TR_HTTP_HEAD_MAX */
-    uint32_t headers_max TR_ZERO; /* fields of a head at most; 0: TR_HTTP_HEADERS_MAX */
+    uint32_t headers_max TR_ZERO; /* headers of a head at most; 0: TR_HTTP_HEADERS_MAX */
     /* bytes at most of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
     size_t body_max TR_ZERO;
     /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
@@ -106,7 +106,7 @@ typedef struct tr_http_options {
     tr_time body_ns TR_ZERO; /* longest time between two pieces of a body; 0: TR_HTTP_BODY_NS */
     /* longest time between two requests of a connection; 0: TR_HTTP_KEEP_NS */
     tr_time keep_ns TR_ZERO;
-    const char *server TR_ZERO; /* the header Server; NULL: none is sent */
+    const char *server TR_ZERO; /* value of the header Server; NULL: it is not sent */
     /*
      * GET /healthz is answered with 200; /readyz too, but with 503 when the listener stops or
      * is paused
@@ -121,12 +121,14 @@ typedef struct tr_http_options {
      * "*": all
      */
     const char *const *origins TR_ZERO;
-    /* permessage-deflate for clients that offer it, without context between messages */
+    /*
+     * WebSockets use permessage-deflate, without context between messages, if the client offers it
+     */
     bool ws_compresses TR_ZERO;
     /* longest time until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
     tr_time later_ns TR_ZERO;
-    uint32_t streams_max
-        TR_ZERO;               /* open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
+    /* most open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
+    uint32_t streams_max TR_ZERO;
     bool has_no_http2 TR_ZERO; /* HTTP/1.1 alone */
     /* each request has an id, which is sent back as X-Request-Id: see tr_http_request_id */
     bool has_ids TR_ZERO;
@@ -138,7 +140,7 @@ typedef struct tr_http_options {
      * are answered with 415
      */
     bool inflates TR_ZERO;
-    uint32_t parts_max TR_ZERO; /* parts of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
+    uint32_t parts_max TR_ZERO; /* most parts of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
     /**
      * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the
      * messages (OpenAPI 3.1). This member is the title of the description. If a row has this path,
@@ -267,7 +269,7 @@ TR_END_C
 
 /* ---- Answers. The first verb that sends something settles the status; a second answer is dropped. ---- */
 
-/** Members of tr_http_reply and tr_http_begin. */
+/** An answer: the members of tr_http_reply and tr_http_begin. */
 typedef struct tr_http_response {
     size_t size TR_ZERO; /* need not be set: tr_http_reply and tr_http_begin do it */
     int status TR_ZERO;
@@ -276,8 +278,9 @@ typedef struct tr_http_response {
     tr_bytes body TR_ZERO;
     int64_t length TR_ZERO; /* for tr_http_begin: how many bytes will be written; 0: not known */
     const char *location TR_ZERO;
-    const char *cache TR_ZERO;                   /* Cache-Control */
-    const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
+    const char *cache TR_ZERO; /* Cache-Control */
+    /* further headers; the last is followed by zeros */
+    const struct tr_http_field *headers TR_ZERO;
 } tr_http_response;
 
 /**
@@ -300,8 +303,8 @@ typedef struct tr_http_response {
 
 TR_BEGIN_C
 /**
- * Sets the status of what this turn answers with tr_reply: tr_http_status(self, 201). Does nothing in a turn that
- * answers an actor.
+ * Sets the HTTP status of the answer that this turn gives with tr_reply: tr_http_status(self, 201). Does nothing in a
+ * turn that answers an actor.
  * In a turn. Does not wait.
  */
 void tr_http_status(tr_self *self, int status);
@@ -324,8 +327,8 @@ tr_status tr_http_write(tr_self *self, tr_bytes bytes);
 /** As tr_http_write, with the arguments of printf. In a turn. May wait. */
 tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
 /**
- * Writes an event of text/event-stream, and sends it when the run ends; `data` may have several lines, `event` may be
- * NULL. Begins the answer if that has not started.
+ * Writes an event of text/event-stream, which is sent when the run of the actor ends. `data` may have several lines;
+ * `event` may be NULL. If tr_http_begin was not called, the first event begins the answer.
  * In a turn. May wait.
  */
 tr_status tr_http_event(tr_self *self, const char *event, const char *data);

@@ -81,7 +81,10 @@ typedef enum tr_http_version {
     TR_HTTP_VERSION_2    /* HTTP/2; without TLS by prior knowledge */
 } tr_http_version;
 
-/** Members of tr_http_ask and tr_http_open. All zero is the default. Everything is copied. */
+/**
+ * A request: the members of tr_http_ask and tr_http_open. All zero is the default. Everything is
+ * copied.
+ */
 typedef struct tr_http_call {
     size_t size TR_ZERO;        /* need not be set */
     const char *method TR_ZERO; /* NULL: GET, or POST with a body */
@@ -98,19 +101,26 @@ typedef struct tr_http_call {
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
     /* how long the whole ask may take; 0: TR_HTTP_CALL_NS */
     tr_time within_ns TR_ZERO;
-    /* the head of the answer has at most so many bytes; 0: TR_HTTP_HEAD_MAX */
+    /* most bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
     size_t head_max TR_ZERO;
-    /* without .streams the body of the answer has at most so many bytes; 0: TR_HTTP_BODY_MAX */
+    /* without .streams, most bytes of the body of the answer; 0: TR_HTTP_BODY_MAX */
     size_t body_max TR_ZERO;
-    uint32_t redirects_max TR_ZERO; /* redirects that are followed; 0: a redirect is the answer */
-    bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
-    bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
-    bool streams TR_ZERO;           /* the ask ends with the head; tr_http_receive reads the body */
+    /* how many redirects are followed; 0: none, the redirect is the answer */
+    uint32_t redirects_max TR_ZERO;
+    bool may_downgrade TR_ZERO; /* a redirect may lead from https to http */
+    /* the body is sent after 100 Continue, or after TR_HTTP_CONTINUE_NS */
+    bool expects TR_ZERO;
+    /* the ask ends when the head has come; tr_http_receive reads the body */
+    bool streams TR_ZERO;
     /* for tr_http_open: bytes of the body; 0: not known, the body is sent in chunks */
     int64_t length TR_ZERO;
-    /* opens no connection if the host has this many; 0: TR_HTTP_CONNECTIONS_MAX */
+    /*
+     * most connections to the host: this ask opens none beyond this number; 0:
+     * TR_HTTP_CONNECTIONS_MAX
+     */
     uint32_t connections_max TR_ZERO;
-    uint32_t waiting_max TR_ZERO; /* TR_LIMIT if this many asks wait; 0: TR_HTTP_WAITING_MAX */
+    /* if this many asks wait already, TR_LIMIT; 0: TR_HTTP_WAITING_MAX */
+    uint32_t waiting_max TR_ZERO;
     /* how long the connection of this ask is kept; 0: TR_HTTP_IDLE_NS */
     tr_time idle_ns TR_ZERO;
     /*
@@ -207,7 +217,7 @@ TR_END_C
 
 /* ---- WebSockets. ---- */
 
-/** Members of tr_ws_connect. All zero is the default. */
+/** How to connect to a WebSocket: the members of tr_ws_connect. All zero is the default. */
 typedef struct tr_ws_call {
     size_t size TR_ZERO;                         /* need not be set */
     const char *protocols TR_ZERO;               /* "chat.v2, chat.v1": the server may choose one */
@@ -217,8 +227,9 @@ typedef struct tr_ws_call {
     tr_time within_ns TR_ZERO;
     /* most bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
     size_t message_max TR_ZERO;
-    tr_time ping_ns TR_ZERO;       /* see TR_WS_PING_NS; 0: TR_WS_PING_NS */
-    bool compresses TR_ZERO;       /* offers permessage-deflate, without context between messages */
+    tr_time ping_ns TR_ZERO; /* see TR_WS_PING_NS; 0: TR_WS_PING_NS */
+    /* the client offers permessage-deflate, without context between messages */
+    bool compresses TR_ZERO;
     int *refused TR_ZERO;          /* gets the HTTP status if the server refuses */
     const tr_endpoint *by TR_ZERO; /* see the member of this name in tr_http_call */
 } tr_ws_call;

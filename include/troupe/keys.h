@@ -107,7 +107,7 @@
 typedef struct tr_durable_range {
     size_t size TR_ZERO;           /* need not be set: tr_durable_list does it */
     const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
-    tr_bytes prefix_bytes TR_ZERO; /* a prefix of any bytes, in place of `prefix` */
+    tr_bytes prefix_bytes TR_ZERO; /* a prefix of any bytes, instead of `prefix` */
     tr_bytes after TR_ZERO;        /* only keys after this one: tr_durable_page.last */
     size_t max TR_ZERO;            /* at most this many; 0: TR_DURABLE_LIST_COUNT */
 } tr_durable_range;
@@ -118,11 +118,13 @@ typedef struct tr_durable_key {
     bool is_awake; /* the actor of this key is awake and accepts messages */
 } tr_durable_key;
 
-/** A page of keys, in the order of their bytes. All zero is before the first page. */
+/**
+ * A page of keys, in the order of their bytes. All zero stands for the place before the first page.
+ */
 typedef struct tr_durable_page {
     const tr_durable_key *keys;
     size_t count;
-    tr_bytes last; /* the last key, for the next page; no bytes: the page is empty */
+    tr_bytes last; /* the last key of this page, for the next page; no bytes: the page is empty */
     bool has_more; /* there are more keys after it */
 } tr_durable_page;
 

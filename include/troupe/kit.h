@@ -58,8 +58,9 @@ typedef enum tr_kit_log {
 typedef struct tr_kit_options {
     size_t size;   /* need not be set */
     uint64_t seed; /* 0: 1 */
-    int workers;   /* 0: 1; the one thread runs them all, in an order that the seed chooses */
-    bool moves;    /* actors that may move to another worker do so, as the seed chooses */
+    /* number of workers; one thread runs all of them, in an order that the seed chooses; 0: 1 */
+    int workers;
+    bool moves; /* actors that may move to another worker do so, as the seed chooses */
     /*
      * the kinds of durable actors, see durable.h; their store is in memory unless `store` is
      * set
@@ -112,12 +113,13 @@ void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after);
 /** Returns how many allocations there have been. One thread. Does not wait. */
 uint64_t tr_kit_allocations(const tr_kit *kit);
 /**
- * Returns a hash of all that has happened: the same for the same seed. One thread. Does not wait.
+ * Returns a hash of all that has happened. The same seed gives the same hash. One thread. Does not
+ * wait.
  */
 uint64_t tr_kit_trace(const tr_kit *kit);
 /**
- * Aborts with a report unless every message is accounted for (accepted = handled + dead letters +
- * queued + being handled) and the counters agree with the actors.
+ * Checks that every message is accounted for (accepted = handled + dead letters + queued + being
+ * handled), and that the counters agree with the actors. If not, aborts with a report.
  * One thread. Does not wait.
  */
 void tr_kit_check(tr_kit *kit);

@@ -119,7 +119,7 @@
 #define TR_REPORT_TEXT_MAX (32 * 1024)
 /** Timers of one actor at once. One more gives TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
-/** Bytes of the key of a timer. More, or none gives TR_INVALID_ARGUMENT. */
+/** Bytes of the key of a timer. More, or none, gives TR_INVALID_ARGUMENT. */
 #define TR_TIMER_KEY_MAX 128
 /** Schedules of one system at once. One more gives TR_LIMIT. */
 #define TR_SCHEDULES_MAX (64 * 1024)
@@ -179,7 +179,10 @@
 #define TR_DEAD_LETTER_TEXT_MAX 255
 /** A message of more bytes has no text in the record of its dead letter. */
 #define TR_DEAD_LETTER_SHOWN_MAX 4096
-/** Records of dead letters that get the text of their message in one second. */
+/**
+ * How many records of dead letters get the text of their message in one second. Further records
+ * have none.
+ */
 #define TR_DEAD_LETTER_TEXTS_MAX 100
 /** Failures and restarts that a system remembers: tr_system_failures. */
 #define TR_FAILURES_KEPT 256
@@ -191,7 +194,7 @@
 #define TR_FOLLOW_RECORDS_MAX 2048
 /** Behaviors whose failures are counted one by one: tr_behavior_info. */
 #define TR_FAILED_BEHAVIORS_MAX 128
-/** Actors that one call of tr_system_actors looks at. */
+/** Actors at which one call of tr_system_actors looks at most. */
 #define TR_LOOK_MAX 65536
 /** Behaviors that tr_system_behaviors can tell apart. More gives TR_LIMIT. */
 #define TR_LOOKED_BEHAVIORS_MAX 1024
@@ -236,7 +239,7 @@
  * sums of sizes do not overflow.
  */
 #define TR_ALLOC_MAX ((size_t)1 << 36)
-/** Bytes of the key of a durable actor. More, or none gives TR_INVALID_ARGUMENT. */
+/** Bytes of the key of a durable actor. More, or none, gives TR_INVALID_ARGUMENT. */
 #define TR_KEY_MAX 256
 /**
  * If awake_max or awake_bytes_max of tr_system_options is reached, and no actor has become idle for this time, one of
@@ -267,7 +270,7 @@
 #define TR_QUEUE_NAME_MAX 128
 /** Bytes of a message in a queue. More gives TR_TOO_LARGE. */
 #define TR_QUEUE_ITEM_MAX (64u * 1024)
-/** Bytes of the id of a request; see tr_ask_once. More, or none gives TR_INVALID_ARGUMENT. */
+/** Bytes of the id of a request; see tr_ask_once. More, or none, gives TR_INVALID_ARGUMENT. */
 #define TR_REQUEST_ID_MAX 256
 /**
  * How long a durable actor keeps the answer to a request with an id. tr_durable_options.answers_ns sets another time.
@@ -287,7 +290,7 @@
 #define TR_REQUEST_REPEATS_MAX 64
 /** Keys that one tr_durable_list returns. More gives TR_LIMIT. */
 #define TR_DURABLE_LIST_MAX 1000
-/** Keys that one tr_durable_list returns if `max` is 0. */
+/** Keys that one tr_durable_list returns at most if its `max` is 0. */
 #define TR_DURABLE_LIST_COUNT 100
 /** The least and the greatest ttl_ns of tr_durable_options. With any other ttl_ns the kind is not valid. */
 #define TR_TTL_MIN_NS TR_SECOND
@@ -323,7 +326,7 @@
 #define TR_SQL_TEXT_MAX (64u * 1024)
 /** Bytes of one value of tr_sql, and of one row. More gives TR_TOO_LARGE. */
 #define TR_SQL_VALUE_MAX (4u * 1024 * 1024)
-/** Values for one statement of tr_sql. More does not compile. */
+/** Values for one statement of tr_sql. More do not compile. */
 #define TR_SQL_VALUES_MAX 63
 /** Columns of a table or a result of tr_sql. More gives TR_INVALID_ARGUMENT. */
 #define TR_SQL_COLUMNS_MAX 256
@@ -334,7 +337,10 @@
  * tr_durable_options.sql_steps_max sets another limit.
  */
 #define TR_SQL_STEPS_MAX (5u * 1000 * 1000)
-/** Prepared statements of an actor that is awake. With more, the least recently used is dropped. */
+/**
+ * Prepared statements that an actor keeps while it is awake. With more, the least recently used one
+ * is dropped.
+ */
 #define TR_SQL_PREPARED_MAX 16
 /**
  * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log has been written
@@ -375,9 +381,12 @@
 #define TR_CONNECT_NS (30 * TR_SECOND)
 /** How long output of a channel may make no progress. Then the channel ends with TR_STALLED. */
 #define TR_STALL_NS (30 * TR_SECOND)
-/** How long a channel that was closed continues to send. Then it is reset. */
+/** How long a closed channel continues to send. Then the channel is reset. */
 #define TR_LINGER_NS (5 * TR_SECOND)
-/** Bytes that a closed channel still reads from the other side, and drops. Then it is reset. */
+/**
+ * Bytes that a closed channel still reads from the other side, and drops. Then the channel is
+ * reset.
+ */
 #define TR_LINGER_BYTES_MAX (1024u * 1024)
 /** Reads of a closed channel in a row, each of at most 64 KiB. Then the other channels and actors of its worker run. */
 #define TR_LINGER_READS_MAX 1

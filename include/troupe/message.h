@@ -218,7 +218,7 @@ TR_BEGIN_C
  */
 bool tr_type_is_equal(const tr_type *a, const tr_type *b);
 
-/** Returns what tr_message_as returns. Any thread. Does not wait. */
+/** The function of tr_message_as, with the descriptor of the type. Any thread. Does not wait. */
 const void *tr_message_data_as(const tr_message *message, const tr_type *type);
 
 /**

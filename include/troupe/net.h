@@ -210,14 +210,14 @@ typedef enum tr_endpoint_kind {
 
 /* ---- Messages of the runtime. They use no capacity of the mailbox. ---- */
 
-/** A channel is open: the first message of a session, and the answer to tr_dial and tr_hand_over. */
+/** A channel is open: a new session, or after tr_dial or tr_hand_over. `protocol`: what ALPN has chosen, or NULL. */
 TR_MESSAGE(tr_opened, (channel, channel), (address, peer), (bool, is_accepted),
-           (bool, is_handed_over), (str, protocol)); /* what ALPN has chosen, or NULL */
+           (bool, is_handed_over), (str, protocol));
 /** A piece has come, as .framing has cut it. Without framing, the bytes are what has come. */
 TR_MESSAGE(tr_received, (channel, channel), (bytes, bytes));
 /** A datagram has come. If `is_cut`, it was longer than .frame_max, and the rest is lost. */
 TR_MESSAGE(tr_datagram, (channel, channel), (address, from), (bytes, bytes), (bool, is_cut));
-/** A channel can take bytes again, after tr_try_write has returned TR_LIMIT. */
+/** After tr_try_write has returned TR_LIMIT: the channel can take bytes again. */
 TR_MESSAGE(tr_drained, (channel, channel));
 /**
  * The channel is closed. Comes once, after all that was received. `status` is TR_OK if this actor has closed the
@@ -233,7 +233,7 @@ TR_REQUEST(tr_connection, tr_connection_taken, (address, peer), (ref, listener),
 
 /* ---- Listening. ---- */
 
-/** A listener, a child of the actor that listens. tr_stop ends it and its sessions. */
+/** A listener is a child of the actor that listens. tr_stop ends the listener and its sessions. */
 TR_MESSAGE(tr_listener_order_, (u32, what));
 TR_ACTOR(tr_listener, tr_listener_order_);
 
@@ -354,7 +354,9 @@ TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes 
  * turn ends. Ends the turn if `size` is more than was read. In a turn. Does not wait.
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
-/** Limits each later wait for this channel, which then ends with TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
+/**
+ * Limits each later wait for this channel; a longer one ends with TR_TIMEOUT. 0: no limit. In a turn. Does not wait.
+ */
 void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
 
 /* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: not all were sent; tr_closed came or will come. ---- */

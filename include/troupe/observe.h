@@ -106,7 +106,10 @@ typedef struct tr_behavior_info {
     uint64_t failures;
     uint64_t queued_bytes; /* bytes of the messages in all mailboxes of these actors */
     tr_ref fullest; /* the actor with the fullest of these mailboxes; TR_NOBODY: all are empty */
-    /* memory of the actors, their states and queued_bytes; what their handlers have allocated is not counted */
+    /*
+     * bytes of the actors, of their states, and queued_bytes; memory that their handlers have
+     * allocated does not count
+     */
     uint64_t bytes;
     uint64_t suspended; /* actors among `live` that are suspended */
     uint64_t stopping;  /* actors among `live` that are stopping */
@@ -134,7 +137,7 @@ typedef struct tr_mail_info {
 /** The report of tr_actor_show, in memory of the caller: 10 KiB. */
 typedef struct tr_actor_report {
     tr_time asked_ns;     /* as tr_now */
-    uint32_t mail_count;  /* elements of `mail` */
+    uint32_t mail_count;  /* how many elements of `mail` are used */
     tr_mail_info mail[8]; /* what waits in the mailboxes, by type; the rest is in mail_more */
     /* messages of types that are not in `mail`, and all messages after the first 10,000 */
     uint32_t mail_more;

@@ -85,10 +85,11 @@ typedef struct tr_packet {
     size_t size;
     /* address of the other side; TR_FAMILY_NONE: the address to which the socket is connected */
     tr_address address;
-    char *path; /* TR_ADDRESS_PATH_MAX bytes for the path of a sender; NULL: it is not wanted */
+    /* where the path of a sender is written, TR_ADDRESS_PATH_MAX bytes; NULL: nowhere */
+    char *path;
 } tr_packet;
 
-/** What became possible for a descriptor that is watched. */
+/** Events of a descriptor that is watched: what has become possible. */
 enum {
     TR_IO_IN = 1,  /* the descriptor can be read, or accepted from */
     TR_IO_OUT = 2, /* the descriptor can be written to, or its connect has ended */
@@ -118,11 +119,11 @@ typedef enum tr_process_stream {
 /** What process_start starts. */
 typedef struct tr_process_spec {
     size_t size;                  /* sizeof(tr_process_spec) */
-    const char *program;          /* without a '/': it is looked for in PATH */
+    const char *program;          /* a name without a '/' is looked for in PATH */
     const char *const *arguments; /* the first is the name of the program; NULL ends the array */
     /* "NAME=value"; NULL ends the array; a NULL pointer: the environment of this program */
     const char *const *environment;
-    const char *directory;   /* NULL: that of this program */
+    const char *directory;   /* NULL: the working directory of this program */
     tr_process_stream input; /* never TR_PROCESS_DEFAULT */
     tr_process_stream output;
     tr_process_stream errors;
@@ -459,8 +460,8 @@ struct tr_platform {
 
 TR_BEGIN_C
 /**
- * Returns the real platform: Linux, with the memory of the C library. It lives as long as the
- * process.
+ * Returns the real platform: Linux, with the memory of the C library. The table lives as long as
+ * the process.
  * Any thread. Does not wait.
  */
 const tr_platform *tr_platform_real(void);

@@ -77,7 +77,10 @@ typedef struct tr_process {
     const char *program TR_ZERO; /* a name without a '/' is looked for in PATH; no shell reads it */
     /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
     const char *const *arguments TR_ZERO;
-    /* "NAME=value"; NULL ends the array; a NULL pointer: the environment of this program */
+    /*
+     * an array of texts "NAME=value", ended by NULL; if the member is NULL: the environment of this
+     * program
+     */
     const char *const *environment TR_ZERO;
     /*
      * working directory of the process; a relative path of the program begins there; NULL: the

@@ -219,8 +219,8 @@ bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
  */
 bool tr_queue_cancel(tr_self *self, tr_queued item);
 /**
- * Puts a dead letter back into its queue: it can be taken at once, and has all its attempts again.
- * Returns false if there is no such dead letter.
+ * Makes a dead letter a message of its queue again: it can be taken at once, and has all its
+ * attempts again. Returns false if there is no such dead letter.
  * In a turn. Does not wait.
  */
 bool tr_queue_put_back(tr_self *self, tr_queued item);
@@ -234,10 +234,11 @@ size_t tr_queue_count(const tr_self *self, const char *queue);
 size_t tr_queue_count_dead(const tr_self *self, const char *queue);
 /**
  * tr_queue_list lists the messages that tr_queue_count counts, tr_queue_list_dead the dead letters.
- * Both list items in the order of their ids, beginning after `after` ({0}: with the first), at most
- * `max`, and return how many they have listed. In a turn. Does not wait.
+ * Both list at most `max` items in the order of their ids, and return how many they have listed.
+ * They begin with the first item after `after`; {0} is before all items. In a turn. Does not wait.
  *
- * Each call looks at all items of the actor. End the turn with TR_NO_MEMORY.
+ * Each call looks at all items of the actor. If there is no memory, ends the turn with
+ * TR_NO_MEMORY.
  */
 size_t tr_queue_list(tr_self *self, const char *queue, tr_queued after,
                      const tr_queue_entry **entries, size_t max);

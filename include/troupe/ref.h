@@ -107,7 +107,7 @@ typedef struct tr_error_link {
     tr_error_reason reason;
 } tr_error_link;
 
-/** What went wrong. A plain value that owns nothing. */
+/** What went wrong. An error is a plain value that owns nothing. */
 typedef struct tr_error {
     tr_status status;
     int code;        /* the application's own code; 0: none */

@@ -528,7 +528,7 @@ typedef struct tr_spawn_args {
     const tr_behavior *behavior;
     /* "deposit, get_balance, ": the messages that must have handlers; NULL: they are not checked */
     const char *protocol;
-    const char *name; /* NULL: one is made up */
+    const char *name; /* NULL: the runtime makes a name up */
     int worker;       /* -1: the worker of the caller, or worker 0 if the caller is a client */
     const tr_type *setup_type; /* NULL: no set-up message */
     const void *setup;

@@ -75,9 +75,10 @@ typedef enum tr_hook_phase {
  */
 typedef struct tr_report_busy {
     char path[256];
-    char type[64];  /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
+    char type[64];  /* type of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
     char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
-    int worker;     /* -1: a helper thread of tr_blocking, or the thread of the store */
+    /* index of the worker; -1: a helper thread of tr_blocking, or the thread of the store */
+    int worker;
     tr_time age_ns; /* how long the function has run, to a millisecond or so */
 } tr_report_busy;
 
@@ -87,7 +88,7 @@ typedef struct tr_report_slow {
     tr_time after_ns; /* time from the order that stops all actors until this actor ended */
 } tr_report_slow;
 
-/** What an actor did after the order to stop, which goes to all actors. */
+/** What one actor has done since the order to stop, which goes to all actors. */
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
@@ -116,12 +117,13 @@ typedef struct tr_shutdown_report {
      * end of the wait for them
      */
     tr_time took_ns;
-    tr_time timeout_ns;      /* the time that the actors had; TR_NEVER: no limit */
-    uint64_t stopped;        /* actors that have ended */
-    uint64_t forced;         /* actors among `stopped` that the kill at the deadline ended */
-    uint64_t left;           /* actors that have not ended */
-    uint64_t handled;        /* messages that were handled */
-    uint64_t dead_letters;   /* messages that were not handled, and refused ones */
+    tr_time timeout_ns; /* the time that the actors had; TR_NEVER: no limit */
+    uint64_t stopped;   /* actors that have ended */
+    uint64_t forced;    /* actors among `stopped` that the kill at the deadline ended */
+    uint64_t left;      /* actors that have not ended */
+    uint64_t handled;   /* messages that were handled */
+    /* messages that were not handled; includes messages that were refused */
+    uint64_t dead_letters;
     uint64_t unstored;       /* durable actors of which some changes are not in the store */
     char unstored_path[256]; /* the path of the first actor that `unstored` counts; "": none */
     uint32_t busy_count;     /* functions that had not returned; the first of them are in busy[] */

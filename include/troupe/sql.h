@@ -126,7 +126,7 @@ typedef struct tr_sql_result {
 #define tr_try_sql(self, result, error, ...) TR_SQL_TRY_(self, result, error, __VA_ARGS__)
 
 /**
- * A loop over the rows of a result: TR_SQL_EACH (row, result) { ... } with `row`, a `const
+ * Loops over the rows of a result: TR_SQL_EACH (row, result) { ... } with `row`, a `const
  * tr_sql_value *`.
  * In a turn. Does not wait.
  */

@@ -83,7 +83,7 @@ typedef enum tr_directive {
 typedef enum tr_restart {
     TR_TRANSIENT = 1, /* after a failure; the default */
     TR_PERMANENT,     /* after any end; after a stop it is a new actor with the same name */
-    TR_TEMPORARY      /* never: a failure stops it */
+    TR_TEMPORARY      /* never: the child stops when it fails */
 } tr_restart;
 
 /**
@@ -127,8 +127,8 @@ typedef struct tr_supervision {
     tr_time window_ns TR_ZERO; /* 0: one minute */
     tr_backoff backoff TR_ZERO;
     /**
-     * Returns the directive for this cause. NULL: TR_RESTART. If the function itself fails, the
-     * directive is TR_ESCALATE.
+     * Returns the directive for this cause. If the function itself fails, the directive is
+     * TR_ESCALATE. If this member is NULL, the directive is TR_RESTART.
      */
     tr_directive (*decide)(tr_self *self, const tr_error *cause) TR_ZERO;
     tr_significance significance TR_ZERO;

@@ -54,14 +54,14 @@
 typedef struct tr_stall {
     tr_ref actor;
     const char *path;
-    const char *type;     /* of the message; NULL: it is a set-up */
+    const char *type;     /* type of the message; NULL: the turn is a set-up */
     const char *handler;  /* the name of the function in TR_ON */
     const char *behavior; /* the name of the behavior; its file and line follow */
     const char *file;
     uint32_t line;
     int worker;
     bool is_over;       /* the turn has ended */
-    bool is_handed_off; /* another thread runs its worker: handoff_after_ns */
+    bool is_handed_off; /* another thread runs the worker of the turn: handoff_after_ns */
     /* how long the turn has taken so far, or in all if is_over; exact to a millisecond */
     tr_time duration_ns;
     const char *peer; /* the other side of a channel of the actor, "127.0.0.1:5511" */
@@ -111,7 +111,7 @@ typedef struct tr_system_options {
      */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text) TR_ZERO;
     void *context TR_ZERO; /* the `context` that resize, on_log, on_stall and on_worker_start get */
-    /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
+    /* most helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
     uint32_t blocking_threads_max TR_ZERO;
     /* how top-level actors are supervised; copied; NULL: all defaults */
     const tr_supervision *supervision TR_ZERO;
@@ -191,15 +191,16 @@ typedef struct tr_system_options {
      * docs/guide/blocking.md.
      */
     tr_time handoff_after_ns TR_ZERO;
-    uint32_t handoff_threads_max TR_ZERO; /* threads made for handoff; 0: TR_HANDOFF_THREADS_MAX */
+    /* most threads that are made for handoff; 0: TR_HANDOFF_THREADS_MAX */
+    uint32_t handoff_threads_max TR_ZERO;
     /**
      * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See
      * durable.h.
      */
     const struct tr_durables *durable TR_ZERO;
     /**
-     * The directory in which durable actors are stored; made if it does not exist. One process at a
-     * time can use it. NULL: "<name>.data" in the current directory.
+     * The directory in which durable actors are stored. The system makes it if it does not exist.
+     * Only one process at a time can use it. NULL: "<name>.data" in the current directory.
      */
     const char *store TR_ZERO;
     /**
@@ -252,10 +253,10 @@ typedef struct tr_system_options {
  * Sums over all workers since the system was made. Only `live` and `queued` are present numbers.
  */
 typedef struct tr_counters {
-    uint64_t accepted;     /* messages that a mailbox took */
+    uint64_t accepted;     /* messages that a mailbox has accepted */
     uint64_t handled;      /* messages whose turn has ended */
     uint64_t dead_letters; /* messages that were never handled; includes `refused` */
-    uint64_t refused;      /* messages that no mailbox took */
+    uint64_t refused;      /* messages that no mailbox has accepted */
     uint64_t turns;        /* calls of handlers */
     uint64_t runs;         /* how often a worker ran an actor, each time for one turn or more */
     uint64_t posts;        /* how often a thread made an actor of another worker ready */
@@ -276,7 +277,7 @@ typedef struct tr_counters {
 /** A dead letter that the system remembers. Names that are too long are cut. */
 typedef struct tr_dead_letter_record {
     char type[64];     /* of the message */
-    char behavior[64]; /* of the receiver, if it has no handler for the message; else "" */
+    char behavior[64]; /* behavior of the receiver, if it has no handler for the message; else "" */
     tr_ref from;
     tr_ref to;
     tr_status reason;

@@ -56,7 +56,8 @@
 #include <troupe/self.h>
 
 /**
- * A topic of any type: any message can be published there. TR_TOPIC makes types that are checked.
+ * A topic of any type: any message can be published there. TR_TOPIC makes types for which the
+ * compiler checks the message.
  */
 typedef union tr_topic {
     uint64_t bits;
@@ -78,8 +79,9 @@ TR_INLINE tr_topic tr_topic_from_bits(uint64_t bits)
 /** How a publish ended. */
 typedef struct tr_published {
     tr_status status;
-    size_t taken;   /* subscribers that got the message */
-    size_t refused; /* subscribers whose mailbox was full; for each the message is a dead letter */
+    size_t taken; /* subscribers that got the message */
+    /* subscribers whose mailbox was full; for each of them the message is a dead letter */
+    size_t refused;
 } tr_published;
 
 /**
@@ -111,7 +113,7 @@ typedef struct tr_published {
  * Closes a topic for everybody: it has no subscribers any more, and its name is free.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_OK; TR_STOPPED: it was closed before. The status may be ignored.
+ * TR_OK; TR_STOPPED: the topic was closed before. The status may be ignored.
  */
 #define tr_topic_close(from, topic)                                                                \
     TR_SPEAKER_(from, topic_close)(from, tr_topic_from_bits((topic).bits))

@@ -103,7 +103,7 @@ typedef struct tr_reason {
     uint32_t holds; /* enum tr_holds; 0: the reason holds up nothing now */
     uint32_t count; /* a number; tr_why_kind says what it counts */
     tr_ref who;     /* an actor; tr_why_kind says which one. Nobody, if the kind names none */
-    tr_time age_ns; /* for how long; -1: not known */
+    tr_time age_ns; /* for how long the reason has held; -1: not known */
     char where[96]; /* file and line: "bank.c:33"; "": not known */
     char text[224]; /* for a person; a longer text is cut */
 } tr_reason;

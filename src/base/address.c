@@ -61,7 +61,7 @@ static bool read_v4(const char *text, size_t size, uint8_t *host)
 struct groups {
     uint8_t bytes[2 * GROUPS];
     int count;
-    int gap; /* index of the group that follows "::"; -1: there is no "::" */
+    int gap; /* index of the first group behind "::"; -1: there is no "::" */
 };
 
 /*

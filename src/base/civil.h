@@ -16,7 +16,7 @@ enum {
     CIVIL_MINUTE = 60,
     CIVIL_HOUR = 60 * CIVIL_MINUTE,
     CIVIL_DAY = 24 * CIVIL_HOUR,
-    CIVIL_ERA_DAYS = 146097, /* days of 400 years */
+    CIVIL_ERA_DAYS = 146097, /* number of days in 400 years */
 };
 
 struct civil_date {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Hashes: a keyed one for bytes that may come from outside, and a mixer for the runtime's own
+ * Hashes: a hash with a key for bytes that may come from outside, and a mixer for the runtime's own
  * numbers.
  */
 #ifndef BASE_HASH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** SHA-1, by FIPS 180-4, section 6.1. */
+/** SHA-1, as FIPS 180-4 defines it in section 6.1. */
 #include "base/sha1.h"
 
 #include <stdint.h>

@@ -58,8 +58,8 @@ void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *c
 void tr__fiber_discard(struct fiber *fiber);
 
 /**
- * Resets the stack of the running fiber after its frames were dropped because of a fault in user code. The fiber
- * continues from the top of its stack. If the fault was an overflow that the guard stopped, the overflow is forgotten.
+ * Resets the stack of the running fiber, whose frames were dropped because of a fault in user code. The fiber continues
+ * from the top of its stack. If the fault was an overflow into the guard, the stack no longer counts as overflowed.
  */
 void tr__fiber_wipe(struct fiber *fiber);
 
@@ -70,7 +70,7 @@ void tr__fiber_wipe(struct fiber *fiber);
  */
 TR_MUST_CHECK struct fiber *tr__fiber_resume(struct fiber_host *host, struct fiber *fiber);
 
-/** Returns control to the host. This call returns at the next resume of this fiber. On a fiber only. */
+/** Gives control back to the host. The call returns at the next resume of this fiber. On a fiber only. */
 void tr__fiber_yield(struct fiber_host *host);
 
 /**

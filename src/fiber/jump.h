@@ -26,7 +26,7 @@
 
 #define FIBER_INLINE __attribute__((__always_inline__)) static inline
 
-/* Notifies the sanitizers before the jump. `is_last`: the leaver never continues. */
+/* Notifies the sanitizers before the jump. `is_last` is set if the leaver never continues. */
 FIBER_INLINE void sanitizer_leave(struct fiber_side *leaver, struct fiber_side *next, bool is_last)
 {
 #ifdef FIBER_ASAN
@@ -56,8 +56,8 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
 }
 
 /*
- * Whether the side that was left needs work after the switch. One test covers all cases, because
- * every switch makes it.
+ * Whether side_arrive has work to do for the leaver after the switch. Every switch makes this test,
+ * so one test covers all cases.
  */
 FIBER_INLINE bool side_needs_care(const struct fiber_side *leaver, bool is_last)
 {

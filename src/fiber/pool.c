@@ -139,7 +139,7 @@ static bool pool_grow(struct fiber_pool *pool)
         return false;
     }
     pool->slabs = slab;
-    /* Begin with the last stack, so that the first one is lent first. */
+    /* Begin with the last stack of the slab, so that the first stack is lent first. */
     for (size_t i = FIBER_SLAB_STACKS; i-- > 0;) {
         struct fiber *fiber = &slab->fibers[i];
         fiber->pool = pool;

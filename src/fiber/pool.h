@@ -38,7 +38,7 @@
 #define FIBER_STACK_FACTOR 1
 #endif
 
-/** Usable bytes of a stack, unless the options of the system say otherwise. */
+/** Usable bytes of a stack, if the options of the system set no other size. */
 #define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE * FIBER_STACK_FACTOR)
 
 /**
@@ -63,12 +63,14 @@ struct fiber_side {
     /* the fake stack of AddressSanitizer; valid while no code runs on this side */
     void *fake_stack;
     void *shadow; /* ThreadSanitizer's context of this fiber */
-    bool is_bare; /* the stack of a fiber that has no guard */
+    bool is_bare; /* the stack belongs to a fiber and has no guard */
 };
 
 struct fiber {
     struct fiber_side side; /* comes first */
-    /* the stack is lent; in the cache line of `side`, because each switch reads it */
+    /*
+     * the stack is lent. This member is in the cache line of `side`, because each switch reads it
+     */
     bool is_lent;
     struct fiber *next; /* next fiber in the pool's free list */
     struct fiber_pool *pool;
@@ -104,13 +106,16 @@ struct fiber_pool {
 };
 
 /**
- * Makes a pool with its spare. `stack_size` is a multiple of the page size. `stacks_max` is 0 for
- * no limit, otherwise at least 2. TR_NO_MEMORY. TR_NOT_SUPPORTED: the processor keeps a shadow stack for this thread.
+ * Makes a pool with one free stack, the spare. `stack_size` is a multiple of the page size. `stacks_max` is 0 for no
+ * limit, otherwise at least 2. Returns TR_OK; TR_NO_MEMORY; TR_NOT_SUPPORTED: the processor keeps a shadow stack for
+ * this thread.
  */
 TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
                                             size_t stack_size, size_t stacks_max);
 
-/** Frees all stacks, including the stacks of fibers that have not ended. None of them may run. */
+/**
+ * Frees all stacks, also those of fibers that have not ended. None of these fibers may be running.
+ */
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**

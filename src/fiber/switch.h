@@ -100,7 +100,7 @@ SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *data))
 {
     (void)size;
-    /* Push a return address of 0, as a call would do, so that the stack is aligned as the ABI requires. */
+    /* Push a return address of 0, as a call would push one, so that the stack is aligned as the ABI requires. */
     uintptr_t *words = (uintptr_t *)(void *)(top - (uintptr_t)top % 16);
     words[-1] = 0;
     words[-2] = (uintptr_t)entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What C and C++ spell differently, and the attributes of declarations.
+ * Macros for what C and C++ spell differently, and for attributes of declarations.
  *
  * For the other headers only; nothing here is for applications.
  */
@@ -37,7 +37,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Declarations between TR_BEGIN_C and TR_END_C are exported, however the library is compiled. */
+/*
+ * Declarations between TR_BEGIN_C and TR_END_C are exported, even if the library is compiled with
+ * hidden visibility.
+ */
 #ifdef __cplusplus
 #define TR_EXTERN_C extern "C"
 #ifdef __clang__

@@ -46,7 +46,7 @@ TR_INLINE tr_bytes tr_durable_key_(const char *key)
     static const tr_migration tr_migration_##n = { v, &tr_type_##f, &tr_type_##t, tr_migrate_##n }
 #define TR_MIGRATIONS_KIND_(c, n) &tr_migration_##n,
 
-/* The variable has the line in its name, because blocks of TR_HOLD_ can be nested. */
+/* The name of the variable contains the line number, because blocks of TR_HOLD_ can be nested. */
 #define TR_HOLD_(self, awake, what) TR_HOLD__(self, awake, what, TR_PP_CAT(tr_hold_, __LINE__))
 #define TR_HOLD__(self, awake, what, hold) \
     for (tr_hold hold __attribute__((__cleanup__(tr_hold_release))) = \

@@ -40,7 +40,7 @@ TR_MUST_CHECK tr_status tr_self_try_gateway(tr_self *self, const tr_endpoint *at
                                             const tr_exposed *const *kinds, uint64_t *ref_bits);
 TR_END_C
 
-/* An item of TR_EXPOSE is the name of a request, or that name in parentheses. */
+/* An item of TR_EXPOSE is the name of a request, or, with TR_BY_GET, that name in parentheses. */
 #define TR_EXPOSE_(a, ...) \
     enum { tr_exposes_##a = 0 TR_PP_EACH(TR_EXPOSE_CHECK_, a, __VA_ARGS__) }; \
     static const tr_exposed_message tr_exposed_messages_##a[] = { \
@@ -79,7 +79,9 @@ TR_END_C
 #define TR_CONNECTION_KEEP__(self, connection, m, ...) \
     tr_self_connection_keep(self, connection, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
 
-/* The clause; see detail/behavior.h. `g` is empty, or the function that finds the guard. */
+/*
+ * The clause TR_GATEWAY; see detail/behavior.h. `g` is empty, or the function that finds the guard.
+ */
 #define TR_IN_CODE_TR_CLAUSE_GATEWAY(b, S, a, g, ...) \
     static tr_next tr_gateway_##b##_##a(tr_self *self, void *state, const void *message) \
     { \

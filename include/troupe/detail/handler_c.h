@@ -159,7 +159,10 @@
 #define TR_CHECK_ON_(S, m, clause, h) TR_CHECK_HANDLER_(S, struct m, clause, h)
 #endif
 
-/* In C++ these macros name the type of a table; in C a table needs no type before its braces. */
+/*
+ * These macros are empty in C, where a table needs no type before its braces. In C++ they name the
+ * type of the table.
+ */
 #define TR_TABLE_(type)
 #define TR_TABLE_ZERO_(type) 0
 #define TR_QUIET_

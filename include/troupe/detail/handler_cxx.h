@@ -3,8 +3,8 @@
  * Typed handlers behind one function type, in C++17: what handler_c.h does with _Generic.
  *
  * The generated functions also catch what a verb throws to end the turn, so that destructors run.
- * An exception of the application that leaves its handler ends the process (std::terminate): the
- * runtime below is C.
+ * If an exception of the application leaves its handler, the process ends (std::terminate), because
+ * the runtime is C.
  */
 #ifndef TROUPE_DETAIL_HANDLER_CXX_H
 #define TROUPE_DETAIL_HANDLER_CXX_H
@@ -39,7 +39,7 @@ struct tr_turn_over_ {
 #define TR_TURN_(call) return call;
 #endif
 
-/* TR_NAME_ is needed in C only. */
+/* TR_NAME_ does nothing in C++: only C needs it. */
 #define TR_NAME_(m)
 
 struct tr_yes_ {
@@ -177,7 +177,9 @@ template <> struct tr_state_<void> {
     }()
 #define TR_REQUIRE_SELF_(self, verb) (void)0
 
-/* g++ -Wextra warns of members left to zero in designated initialisers. */
+/*
+ * Switches off a warning of g++ -Wextra about members that a designated initialiser leaves at zero.
+ */
 #define TR_QUIET_ \
     _Pragma("GCC diagnostic push") \
     _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")

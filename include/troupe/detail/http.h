@@ -53,7 +53,7 @@ inline const tr_endpoint *tr_http_endpoint_cxx_(tr_endpoint &&endpoint)
 #define TR_HTTP_REPLY_JSON__(self, code, m, ...) \
     tr_self_http_reply_json(self, code, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
 
-/* The clauses; see detail/behavior.h. */
+/* The clauses TR_GET, TR_PUT and so on; see detail/behavior.h. */
 #define TR_IN_CODE_TR_CLAUSE_HTTP(b, S, id_, method_, path_, m, h, ...) \
     TR_CHECK_HANDLER_(S, struct m, "TR_" method_ "(" path_ ", " #m ", " #h ")", h); \
     static tr_next tr_call_##b##_##id_##_##h(tr_self *self, void *state, const void *message) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_kit_new, and what it calls.
+ * The inline function tr_kit_new, and the function that it calls.
  */
 #ifndef TROUPE_DETAIL_KIT_H
 #define TROUPE_DETAIL_KIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_kit_set_network, and what it calls.
+ * The inline function tr_kit_set_network, and the function that it calls.
  */
 #ifndef TROUPE_DETAIL_KIT_NET_H
 #define TROUPE_DETAIL_KIT_NET_H

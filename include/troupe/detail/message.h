@@ -192,7 +192,7 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MEMBER_TUPLE_0(m, x) TR_MEMBER_OTHER_(m, x)
 #define TR_MEMBER_TUPLE_1(m, x) TR_MEMBER_FIELD_ x
 #define TR_MEMBER_FIELD_(t, n) TR_MEMBER_KIND_(TR_FIELD_TYPE_##t, t, n)
-/* 1 for two arguments, 0 for one or for three to six. */
+/* TR_IS_PAIR_ is 1 if there are two arguments, and 0 if there are one, or three to six. */
 #define TR_IS_PAIR_(...) TR_IS_PAIR__(__VA_ARGS__, 0, 0, 0, 0, 1, 0, )
 #define TR_IS_PAIR__(a, b, c, d, e, f, n, ...) n
 
@@ -223,8 +223,8 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_CHECK_(kind, size, n) TR_REQUIRE_(TR_IS_SIZED_(kind, size), TR_ENUM_WORDS_(n))
 #endif
 /*
- * No parameter may have the name of a member, because the macro would replace the member's name,
- * too.
+ * Each of these macros makes one member. No parameter may be named like a member in the struct,
+ * because the macro would replace the member's name, too.
  */
 #define TR_MEMBER_TR_SHAPE_ONE(c, length, n, t) c n TR_ZERO;
 #define TR_MEMBER_TR_SHAPE_ARRAY(c, length, n, t) c n[length] TR_ZERO;
@@ -364,8 +364,8 @@ long tr_marks_message_(const volatile void *any);
 /* ---- tr_error as a field of another message. ---- */
 
 /*
- * The members that are listed here are printed and written; the others, such as the text, are only
- * copied.
+ * The members of tr_error that are listed here are printed and written. Its other members, such as
+ * the text, are only copied.
  */
 TR_MESSAGE_NAMES_(tr_error, 0);
 TR_MESSAGE_TABLE_(tr_error, (enum_of(tr_status), status), (i32, code), (ref, actor), (u32, incarnation), );

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The inline functions of observe.h, and what they call.
+ * The inline functions of observe.h, and the functions that they call.
  */
 #ifndef TROUPE_DETAIL_OBSERVE_H
 #define TROUPE_DETAIL_OBSERVE_H

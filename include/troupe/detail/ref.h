@@ -39,8 +39,8 @@
 #define TR_ACCEPTS_1(m)
 
 /*
- * Gives the tr_ref of `to`, after a check by the compiler that its actor accepts message m: the union that `accepts`
- * points to must have a member m. For a plain tr_ref the message itself has such a member.
+ * TR_TO_ gives the tr_ref of `to`. The compiler checks that the actor accepts message m: the union to which `accepts`
+ * points must have a member m. For a plain tr_ref every message is accepted.
  */
 #ifdef __cplusplus
 template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);

@@ -51,8 +51,8 @@
 #define TR_SETUP_MESSAGE_0(m, ...) &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ })
 
 /*
- * In C one name gives all that a spawn needs of an actor. So the compiler reports one error for an
- * actor that is not declared (TR_SAY_).
+ * In C, all that a spawn needs of an actor comes from one function, tr_spawnable_a. So if the actor
+ * is not declared, the compiler reports only one error (TR_SAY_).
  */
 #ifdef __cplusplus
 #define TR_SPAWN_(self, worker, a, name, ...) \

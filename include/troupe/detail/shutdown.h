@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_system_report, and what it calls.
+ * The inline function tr_system_report, and the function that it calls.
  */
 #ifndef TROUPE_DETAIL_SHUTDOWN_H
 #define TROUPE_DETAIL_SHUTDOWN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The inline functions of system.h, and what they call.
+ * The inline functions of system.h, and the functions that they call.
  */
 #ifndef TROUPE_DETAIL_SYSTEM_H
 #define TROUPE_DETAIL_SYSTEM_H

@@ -28,7 +28,7 @@ static bool table_resize(struct worker *worker, struct ask_table *table, uint32_
     return true;
 }
 
-/* Gives a table to an actor that has none. Returns false if out of memory. */
+/* Gives slots to a table that has none. Returns false if there is no memory. */
 static bool table_open(struct worker *worker, struct ask_table *table)
 {
     struct ask_table *spare = &worker->asks.table_spare;
@@ -115,7 +115,8 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
     while (size > TABLE_FIRST && 8 * table->count < size)
         size /= 2;
     if (size <= table->mask)
-        (void)table_resize(worker, table, size); /* if this fails, the table keeps its size */
+        /* if there is no memory, the table keeps its size */
+        (void)table_resize(worker, table, size);
 }
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell)

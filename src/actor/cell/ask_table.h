@@ -53,14 +53,14 @@ struct ask {
              * actor/ask/ask_cycle.h
              */
             bool is_in_cycle;
-            /* while is_young: the timeout starts when the timer is put into the wheel */
+            /* while is_young: the timeout does not start before the timer is put into the wheel */
             bool is_untimed;
         };
         uint32_t standing; /* is_listed to is_look as one word, for one test */
         uint64_t flags;    /* all flags as one word, for one test: ASK_LISTED and so on */
     };
     uint32_t tick; /* while is_untimed: the tick of the loop at which the ask was made */
-    /* the ask is in the chain of asks that may be young; also while the ask is free */
+    /* the ask is in the chain of asks that may be young. A free ask may still be in it */
     bool is_chained;
     bool is_in_order;       /* of tr_ask_then: the outcome waits behind earlier messages */
     struct ask *young_next; /* the next ask of the chain of young asks */
@@ -128,10 +128,10 @@ static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t
     return table->slots[place];
 }
 
-/** Gives an ask its number and adds it. Returns false if out of memory. */
+/** Gives an ask its number and adds it to the table. Returns false if there is no memory. */
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask);
 
-/** As tr__ask_table_add, but inline for a table without asks. */
+/** As tr__ask_table_add, but inline if the table has no asks. */
 static inline bool ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
@@ -144,7 +144,7 @@ static inline bool ask_table_add(struct worker *worker, struct ask_table *table,
     return true;
 }
 
-/** Removes an ask that is in `slots`. */
+/** Removes an ask that is in `slots` of the table. */
 void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask);
 
 /** Removes an ask that is in the table. The caller calls tr__ask_table_shrink afterwards. */

@@ -57,7 +57,7 @@ enum sched_state {
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
     CELL_STARTED = 1 << 1, /* the actor has had PreStart, so PostStop is due */
-    CELL_WOKEN = 1 << 2,   /* turns that waited may resume */
+    CELL_WOKEN = 1 << 2,   /* turns of the actor that waited may resume */
     CELL_KILLING = 1 << 3, /* the actor stops because of a Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* the actor is in its parent's list */
     CELL_BARRIER = 1 << 5, /* a turn that is a barrier waits: no ask or notice starts */
@@ -68,24 +68,26 @@ enum cell_flag {
      * the cause of the stop
      */
     CELL_FAILED = 1 << 8,
-    CELL_MIXED = 1 << 9,           /* mailboxes other than `notices` may hold something */
-    CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: an actor or a client asked for it */
+    CELL_MIXED = 1 << 9, /* mailboxes other than `notices` may hold something */
+    /* the actor is Suspended because an actor or a client has asked for it */
+    CELL_SUSPEND_WANTED = 1 << 10,
     /*
      * the door of the actor was closed while a post was on its way. The actor cannot end before
      * that post arrives
      */
     CELL_POSTED = 1 << 11,
-    CELL_BY_KIND = 1 << 12,             /* the actor handles asks before notices */
-    CELL_CHANNELS = 1 << 13,            /* the actor has a place for its channels: slots_channels */
-    CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
+    CELL_BY_KIND = 1 << 12,  /* the actor handles asks before notices */
+    CELL_CHANNELS = 1 << 13, /* the actor has a place for its channels: slots_channels */
+    /* senders wait for capacity of the mailbox: see actor/ask/waiters.h */
+    CELL_HAS_WAITING_SENDERS = 1 << 14,
     /* the mailbox has a small bound that is counted exactly: no capacity is kept in cell->stock */
     CELL_EXACT_BOUND = 1 << 15
 };
 
 enum cell_control {
-    CONTROL_KILL = 1 << 0,   /* stop after the current turn */
-    CONTROL_STOP = 1 << 1,   /* stop after the messages that have arrived before */
-    CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: take it in at once */
+    CONTROL_KILL = 1 << 0,   /* the actor stops after its current turn */
+    CONTROL_STOP = 1 << 1,   /* the actor stops after the messages that have arrived before */
+    CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: the actor takes it in at once */
     CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
     /* the supervisor has decided, or a wait that the decision made necessary has ended */
@@ -95,9 +97,12 @@ enum cell_control {
     CONTROL_BACK = 1 << 9     /* the thread of the actor's stuck turn wants to continue the turn */
 };
 
-/** The flags that make a run handle a message by the slow path. */
+/** If an actor has one of these flags, its run handles each message by the slow path. */
 enum { CELL_COUNTS_MESSAGES = CELL_IDLES | CELL_METERED };
-/** The flags that make a run give back the capacity of a message by the slow path. */
+/**
+ * If an actor has one of these flags, the capacity of a message that was handled becomes free by
+ * the slow path.
+ */
 enum { CELL_SLOW_CAPACITY = CELL_COUNTS_MESSAGES | CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS };
 /**
  * CELL_SLOW_SEND: if an actor has one of these flags, a notice to it takes the slow path.
@@ -108,7 +113,7 @@ enum { CELL_SLOW_RUN = CELL_SLOW_SEND | CELL_WOKEN | CELL_HAS_WAITING_SENDERS };
 enum { CELL_SUSPENDED = CELL_SUSPEND_WANTED | CELL_FAILED }; /* all reasons to be Suspended */
 
 enum {
-    CELL_STATE_INLINE = 16, /* a state of at most this many bytes is in the cell */
+    CELL_STATE_INLINE = 16, /* a state of at most this many bytes is in the cell itself */
     /* a value of worker->fast_owner that no cell has as its owner */
     CELL_NOWHERE = 0xfffffffdu,
     /*
@@ -132,15 +137,18 @@ struct origin_rare {
     uint64_t spawner;          /* ref of the client to notify when the set-up has run; 0: none */
     uint64_t causal;           /* causal id of the message that the spawner handled at the spawn */
     struct budget_tree *above; /* the tree of the parent's budget; see actor/turn/budget.h */
-    /* the record that an earlier actor of this origin left; see actor/life/supervise.h */
+    /*
+     * the record of failures that an earlier actor of this origin has left; see
+     * actor/life/supervise.h
+     */
     struct failure *failure;
-    /* the name of an actor that is started again as a new actor, otherwise NULL */
+    /* the name, if the actor is started again as a new actor; otherwise NULL */
     char *name;
 };
 
 /**
- * How an actor is set up. Kept for an actor that is not set up yet, and for one that can be started
- * again.
+ * How an actor is set up. An actor has an origin until it is set up, and longer if it can be
+ * started again.
  */
 struct cell_origin {
     const tr_behavior *behavior;
@@ -218,14 +226,14 @@ struct extra_parked {
 /** Requests that the actor has sent, and replies that it owes. */
 struct extra_asks {
     struct ask_table table;
-    /* asks of tr_ask_then, for which no turn waits: see actor/ask/ask_then.h */
+    /* number of asks of tr_ask_then, for which no turn waits: see actor/ask/ask_then.h */
     uint32_t then_count;
-    struct list laters; /* a list of struct later: requests whose reply was deferred */
+    struct list laters; /* a list of struct later: requests that tr_reply_later has deferred */
 };
 
 /** Which part of a cycle is in cell->cycle: see actor/mail/cycle.h. */
 enum cycle_part {
-    CYCLE_ANY, /* a cycle, or the rest of one, that no barrier has sorted */
+    CYCLE_ANY, /* a whole cycle, or the rest of a cycle, that no barrier has sorted */
     CYCLE_ANSWERS,
     CYCLE_HELD,
     CYCLE_LATE
@@ -233,12 +241,13 @@ enum cycle_part {
 
 /** Mailboxes that few actors need, and the parts of a cycle. */
 struct extra_mail {
-    /* a ring: asks, if they have a mailbox of their own (CELL_BY_KIND) */
+    /* a ring: the mailbox of asks, if it is not `notices` (CELL_BY_KIND) */
     struct envelope *requests;
     /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.h */
     struct envelope *held;
-    struct envelope *late; /* a ring: the last part of a cycle, mail that passes a barrier */
-    uint8_t part;          /* enum cycle_part: the part that is in cell->cycle */
+    /* a ring: the last part of a cycle, which is mail that passes a barrier */
+    struct envelope *late;
+    uint8_t part; /* enum cycle_part: the part that is in cell->cycle */
     /* `held` has mail that may pass a barrier, because it was unstashed during a barrier */
     bool is_impure;
     uint32_t sorted; /* how many messages were looked at because of barriers; for tests */
@@ -254,7 +263,7 @@ struct extra_timers {
     struct timer_keys keys;
     struct loose_list loose;       /* timers without a key */
     struct timer_parcel *parcel;   /* the timers of an actor that moves to another worker */
-    struct timer_aliases *aliases; /* see actor/time/move_timers.c */
+    struct timer_aliases *aliases; /* used while timers move; see actor/time/move_timers.c */
     /*
      * memory, in lines of 64 bytes, of the timers and of those of their messages that are not in a
      * mailbox
@@ -270,12 +279,16 @@ struct cell_idle {
     struct timer_node node;
     tr_time after_ns;
     union {
-        tr_time message_ns;     /* when a message was last handled, or the timeout was set */
+        /* the time at which a message was last handled, or the timeout was set */
+        tr_time message_ns;
         struct envelope *event; /* while has_event: the signal, which waits in a mailbox */
     };
     uint32_t slot; /* slot of the cell */
     bool has_event;
-    /* set while Suspended or parked; afterwards the timeout starts again with its full time */
+    /*
+     * set while the actor is Suspended or a turn of it is parked; afterwards the timeout starts
+     * again with its full time
+     */
     bool is_paused;
     bool is_moving; /* the timeout was armed when its actor began to move to another worker */
 };
@@ -289,15 +302,15 @@ struct extra_suspended {
 
 /** Further data about turns that wait. */
 struct extra_waits {
-    struct list born;  /* turns that have waited and have not ended, oldest first */
+    struct list born;  /* turns that have waited and have not ended, the oldest first */
     struct list line;  /* turns that wait for capacity, by arrival: actor/ask/line.h */
-    uint32_t barriers; /* number of waiting turns that let no ask or notice start */
+    uint32_t barriers; /* number of waiting turns that are barriers */
     /*
      * how many turns wait for a function of tr_blocking that is queued or runs:
      * actor/turn/blocking.h
      */
     uint32_t blocked;
-    /* the turn whose thread was replaced, or NULL: actor/system/thread_handoff.h */
+    /* the turn whose thread has lost the worker, or NULL: actor/system/thread_handoff.h */
     struct tr_self *stuck;
     /*
      * the actor is sealed but does not stop yet, because a channel has received a part of a piece:
@@ -332,7 +345,10 @@ struct extra_supervision {
     struct envelope *failed;
     /* a list of struct failure: children that are to be started again as new actors */
     struct list returns;
-    /* a list of struct failure: children that end before they receive a decision */
+    /*
+     * a list of struct failure: children that have ended before the decision about them reached
+     * them
+     */
     struct list pasts;
     struct restart_group *group; /* children that are restarted together */
     tr_time failed_ns;           /* time at which the actor failed last */
@@ -356,7 +372,7 @@ struct cell_extra {
     struct extra_mail mail;
     struct extra_stash stash;
     struct extra_timers timers;
-    struct budget *budget; /* NULL: no budget applies */
+    struct budget *budget; /* NULL: no budget applies to the actor */
     struct extra_suspended suspended;
     struct extra_waits waits;
     struct extra_watches watches;
@@ -370,17 +386,18 @@ struct dispatch;
 
 struct cell {
     struct door door;
-    uint64_t identity;        /* the ref; stays here when the door no longer shows it */
-    struct name *name;        /* entry in the directory; NULL for anonymous actors */
-    struct cell_extra *extra; /* members that only some actors need; NULL until the first need */
+    uint64_t identity; /* the ref; stays here when the door no longer shows it */
+    struct name *name; /* entry in the directory; NULL for anonymous actors */
+    /* members that only some actors need; NULL until one of them is needed */
+    struct cell_extra *extra;
 
     struct task task;
     struct dispatch *dispatch;
     void *state; /* the state of the actor; for the cell of a client: the client */
     struct heap *heap;
-    /* messages that this cycle still has to handle; see actor/mail/mail.h */
+    /* messages that the actor still has to handle in this cycle; see actor/mail/mail.h */
     struct envelope *cycle;
-    struct envelope *notices; /* a mailbox; also has the asks unless CELL_BY_KIND */
+    struct envelope *notices; /* the mailbox of notices; also of asks, if CELL_BY_KIND is not set */
     union {
         struct {
             /* capacity that is set aside for senders on this worker; see actor/mail/mail.h */
@@ -411,8 +428,8 @@ static_assert(sizeof(struct cell) == 192, "an idle actor costs three cache lines
 static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own");
 
 /**
- * A bit in the door's tenant, above the slot of the parent: the hash ring of the pool has placed
- * the actor.
+ * A bit in the door's tenant, above the slot of the parent: the actor is on the worker that the
+ * hash ring of the pool has chosen.
  */
 #define CELL_POOLED 0x80000000u
 /** A bit in the door's tenant: the actor is a group supervisor. */
@@ -494,7 +511,7 @@ static inline struct cell *cell_of_task(struct task *task)
 
 static inline struct cell *cell_of_ready(struct stack_node *node)
 {
-    /* the door is the first member, and `ready` is its first member */
+    /* the door is the first member of a cell, and `ready` is the first member of the door */
     return (struct cell *)(void *)node;
 }
 

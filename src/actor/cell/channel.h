@@ -83,8 +83,8 @@ struct channel_hooks {
     bool (*on_refuse)(struct tr_self *self, int code, const char *text);
     bool (*on_forward)(struct tr_self *self, tr_ref to, tr_next *next);
     /**
-     * Implements tr_reply_later in the turn of a CHANNEL envelope. Returns all zero if there is no
-     * request, or no memory.
+     * Implements tr_reply_later in the turn of a CHANNEL envelope. Returns all zero if the turn has
+     * no request, or if there is no memory.
      */
     tr_later (*on_later)(struct tr_self *self);
     /**
@@ -97,8 +97,8 @@ struct channel_hooks {
      */
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /**
-     * Ends the channels of an incarnation that ends. `resets`: the incarnation has failed, or was
-     * killed.
+     * Ends the channels of an incarnation that ends. `resets` is set if the incarnation has failed,
+     * or was killed.
      */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
     /**
@@ -119,7 +119,7 @@ struct channel_hooks {
      * function of tr_blocking has returned, because the turn of that function could not be dropped before.
      */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
-    /** Returns the bytes that the channels of an actor hold. Looks at each of them. */
+    /** Returns how many bytes the channels of an actor hold. Looks at each channel. */
     size_t (*bytes)(const struct cell *cell);
     /**
      * As `bytes`, but called when a budget begins to apply to the actor: from now on every change
@@ -129,8 +129,8 @@ struct channel_hooks {
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /**
-     * Prepares the channels of an actor that is about to move. Returns false if out of memory; then
-     * nothing has changed.
+     * Prepares the channels of an actor that is about to move. If there is no memory, changes
+     * nothing and returns false.
      */
     bool (*on_leave)(struct worker *worker, struct cell *cell);
     /**

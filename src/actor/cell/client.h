@@ -20,7 +20,8 @@ struct client_failure {
 
 /** The asks of a client that are not freed, by number. All zero: there are none. */
 struct client_asks {
-    struct client_ask **places; /* buckets, each of which is a list; NULL: `few` is used */
+    /* the buckets, each of which is a list; NULL: `few` has the buckets */
+    struct client_ask **places;
     struct client_ask *few[8];
     uint32_t mask; /* of places */
     uint32_t count;
@@ -66,7 +67,7 @@ struct tr_client {
     struct client_ask_trace *trace; /* the trace that the client waits for, NULL for none */
     /* the actors that the client watches; see actor/life/watchers.h */
     struct watch_table watches;
-    /* the WATCHes of actors that watch the client: a ring, known by its first envelope */
+    /* a ring of WATCHes, by its first envelope: the watches of actors that watch the client */
     struct envelope *watchers;
     /* the application uses the parker's descriptor, whose state is `fd` */
     bool has_fd;
@@ -90,7 +91,7 @@ struct tr_client {
     struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 
-/** Whether the client still waits for capacity under this number. Any thread. */
+/** Whether the client still waits for capacity, in the wait with this number. Any thread. */
 static inline bool client_waits(const struct tr_client *client, uint64_t number)
 {
     return atom64_load(&client->waits, ATOM_RELAXED) == number;
@@ -105,7 +106,7 @@ static inline bool client_claim(struct tr_client *client, uint64_t number)
     return atom64_compare_exchange(&client->waits, &number, 0, ATOM_RELAXED, ATOM_RELAXED);
 }
 
-/** Whether calls of clients are checked: in debug builds. */
+/** Debug builds check which thread calls a client. */
 #ifdef TR_DEBUG
 enum { CLIENT_CHECKS_USE = true };
 #else

@@ -15,14 +15,14 @@ enum {
      * time
      */
     ENTRIES_MAX = 4096,
-    ENTRIES_SPARSE = 4, /* the least number of places for each entry */
+    ENTRIES_SPARSE = 4, /* a table has at least this many places for each entry */
     ENTRIES_FEW = 64,   /* entries_spread does nothing if there are more entries */
     /* how many factors entries_spread tries */
     FACTORS_MAX = 64,
     BUCKETS_FIRST = 16
 };
 #define FACTOR_FIRST UINT64_C(0x9e3779b97f4a7c15)
-#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd, so all products are odd */
+#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd, so all factors are odd */
 
 static_assert((uint64_t)2 * ENTRIES_SPARSE * ENTRIES_MAX * sizeof(struct dispatch_entry) <=
                   UINT64_C(1) << (64 - DISPATCH_SHIFT),
@@ -183,8 +183,8 @@ static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr
 }
 
 /*
- * Clears the table and adds these entries. Returns the number of entries that are not at their
- * first place.
+ * Clears the table, and adds the entries that are used among `from`. Returns how many of them are
+ * not at their first place.
  */
 static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_entry *from,
                              uint32_t from_count)
@@ -237,7 +237,7 @@ static void entries_spread(struct dispatch *dispatch)
     }
 }
 
-/* Moves the entries to a new table. Returns false if out of memory; then nothing is changed. */
+/* Moves the entries to a new table. If there is no memory, changes nothing and returns false. */
 static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispatch, uint32_t count)
 {
     struct dispatch_entry *entries =
@@ -262,7 +262,7 @@ static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *ha
         is_quick ? type : &no_type, is_quick ? handler->call : NULL, handler, type};
 }
 
-/* Returns the handler of a type, compared by name and fields. */
+/* Returns the handler of a type, which is found by comparing names and fields. */
 static const tr_handler *handler_of(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {

@@ -41,8 +41,9 @@ struct dispatch {
     uint32_t used;
     const tr_behavior *behavior;
     const tr_handler *any;
-    const tr_handler *signals[SIGNAL_CALLED_COUNT]; /* by enum signal; NULL: no handler */
-    bool is_checked; /* the behavior was compared with the list of TR_ACTOR */
+    /* the handlers of signals, by enum signal; NULL: no handler */
+    const tr_handler *signals[SIGNAL_CALLED_COUNT];
+    bool is_checked; /* the behavior was compared with the messages of TR_ACTOR */
     /* actors of this behavior have no budget, and no user code runs at their start */
     bool is_plain;
     uint32_t worker;       /* index of the worker that owns the dispatch */
@@ -54,7 +55,7 @@ struct dispatches {
     struct dispatch **buckets;
     size_t bucket_count;
     size_t count;
-    struct dispatch *last; /* the dispatch that was found last; NULL: none yet */
+    struct dispatch *last; /* the dispatch that was found last; NULL: none was found yet */
     uint32_t worker;
 };
 
@@ -71,15 +72,18 @@ const char *tr__behavior_name(const tr_behavior *behavior);
 /** Whether this supervision is valid. If it is not, *why says what is wrong. */
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why);
 
-/** Returns the dispatch of a valid behavior, and makes it if needed. NULL: out of memory. */
+/**
+ * Returns the dispatch of a valid behavior, and makes it if there is none. Returns NULL if there is
+ * no memory.
+ */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /** As dispatch_known, but for a behavior that is not the one of dispatches->last. */
 struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /**
- * Returns the dispatch of a behavior; NULL if it has none yet. A behavior that has a dispatch is
- * valid and need not be checked again for each actor, because it is a constant table.
+ * Returns the dispatch of a behavior, or NULL if it has none yet. A behavior is a constant table.
+ * So a behavior with a dispatch is valid, and is not checked again for each actor.
  */
 static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
                                               const tr_behavior *behavior)
@@ -111,8 +115,8 @@ bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_l
 extern const tr_handler tr__setup_handler;
 
 /**
- * Returns the signal handler with this function; for a set-up, tr__setup_handler. NULL: not known.
- * `dispatch` may be NULL.
+ * Returns the signal handler that has this function. If the function is the set-up, returns
+ * tr__setup_handler. Returns NULL if the function is not known. `dispatch` may be NULL.
  */
 const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
                                        tr_next (*call)(tr_self *self, void *state,

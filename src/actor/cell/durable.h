@@ -14,11 +14,11 @@ struct durable;
 
 /** An answer of a durable actor that is not sent, because its asker is gone. */
 struct durable_answer {
-    uint64_t asker; /* bits of a ref */
+    uint64_t asker; /* the ref of the asker */
     uint32_t ask;   /* number of the ask */
     const tr_type *type;
     const void *message;
-    /* Only if `type` is NULL, which means that the request was refused: */
+    /* The members below are used only if the request was refused; then `type` is NULL. */
     int code;
     const char *text;
 };
@@ -35,9 +35,9 @@ struct durable_hooks {
      * the actor must not fail for this reason.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
-    /** Notes that the turns of this actor that wait are abandoned after a trapped fault. */
+    /** Notes that the waiting turns of this actor were abandoned, because a fault was trapped. */
     void (*on_abandon)(struct durable *durable);
-    /** Handles an answer of a turn whose asker is gone. */
+    /** Handles an answer that a turn could not send, because its asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
     /**
      * Handles a tr_refuse in a turn that has no request. Returns false if the tr_refuse has no
@@ -78,7 +78,7 @@ struct durable_hooks {
 struct durable {
     const struct durable_hooks *hooks;
     struct cell *cell;
-    struct timer_node wake_timer; /* in worker->timers.wake_timers */
+    struct timer_node wake_timer; /* a node of the wheel worker->timers.wake_timers */
     /* the status that senders get while the actor is sealed: TR_STOPPED or TR_DESTROYING */
     tr_status refusal;
     bool may_stop;    /* the actor is sealed and everything is stored, so it may stop */

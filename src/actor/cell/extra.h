@@ -13,8 +13,8 @@ struct cell;
 struct worker;
 
 /**
- * Returns the extra of an actor, and allocates it if needed; NULL: out of memory. The actor must
- * have an owner.
+ * Returns the extra of an actor, and makes it if there is none. Returns NULL if there is no memory.
+ * The actor must have an owner.
  */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
 
@@ -29,7 +29,7 @@ void tr__extra_rest(struct worker *worker, struct cell *cell);
 void tr__extras_free(struct worker *worker);
 
 /**
- * Records for tr_actor_why which actor suspends this one, 0 for a client, and when. Called before
+ * Records which actor suspends this one (0 for a client), and when, for tr_actor_why. Called before
  * tr__mail_order. Owner only.
  */
 void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t who);

@@ -48,20 +48,21 @@ enum {
 enum follow_what { FOLLOW_BEGAN, FOLLOW_ENDED, FOLLOW_SENT, FOLLOW_SPAWNED, FOLLOW_COUNT };
 
 struct follow_event {
-    uint64_t number; /* number of the record, from 1, over all rings */
+    uint64_t number; /* number of the record, counted from 1 over all rings */
     tr_time time_ns; /* the time, as tr_now returns it */
     uint64_t causal;
-    uint64_t turn;        /* number of the turn; never 0 */
-    uint64_t actor;       /* the actor whose turn it is */
-    uint64_t other;       /* BEGAN: sender; SENT: receiver; SPAWNED: child. 0: none */
+    uint64_t turn;  /* number of the turn; never 0 */
+    uint64_t actor; /* the actor whose turn it is */
+    /* for BEGAN: the sender; SENT: the receiver; SPAWNED: the child; 0: none */
+    uint64_t other;
     const tr_type *type;  /* type of the message */
-    const char *handler;  /* BEGAN: name of the handler */
-    const char *behavior; /* BEGAN: behavior of the actor; SPAWNED: behavior of the child */
-    uint32_t count;       /* SPAWNED: how many children the turn has started */
-    tr_status status;     /* ENDED: status of a failure; SENT: why the message was refused */
+    const char *handler;  /* for BEGAN: name of the handler */
+    const char *behavior; /* for BEGAN: behavior of the actor; SPAWNED: behavior of the child */
+    uint32_t count;       /* for SPAWNED: how many children the turn has started */
+    tr_status status;     /* for ENDED: status of a failure; SENT: why the message was refused */
     uint16_t worker;
     uint8_t what; /* enum follow_what */
-    uint8_t kind; /* BEGAN, SENT: enum envelope_kind */
+    uint8_t kind; /* for BEGAN and SENT: enum envelope_kind */
     /* path of the actor; the beginning of a long path is cut */
     char path[FOLLOW_PATH_MAX + 1];
     char other_path[FOLLOW_PATH_MAX + 1]; /* path of `other`; "" if there is none */
@@ -114,18 +115,19 @@ struct follow_export {
  */
 struct follow_trial {
     atom64 causal; /* 0: not used */
-    atom32 left;   /* how many more turns are followed */
+    atom32 left;   /* how many more turns with this causal id are followed */
 };
 
-/** Part of struct tr_system. All zero: nobody follows. */
+/** What a system has for following messages. All zero: nobody follows. */
 struct follow {
     struct lock lock; /* protects `users`, and changes of `marks` */
     uint32_t users;
     atom32 is_on;    /* whether `users` is not 0 */
-    atomptr exports; /* struct follow_export; NULL: no spans are exported */
-    atomptr rings;   /* struct follow_ring *[worker_count]; NULL: never used */
-    atom64 number;   /* number of the last record; changed under the lock of a ring */
-    atom64 turn;     /* number of the last turn that was followed */
+    atomptr exports; /* a struct follow_export; NULL: no spans are exported */
+    /* an array of worker_count pointers to struct follow_ring; NULL: nobody has followed yet */
+    atomptr rings;
+    atom64 number; /* number of the last record; changed under the lock of a ring */
+    atom64 turn;   /* number of the last turn that was followed */
     /* how many causal ids lost their place in `causals` to another id */
     atom64 given_up;
     atom32 mark_count;             /* only the first `mark_count` places of `marks` may be in use */

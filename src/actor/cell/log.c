@@ -82,7 +82,7 @@ static void line_write(struct tr_system *system, const struct log_line *line)
     platform->log_line(platform, line->level, whole, size);
 }
 
-/* Keeps a line and writes it, whatever the rules say. */
+/* Keeps a line and writes it. The rules do not apply. */
 static void list_write(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
                        const char *format, va_list list)
 {

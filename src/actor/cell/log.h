@@ -18,9 +18,9 @@ enum { LOG_RULES_MAX = 16, LOG_PATH_MAX = 255 };
 
 /** Rules that say which lines the log leaves out. All zero: no line is left out. */
 struct log_levels {
-    /* lines of this level and above are always written; read by any thread without the lock */
+    /* no rule leaves out lines of this level and above; any thread reads it without the lock */
     atom32 highest;
-    struct lock lock; /* for the members below */
+    struct lock lock; /* protects the members below */
     uint32_t count;
     struct log_rule {
         /*
@@ -33,9 +33,9 @@ struct log_levels {
 
 /**
  * Leaves out lines below a level, for the actor with this path and all actors below it. If several
- * rules apply, the rule with the longest path counts. The path "" replaces all rules by one for all
- * lines. Returns TR_OK, or TR_LIMIT if there are too many rules or the path is too long. Any
- * thread.
+ * rules apply, the rule with the longest path counts. The path "" replaces all rules by one rule
+ * for all lines. Returns TR_OK, or TR_LIMIT if there are too many rules or the path is too long.
+ * Any thread.
  */
 TR_MUST_CHECK tr_status tr__log_set_level(struct tr_system *system, const char *path,
                                           tr_level level);
@@ -56,7 +56,10 @@ void tr__log(struct tr_system *system, tr_level level, const char *path, const c
  */
 void tr__log_always(struct tr_system *system, tr_level level, const char *path, const char *format,
                     ...) TR_PRINTF(4, 5);
-/** As tr__log, but for a line of a turn: `causal` is the causal id of its message, 0 for none. */
+/**
+ * As tr__log, but for a line that a turn writes: `causal` is the causal id of the turn's message,
+ * or 0.
+ */
 void tr__log_turn(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
                   const char *format, ...) TR_PRINTF(5, 6);
 /** As tr__log_turn, but with the arguments of the format in a va_list. */

@@ -16,7 +16,7 @@ static const char *const level_names[] = {
     [TR_LEVEL_ERROR] = "error",
 };
 
-/* The priorities of syslog for each level: LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR. */
+/* The priority of syslog for each level: LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR. */
 static const int priorities[] = {
     [TR_LEVEL_DEBUG] = 7,
     [TR_LEVEL_INFO] = 6,

@@ -225,8 +225,8 @@ static struct names_table *part_resize(struct names *names, struct names_part *p
 }
 
 /*
- * Doubles the number of buckets if there are more than twice as many names. Sets *outgrown to the
- * table that was replaced. Returns false if there is no table and no memory for one.
+ * Doubles the number of buckets if there are more than two names for each bucket. Sets *outgrown to
+ * the table that was replaced, or NULL. Returns false if there is no table, and no memory for one.
  */
 static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
 {
@@ -438,7 +438,7 @@ size_t tr__names_count(struct names *names)
 size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
 {
     char tail[TR_PATH_MAX + 1] = "";
-    size_t length = 0; /* length of the tail, which grows to the left */
+    size_t length = 0; /* length of the path so far: it is written from its end to its beginning */
     size_t cut = 0;
     char *end = tail + sizeof tail - 1;
     while (cell && !cell->name && cell != system->user.guardian) {

@@ -46,7 +46,7 @@ struct names_spent {
 struct name {
     /* must be the first member, because a removed entry becomes a struct names_spent */
     atomptr behavior;
-    atomptr next; /* the next entry in its bucket; written under the part's lock */
+    atomptr next; /* the next entry in the same bucket; written under the part's lock */
     /* the ref, while other threads may find the entry; otherwise 0 */
     atom64 shown;
     uint32_t hash;
@@ -56,7 +56,7 @@ struct name {
 
 struct names_table {
     struct names_spent spent; /* must be the first member: the table is freed through it */
-    size_t mask;              /* mask for the number of a bucket */
+    size_t mask;              /* hash & mask is the number of a bucket */
     /* the first struct name of each bucket; written under the part's lock */
     atomptr buckets[];
 };
@@ -67,14 +67,15 @@ struct names {
     struct grace grace;
     struct names_part {
         _Alignas(64) struct lock lock;
-        /* Written under the lock: */
+        /* These two are written under `lock`: */
         atomptr table; /* NULL until the first entry; other threads may read it */
         size_t count;
         _Alignas(64) struct lock spent_lock;
-        /* Under spent_lock: entries and tables that were removed and are not freed yet. */
+        /* Entries and tables that were removed and are not freed yet, under spent_lock: */
         uint32_t fresh_count;
-        struct names_spent *fresh;   /* entries and tables without a stamp */
-        struct names_spent *waiting; /* entries and tables with the stamp below */
+        struct names_spent *fresh; /* entries and tables without a stamp */
+        /* entries and tables that wait until all readers have passed `stamp` */
+        struct names_spent *waiting;
         uint64_t stamp;
     } parts[NAMES_PARTS];
 };
@@ -95,7 +96,7 @@ static inline bool name_char_is_plain(unsigned char c)
            c == '.' || c == '-';
 }
 
-/** Returns the value of a digit of an escape; -1 if the character is no digit. */
+/** Returns the value of a digit of an escape, or -1 if the character is no such digit. */
 static inline int name_digit(char c)
 {
     if (c >= '0' && c <= '9')

@@ -23,7 +23,7 @@ enum overflow_property {
     OVERFLOW_DISPLACES = 1 << 2,
 };
 
-/* ROW(policy, properties, text for "new messages ...") */
+/* ROW(policy, properties, text that follows "new messages") */
 #define OVERFLOW_POLICIES(ROW)                                                                     \
     ROW(TR_OVERFLOW_FAIL, 0, "are refused")                                                        \
     ROW(TR_DROP_NEWEST, OVERFLOW_SWALLOWS, "are dropped")                                          \

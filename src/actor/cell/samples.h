@@ -12,8 +12,8 @@
 #include "sched/loop.h"
 
 enum {
-    SAMPLE_HANDLERS = 256, /* the most handlers whose times a worker keeps */
-    SAMPLE_FLOWS = 512,    /* the most flows that a worker keeps */
+    SAMPLE_HANDLERS = 256, /* a worker keeps the times of at most this many handlers */
+    SAMPLE_FLOWS = 512,    /* a worker keeps at most this many flows */
     /*
      * one count for turns below 1 us, one for each of 4 us, 16 us, ... 1.05 s, and one for longer
      * turns
@@ -28,7 +28,7 @@ enum {
     /* if an open round has n times this many runs, the next n - 1 rounds or so are not open */
     SAMPLE_RUNS = 64,
     SAMPLE_SCALE_MAX = 64, /* the greatest n of SAMPLE_RUNS */
-    SLOW_TURNS = 32,       /* the most slow turns that are kept for each worker */
+    SLOW_TURNS = 32,       /* a worker keeps at most this many slow turns */
     SLOW_SECONDS = 60      /* after this many seconds any other turn may replace a slow turn */
 };
 
@@ -38,7 +38,8 @@ enum {
  * the runs and rounds that one timed run stands for.
  */
 struct turn_sample {
-    atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
+    /* a const tr_handler; NULL: this entry is not used. Written after the other members */
+    atomptr handler;
     const tr_behavior *behavior;
     atom64 count;  /* number of turns that were timed, and of those that `waited` counts */
     atom64 weight; /* weight of the turns that were timed */
@@ -93,7 +94,8 @@ enum flow_origin {
 
 /** Sampled turns by sender, receiver and message. Written by the worker, read by any thread. */
 struct turn_flow {
-    atomptr type;            /* const tr_type; NULL: this entry is not used. Written last */
+    /* a const tr_type; NULL: this entry is not used. Written after the other members */
+    atomptr type;
     const tr_behavior *from; /* NULL, unless `origin` is FLOW_ACTOR */
     const tr_behavior *to;
     uint8_t origin; /* enum flow_origin */
@@ -108,7 +110,7 @@ struct worker_samples {
     const struct loop_hooks *usual; /* the hooks of the loop while no turns are timed */
     /* an array of SAMPLE_HANDLERS struct turn_sample; NULL: not allocated yet */
     atomptr table;
-    struct slow_turns slow; /* valid if there is a table */
+    struct slow_turns slow; /* used if there is a `table` */
     /* number of samples that were lost, because the table has no place for their handler */
     atom64 left_out;
     /* an array of SAMPLE_FLOWS struct turn_flow; NULL: nobody has asked for flows yet */
@@ -119,7 +121,7 @@ struct worker_samples {
     /* number of messages that the worker had handled when the table was last emptied */
     atom64 handled_before;
     uint32_t generation; /* generation of the figures in the table: struct system_samples */
-    uint32_t skip;       /* runs to leave out before the next timed run */
+    uint32_t skip;       /* how many runs are not timed before the next timed run */
     uint32_t odds;       /* one of this many runs of the present round is timed */
     uint32_t taken;      /* number of samples of the present round so far */
     uint32_t runs;       /* number of runs of the present round so far */
@@ -129,7 +131,7 @@ struct worker_samples {
         *rest;     /* the actor of the last timed run, if turns of that run are left; else NULL */
     uint64_t last; /* number of the last sample that was begun */
     uint64_t random;
-    /* About the turn that is timed: */
+    /* The turn that is timed now: */
     bool is_timing;
     uint32_t weight;
     const tr_behavior *behavior;
@@ -140,7 +142,7 @@ struct worker_samples {
     const tr_type *type;
     uint64_t sender;
     uint8_t kind;    /* enum envelope_kind */
-    uint64_t record; /* as in struct slow_turn */
+    uint64_t record; /* the `record` of struct slow_turn for that turn */
     uint64_t causal; /* the causal id of that turn, if `record` is not 0 */
 };
 

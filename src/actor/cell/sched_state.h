@@ -3,7 +3,7 @@
  * The scheduling state of an actor, and its legal changes: L-08 of docs/contract.md.
  *
  * Only the functions of this header write cell->sched_state after cell_clear. Only the owner calls
- * them. While an actor moves, this is first the worker that the actor leaves, and then the worker
+ * them. While an actor moves, its owner is first the worker that it leaves, and then the worker
  * that takes it in.
  */
 #ifndef ACTOR_CELL_SCHED_STATE_H

@@ -34,7 +34,9 @@ bool tr__signal_is_own(const tr_type *type)
     return (uintptr_t)type - first < sizeof tr__signal_types;
 }
 
-/* Returns the number of the signal with the name and the fields of a type, or SIGNAL_COUNT. */
+/*
+ * Returns the signal that has the name and the fields of a type, or SIGNAL_COUNT if there is none.
+ */
 static enum signal signal_of(const tr_type *type)
 {
     if (strncmp(type->name, "tr_", 3) != 0) /* the names of all signals begin with this */

@@ -77,7 +77,10 @@ enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_DECIDER, SIGNALS(TURN_KIND) TURN
 #define TURN_CASE_MAILED(name, properties)
 #define TURN_CASE_TIMED(name, properties)
 #define TURN_CASE(name, message, way, properties) TURN_CASE_##way(name, properties)
-/** Whether a turn is the call of a signal with a property. False for turns of other kinds. */
+/**
+ * Whether a turn of this kind calls a signal that has this property. False for kinds that call no
+ * signal.
+ */
 static inline bool turn_kind_has(enum turn_kind kind, enum signal_property property)
 {
     switch (kind) {
@@ -104,7 +107,7 @@ extern const tr_type tr__signal_types[SIGNAL_COUNT];
 TR_MESSAGE(tr_answered, (u64, ask), (u64, then), (u64, context));
 extern const tr_type tr__then_type;
 
-/** Whether this descriptor is one of the runtime's. */
+/** Whether this is one of the runtime's own descriptors of signals. */
 bool tr__signal_is_own(const tr_type *type);
 /**
  * Whether a type has the name and the fields of a CALLED or MAILED signal, but is not the runtime's

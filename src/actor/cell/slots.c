@@ -23,7 +23,7 @@ struct slots_block {
 };
 
 enum {
-    /* 192 KiB, and a cache line */
+    /* 192 KiB for the cells, and a cache line for the struct slots_chunk */
     CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell),
     BLOCK_CHUNKS_MAX = 128, /* 24 MiB */
     /* blocks of this many chunks or more are made resident in large pieces */
@@ -109,7 +109,10 @@ static struct slots_chunk *chunk_at(const struct slots *slots, uint32_t slot)
     return (struct slots_chunk *)(void *)slots_at(slots, slot) - 1;
 }
 
-/* Returns the entry of the map that makes the slots of this chunk lead to `cells`. */
+/*
+ * Returns the address to store in the map for a chunk, so that the slots of this chunk lead to
+ * `cells`.
+ */
 static void *origin_of(const struct cell *cells, uint32_t chunk)
 {
     return (void *)((uintptr_t)cells - ((uintptr_t)chunk << SLOTS_CHUNK_BITS) * sizeof *cells);

@@ -39,7 +39,7 @@ enum {
     SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
     /* places for an origin with a small message and without an origin_rare */
     SLOTS_PLACE_ORIGIN,
-    /* places for the record that net keeps of the channels of an actor */
+    /* places for the record that src/net keeps for an actor with channels */
     SLOTS_PLACE_CHANNELS,
     SLOTS_PLACES,
     SLOTS_STATE_MAX = 64,
@@ -55,7 +55,9 @@ struct slots_chunk {
      * list. No slot leaves that list without the lock
      */
     _Alignas(64) atomptr places[SLOTS_PLACES];
-    /* number of slots of this chunk in the shared list; for tr__slots_trim, under the lock */
+    /*
+     * how many slots of this chunk are in the shared list; only for tr__slots_trim, under the lock
+     */
     uint32_t free_count;
 };
 
@@ -104,7 +106,7 @@ struct slots_block;
  */
 struct slots_map {
     atomptr *chunks; /* written under the lock, read by any thread */
-    uint32_t mask;   /* mask for the slot number in a ref */
+    uint32_t mask;   /* ref & mask is the number of a slot */
 };
 
 struct slots {
@@ -121,8 +123,8 @@ struct slots {
     struct slot_list free;
     uint32_t used;             /* number of slots that were ever handed out */
     struct slots_block *block; /* the newest block of memory for chunks */
-    char *block_next;          /* where the next chunk of the block begins */
-    /* memory of the block before this address is resident, or becomes so when it is touched */
+    char *block_next;          /* the address of the next chunk in the block */
+    /* memory of the block up to this address needs no further call to become resident */
     char *block_ready;
     char *block_end;
 };
@@ -210,7 +212,7 @@ static inline struct cell *slots_parent(const struct slots *slots, const struct 
     return slot ? slots_at(slots, slot) : NULL;
 }
 
-/** Returns the chunk of a cell that has, or had, a tenant. */
+/** Returns the chunk of a cell. The cell must have, or have had, a tenant. */
 static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 {
     const struct cell *first = cell - (cell->identity & (SLOTS_CHUNK - 1));

@@ -17,7 +17,7 @@
 #include "queue/admission.h"
 #include "sched/watch.h"
 
-enum { RUN_ONCE_TURNS = 4096 }; /* the most turns of one tr_system_run_once */
+enum { RUN_ONCE_TURNS = 4096 }; /* one tr_system_run_once runs at most this many turns */
 
 enum system_phase {
     SYSTEM_NEW,
@@ -32,7 +32,7 @@ struct system_log {
     void *context;
     tr_log_format format; /* the form of lines that the platform writes */
     struct log_levels levels;
-    atomptr kept; /* the last lines: actor/cell/log_kept.h; NULL: they are not kept */
+    atomptr kept; /* the last lines of the log: actor/cell/log_kept.h; NULL: lines are not kept */
 };
 
 /** Options that do not change. */
@@ -166,7 +166,7 @@ struct system_run {
     enum system_phase phase; /* under `lock` */
     /* the status that tr_system_run or tr_system_wait returned; under `lock` */
     tr_status ended;
-    struct loop **loops; /* lent to the watch */
+    struct loop **loops; /* the loops of all workers, lent to the watch */
 };
 
 /** The end of the system; see actor/system/shutdown.h. */

@@ -147,7 +147,7 @@ struct topics {
     atomptr chunks[TOPICS_CHUNKS];
     /* number of places that were ever used; under the lock, like all members below */
     uint32_t used;
-    uint32_t free_first; /* index of the first free place + 1, 0 for none */
+    uint32_t free_first; /* index of the first free place, plus 1; 0: there is none */
     uint32_t generation_first;
     struct names names;
 };
@@ -169,7 +169,7 @@ struct schedules {
 
 enum { STALLS_KEPT = 64, STALL_FRAMES_MAX = 24 };
 
-/** In which functions the thread of a long turn was: actor/system/stall_stack.h. */
+/** The functions in which the thread of a long turn was at one look: actor/system/stall_stack.h. */
 struct stall_stack {
     tr_time looked_ns;                  /* the time of the look */
     uint32_t count;                     /* number of frames; 0: not known */
@@ -225,7 +225,7 @@ struct thread_handoff {
     uint32_t worker_count;
     /* an array: first the threads of the workers, then the spares; NULL: there is no handoff */
     struct handoff_thread *threads;
-    struct view *views; /* one for each thread; used by the watch */
+    struct view *views; /* one view for each thread; only the watch uses it */
     struct lock lock;
     struct list idle;
     uint32_t spares; /* number of spare threads that were started so far; under the lock */
@@ -261,7 +261,7 @@ static inline bool start_barrier_has_failed(const struct start_barrier *start_ba
 /** Counters of single actors during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats {
     atomptr entries; /* an array of struct shutdown_stats_entry, by slot; NULL: no counters */
-    uint32_t count;  /* written before `entries` */
+    uint32_t count;  /* number of entries; written before `entries` */
 };
 
 /** A function that a shutdown calls: actor/system/hooks.h. */

@@ -24,7 +24,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
 {
     char tail[TR_PATH_MAX + 1] = "";
     char *end = tail + sizeof tail - 1;
-    size_t length = 0; /* length of the tail, which grows to the left */
+    size_t length = 0; /* length of the path so far: it is written from its end to its beginning */
     path[0] = '\0';
     while (cell) {
         uint64_t identity = ATOM_PEEK(&cell->identity);
@@ -55,8 +55,8 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
 }
 
 /*
- * Not instrumented, because ThreadSanitizer cannot know rule 3. Not inlined, so that each member is
- * read once.
+ * ThreadSanitizer does not instrument this function, because it cannot know rule 3. The function is
+ * not inlined, so that each member is read once.
  */
 __attribute__((__noinline__, __no_sanitize__("thread"))) struct view_glance tr__view_glance(
     const struct cell *cell)

@@ -5,9 +5,10 @@
 #include "base/hash.h"
 
 enum {
-    SLOTS_FIRST = 8,    /* places of the smallest table */
-    BUCKETS_FIRST = 64, /* number of buckets when WATCHED_FEW are not enough */
-    SPARSE = 8          /* a table shrinks if fewer than one of SPARSE places is used */
+    SLOTS_FIRST = 8, /* number of places of the smallest table */
+    /* number of buckets of the first table, when WATCHED_FEW buckets are not enough */
+    BUCKETS_FIRST = 64,
+    SPARSE = 8 /* a table shrinks if fewer than one of SPARSE places is used */
 };
 
 /* ---- The actors that one watcher watches. Linear probing; half of the places are free. ---- */
@@ -90,7 +91,8 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
     table->count--;
     uint32_t size = table->mask + 1;
     if (size > SLOTS_FIRST && SPARSE * table->count < size)
-        (void)table_resize(table, source, size / 2); /* if this fails, the table keeps its size */
+        /* if there is no memory, the table keeps its size */
+        (void)table_resize(table, source, size / 2);
 }
 
 void tr__watch_table_free(struct watch_table *table, const struct memory_source *source)
@@ -116,7 +118,8 @@ static struct envelope **bucket_of(struct watched *watched, uint64_t target)
 }
 
 /*
- * Returns the link that points to the ring of a target, or the end of the chain if there is none.
+ * Returns the link that points to the ring of a target. If there is no such ring, returns the link
+ * at the end of the chain.
  */
 static struct envelope **link_of(struct watched *watched, uint64_t target)
 {
@@ -137,7 +140,10 @@ static void chain_move(struct watched *watched, struct envelope *first)
     }
 }
 
-/* Changes the number of buckets; 0 means `few`. If out of memory, keeps the old buckets. */
+/*
+ * Changes the number of buckets; 0 means the buckets in `few`. If there is no memory, keeps the old
+ * buckets.
+ */
 static void buckets_resize(struct watched *watched, const struct memory_source *source,
                            uint32_t count)
 {

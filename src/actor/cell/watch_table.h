@@ -16,8 +16,8 @@
 /* ---- The actors that one watcher watches: a table by target. ---- */
 
 struct watch_entry {
-    uint64_t target; /* ref; 0 in a free place */
-    /* only an address: the envelope belongs to another thread, and may be freed */
+    uint64_t target; /* ref of the watched actor; 0: the place is free */
+    /* used only as an address: the envelope belongs to another thread, and may be freed */
     struct envelope *watch;
     /*
      * an UNWATCH that is kept for the end of the watch; NULL: the end needs none, see
@@ -32,7 +32,10 @@ struct watch_table {
     uint32_t count;
 };
 
-/** Returns the watch of a target; NULL for none. Valid until the table changes. */
+/**
+ * Returns the entry of a target, or NULL if there is none. The entry is valid until the table
+ * changes.
+ */
 struct watch_entry *tr__watch_find(const struct watch_table *table, uint64_t target);
 /** Makes space for one more watch. Returns false if out of memory. */
 bool tr__watch_reserve(struct watch_table *table, const struct memory_source *source);
@@ -50,12 +53,13 @@ size_t tr__watch_table_bytes(const struct watch_table *table);
 
 /* ---- Watched actors: a table of the WATCH envelopes, by the ref of the watched actor. ---- */
 
-/** The content of a WATCH. Begins like the signal that the envelope becomes. */
+/** The content of a WATCH. It begins with the fields of the signal that the envelope becomes. */
 struct watch_letter {
     uint64_t target;
     /* the envelope before this one, in the ring of watches with the same target */
     struct envelope *previous;
-    struct envelope *chain; /* in the first watch of a ring: the first watch of the next ring */
+    /* in the first watch of a ring: the first watch of the next ring of the bucket */
+    struct envelope *chain;
 };
 
 /** The message of an UNWATCH. */

@@ -86,7 +86,8 @@ struct turn_waits {
     /* link in extra_waits.born: the turns of the actor that have waited, by their first wait */
     struct list born;
     uint64_t number; /* number of the current wait; a late answer has another number */
-    uint64_t on;     /* ref of the actor for which the turn waits as a barrier, or 0 */
+    /* ref of the actor for whose capacity the turn waits; of its own actor, if it waits for replies; else 0 */
+    uint64_t on;
     struct timer_node deadline;
 };
 
@@ -101,7 +102,7 @@ struct turn_sender {
     /* link in extra_waits.line: the turns of the actor that wait for capacity */
     struct list line;
     uint64_t wants;        /* ref of the actor in whose mailbox the turn wants capacity; 0: none */
-    struct envelope *held; /* the message that the waiting verb is to send */
+    struct envelope *held; /* the message that is sent when there is capacity */
 };
 
 /** What tr_become asked for. The message is in the scratch memory of the turn. */
@@ -144,7 +145,7 @@ struct tr_self {
     struct claim *claim;
     uint64_t causal;
     enum turn_kind kind;
-    /* the turn has waited: it keeps its stack, and the fiber `wait.caller` runs the worker */
+    /* the turn has waited: it keeps its fiber, and the fiber `wait.caller` runs the worker */
     bool is_detached;
     bool is_barrier; /* while the turn waits, no ask or notice of its actor starts */
     union {
@@ -174,7 +175,7 @@ struct tr_self {
     struct turn_become become;
     tr_error error; /* set by tr_fail or tr_crash */
     struct turn_call call;
-    tr_status reply_failed; /* why the reply could not be sent */
+    tr_status reply_failed; /* why the reply could not be sent, or TR_OK */
     struct turn_sender sender;
     /* the state with which the turn started, if the actor has another state now; else NULL */
     struct old_state *old_state;
@@ -262,13 +263,13 @@ struct balance {
     struct balance_stay {
         uint64_t ref;
         tr_time until_ns;
-    } stays[BALANCE_PLACES]; /* by slot: actors that have moved to this worker recently */
+    } stays[BALANCE_PLACES]; /* actors that have moved to this worker recently, hashed by slot */
     struct balance_talk {
         uint64_t ref;
         tr_time since_ns;
         uint32_t worker;
         uint32_t count;
-    } talks[BALANCE_PLACES]; /* by slot: the worker from which an actor receives messages */
+    } talks[BALANCE_PLACES]; /* from which worker an actor receives messages, hashed by slot */
 };
 
 /** Dead letters that a worker has counted but not handed in yet: actor/mail/dead_letter_batch.h. */
@@ -435,8 +436,8 @@ struct worker_shutdown {
     atom32 is_stuck;
     uint64_t seen;     /* the sum of the worker's counters at the last look */
     tr_time seen_ns;   /* time of the last look */
-    tr_time first_cpu; /* CPU time of the worker's thread at the look before the newest, or -1 */
-    tr_time seen_cpu;  /* CPU time of the worker's thread at the newest look, or -1 */
+    tr_time first_cpu; /* CPU time of the worker's thread at the last but one look, or -1 */
+    tr_time seen_cpu;  /* CPU time of the worker's thread at the last look, or -1 */
     tr_time stuck_ns;  /* for how long the worker has been stuck */
 };
 
@@ -478,7 +479,7 @@ struct worker {
     tr_thread *thread;
     atom64 thread_id;    /* id of the thread that runs the worker; 0: no thread runs it */
     uint64_t wakes_seen; /* value of counters.wakes when the worker last rested */
-    bool has_more;       /* the last slice left something to do */
+    bool has_more;       /* the last slice has left something to do */
     /* hooks of the loop; any thread may change `run`: turn/follow_turn.c */
     struct loop_hooks hooks;
     struct worker_samples samples;
