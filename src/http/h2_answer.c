@@ -120,7 +120,7 @@ static size_t count_of(const struct http_request *request, const tr_http_respons
     return count;
 }
 
-/* Sends the head that http/answer.c sends in HTTP/1.1, in the form of HTTP/2. */
+/* Sends the head of an answer by HTTP/2. http/answer.c sends the same head by HTTP/1.1. */
 static bool send_head(struct http_request *request, const char *type,
                       const tr_http_response *response, bool has_body)
 {

@@ -172,7 +172,6 @@ static void put_schemas(struct document *document)
 
 /* ---- Rows. ---- */
 
-/* Whether two rows have the same path. */
 static bool is_same_path(const struct http_route *a, const struct http_route *b)
 {
     if (a->pattern.count != b->pattern.count)

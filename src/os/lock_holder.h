@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which process has a lock. */
+/** Finds out which process has a lock on a file or directory. */
 #ifndef OS_LOCK_HOLDER_H
 #define OS_LOCK_HOLDER_H
 

@@ -29,7 +29,6 @@ enum {
     KEEP_ALIVE_PROBES = 3  /* after this many probes without an answer the connection is reset */
 };
 
-/* A socket that is being opened. */
 struct opening {
     const tr_socket_spec *spec;
     union socket_address address;

@@ -243,7 +243,6 @@ static struct virtual_place source_of(const struct post_box *box, const struct v
     return place;
 }
 
-/* Returns the time at which a datagram arrives. */
 static tr_time due_of(struct virtual_net *net, const struct virtual_place *to)
 {
     if (is_unix(to))
