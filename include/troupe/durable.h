@@ -366,9 +366,8 @@ tr_bytes tr_key(tr_self *self);
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
 /**
- * Returns whether the grace of the actor has begun: it was asked to sleep or to end. In a turn.
- * Does not
- * wait.
+ * Returns whether the grace of the actor has begun: it was asked to sleep or to end.
+ * In a turn. Does not wait.
  */
 bool tr_is_aborted(const tr_self *self);
 /**

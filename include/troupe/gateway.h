@@ -76,8 +76,8 @@
  *         request/key_begun      the first request of this key has stored a part, and has no answer
  *     413 request/too_large      415 request/bad_encoding: a Content-Encoding that is not read
  *     422 actor/refused          with "reason", the code of tr_refuse, and its text
- *     426 request/no_websocket   the request is for the path of a WebSocket, but asks for no upgrade, or for another
- *                                version of the protocol; it comes only if the guard would allow the request
+ *     426 request/no_websocket   a request for the path of a WebSocket asks for another version of the protocol, or for
+ *                                no upgrade. For a request without an upgrade it comes only if the guard allows it
  *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
  *     500 actor/failed           without a message text
  *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed   server/busy: out of memory

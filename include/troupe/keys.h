@@ -108,7 +108,7 @@ typedef struct tr_durable_range {
     size_t size TR_ZERO;           /* need not be set: tr_durable_list does it */
     const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
     tr_bytes prefix_bytes TR_ZERO; /* a prefix of any bytes, instead of `prefix` */
-    tr_bytes after TR_ZERO;        /* only keys after this one: tr_durable_page.last */
+    tr_bytes after TR_ZERO;        /* only keys after this key: tr_durable_page.last */
     size_t max TR_ZERO;            /* at most this many; 0: TR_DURABLE_LIST_COUNT */
 } tr_durable_range;
 

@@ -27,7 +27,7 @@
 #define TR_PATH_MAX 1024
 /**
  * How many levels there may be of actors below actors, of messages inside messages, and of nested values in a part of a
- * document that its reader skips. A deeper one gives TR_TOO_DEEP.
+ * document that its reader skips. More levels give TR_TOO_DEEP.
  */
 #define TR_DEPTH_MAX 64
 /** Secret fields of a message (TR_SECRET). More do not compile. */
@@ -163,8 +163,8 @@
 /**
  * If the last commits of the store took no longer than this, a worker without other work spins until the next commit is
  * done. It spins for at most twice the time of a commit, and yields its CPU to other threads. If the commit does not
- * come in that time, it spins for commits less often. If commits take longer than this limit, a worker that sleeps
- * instead adds less than a tenth to the time of a commit.
+ * come in that time, it spins for commits less often. If commits take longer than this limit, the worker sleeps
+ * instead, because waking it adds less than a tenth to the time of a commit.
  */
 #define TR_SPIN_COMMIT_NS (1 * TR_MILLISECOND)
 /** Dead letters that a system remembers. Older dead letters are only counted. */

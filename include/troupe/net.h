@@ -179,7 +179,7 @@ typedef struct tr_endpoint {
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces have come. */
     bool answers_in_order TR_ZERO;
-    /* for a listener: tr_any(group), whose members get a tr_connection for each connection: see tr_accept */
+    /* for a listener: tr_any(group); for each connection one member gets a tr_connection: see tr_accept */
     tr_ref accepted_by TR_ZERO;
 } tr_endpoint;
 

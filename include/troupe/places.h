@@ -91,8 +91,8 @@ typedef struct tr_directory tr_directory;
  *
  *   1. If several threads claim a path at the same time, one of them gets TR_OK. The others get the
  *      actor that has the path.
- *   2. A claimed actor is found from every place, at the latest when the next message that the
- *      claimer sends after its TR_OK arrives there.
+ *   2. A claimed actor is found from every place. A place finds it at the latest when a message
+ *      arrives there that the claimer has sent after its TR_OK.
  *   3. A path is free again when it was released, or when its actor has ended: then the path is not
  *      found any more, and can be claimed again.
  *   4. An actor that was spawned with a name has its path from its spawn to its end, without a

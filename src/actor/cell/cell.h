@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A cell: the record of one actor. Three cache lines.
+ * A cell: the record of one actor. It has three cache lines.
  *
  * The first line has what other threads touch: the door, and members that do not change while the
  * actor lives. The second line has what its worker needs for each message, the third line the rest.
@@ -8,10 +8,10 @@
  * reuses it under a new generation.
  *
  * Which thread writes what: for the door see queue/door.h. Any thread writes `control`. The
- * parent's worker writes the sibling links. The owner writes everything else. The owner is the
+ * parent's worker writes the sibling links. One thread at a time writes everything else: first the
  * thread that spawns the actor, then the worker to which the cell is posted, and from the mounting
- * on the worker that runs the actor. Other threads may read four members that the owner writes by
- * ATOM_POKE (identity, name, dispatch, the door's tenant): see actor/cell/view.h.
+ * on the owner. Other threads may read four members that the owner writes by ATOM_POKE (identity,
+ * name, dispatch, the door's tenant): see actor/cell/view.h.
  */
 #ifndef ACTOR_CELL_CELL_H
 #define ACTOR_CELL_CELL_H

@@ -6,7 +6,8 @@
  *     json      {"time":"2024-02-29T23:59:59.123456Z","level":"warn","path":"/user/bank","causal":"...","text":"..."}
  *     journald  <4>/user/bank: the vault is empty causal=0badcafe00000001
  *
- * Pure functions. A line that does not fit is cut: its text ends with "...", and JSON stays valid.
+ * The results depend only on the arguments. A line that does not fit is cut: its text ends with
+ * "...", and JSON stays valid.
  */
 #ifndef ACTOR_CELL_LOG_LINE_H
 #define ACTOR_CELL_LOG_LINE_H

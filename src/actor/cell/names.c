@@ -212,7 +212,7 @@ static struct names_table *part_resize(struct names *names, struct names_part *p
             struct name *next = link_load(&name->next);
             atomptr *bucket = bucket_of(table, name->hash);
             /*
-             * A reader that is at this entry now continues in another chain, and may miss the entry
+             * From now on a reader at this entry continues in another chain. It may miss the entry
              * that it looks for.
              */
             link_store(&name->next, link_load(bucket));

@@ -3,8 +3,9 @@
  * The interface between the actor layer and records of turns (durable/record.h): the functions that are called while a
  * turn is recorded, or run again from its record.
  *
- * Turns of durable actors are recorded by their own code. Turns of another actor are recorded while turn_recorder.actor
- * is this actor. The code that sets that member calls tr__follow_open before, so that each turn calls tr__follow_begin.
+ * Turns of durable actors are recorded by their own code. The turns of an actor that is not durable are recorded while
+ * turn_recorder.actor is its ref. The code that sets this member calls tr__follow_open before, so that each turn calls
+ * tr__follow_begin.
  */
 #ifndef ACTOR_CELL_RECORDER_H
 #define ACTOR_CELL_RECORDER_H

@@ -52,7 +52,8 @@ struct turn_sample {
 
 /** One turn that took long. */
 struct slow_turn {
-    uint64_t number; /* number of the turn on its worker, from 1; 0: this entry is not used */
+    /* number of the turn on its worker, counted from 1; 0: this entry is not used */
+    uint64_t number;
     uint64_t ref;
     uint64_t causal;
     /*

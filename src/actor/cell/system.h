@@ -173,12 +173,12 @@ struct system_run {
 struct system_ending {
     atom32 is_stopping; /* spawns are refused */
     /*
-     * spawns that link a child to its parent later, except those of durable actors:
-     * tr__spawn_enter. When all these children are linked, /user is ordered to stop
+     * spawns between tr__spawn_enter and tr__spawn_leave, except below keepers. When none is left,
+     * /user is ordered to stop
      */
     struct admission spawns;
     /*
-     * durable actors that are being woken. When all of them are linked below their keepers, the
+     * as `spawns`, for spawns below keepers, which wake durable actors. When none is left, the
      * keepers are ordered to stop
      */
     struct admission wakes;

@@ -220,7 +220,8 @@ struct stalls {
 /** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */
 struct thread_handoff {
     struct tr_system *system;
-    tr_time after_ns; /* 0: no thread is replaced */
+    /* how long a handler runs before another thread gets its worker; 0: no handoff */
+    tr_time after_ns;
     uint32_t spares_max;
     uint32_t worker_count;
     /* an array: first the threads of the workers, then the spares; NULL: there is no handoff */
@@ -249,7 +250,7 @@ struct start_barrier {
     atom32 status;
     atom32 late;     /* what on_worker_start returned to the last worker that was added later */
     atom32 is_open;  /* the workers may continue */
-    bool has_called; /* tr_system_run_once has called the function */
+    bool has_called; /* tr_system_run_once has called on_worker_start */
 };
 
 /** Whether on_worker_start has failed for a worker: then new actors are not set up. Any thread. */

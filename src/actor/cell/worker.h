@@ -491,8 +491,8 @@ struct worker {
  * Whether the calling thread acts for this worker: what "Worker only" requires.
  *
  * A thread that was replaced acts for no worker until it has its worker again (system/thread_handoff.h). While no
- * thread has the worker, the result is true for every thread: the system is not started, is embedded and between two
- * slices, is a kit between two steps, or is being freed.
+ * thread has the worker, the result is true for every thread. This is so if the system is not started, is embedded and
+ * between two slices, is a kit between two steps, or is being freed.
  */
 static inline bool worker_is_mine(const struct worker *worker)
 {
