@@ -120,8 +120,8 @@ typedef struct tr_later {
  * Waits until all of these asks have an outcome: tr_await_all(self, a, b, c).
  * In a turn. May wait.
  *
- * Returns TR_OK if all were answered. Otherwise returns the outcome of the first ask, in this
- * order, that was not answered. Afterwards tr_try_await of any of these asks does not wait.
+ * Returns TR_OK if all were answered. Otherwise returns the outcome of the first argument whose ask
+ * was not answered. Afterwards tr_try_await of any of these asks does not wait.
  */
 #define tr_await_all(self, ...) TR_AWAIT_MANY_(all, self, __VA_ARGS__)
 /**

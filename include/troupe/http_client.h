@@ -119,7 +119,7 @@ typedef struct tr_http_call {
      * TR_HTTP_CONNECTIONS_MAX
      */
     uint32_t connections_max TR_ZERO;
-    /* if this many asks wait already, TR_LIMIT; 0: TR_HTTP_WAITING_MAX */
+    /* most asks that wait for a connection; one more ends with TR_LIMIT; 0: TR_HTTP_WAITING_MAX */
     uint32_t waiting_max TR_ZERO;
     /* how long the connection of this ask is kept; 0: TR_HTTP_IDLE_NS */
     tr_time idle_ns TR_ZERO;

@@ -210,7 +210,7 @@ typedef enum tr_endpoint_kind {
 
 /* ---- Messages of the runtime. They use no capacity of the mailbox. ---- */
 
-/** A channel is open: a new session, or after tr_dial or tr_hand_over. `protocol`: what ALPN has chosen, or NULL. */
+/** A channel is open. Comes first to a session, and after tr_dial or tr_hand_over. `protocol` is from ALPN, or NULL. */
 TR_MESSAGE(tr_opened, (channel, channel), (address, peer), (bool, is_accepted),
            (bool, is_handed_over), (str, protocol));
 /** A piece has come, as .framing has cut it. Without framing, the bytes are what has come. */

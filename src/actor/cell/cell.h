@@ -117,11 +117,14 @@ enum {
     /* a value of worker->fast_owner that no cell has as its owner */
     CELL_NOWHERE = 0xfffffffdu,
     /*
-     * owner of a group address, which is a slot without an actor that stands for the members of the
-     * group: actor/mail/group_address.h
+     * in place of an owner: the slot is a group address. It has no actor, and stands for the
+     * members of a group: actor/mail/group_address.h
      */
     CELL_GROUP_ADDRESS = 0xfffffffeu,
-    /* owner of a cell that no worker owns, such as an actor that waits to be mounted */
+    /*
+     * in place of an owner: no worker owns the cell, for instance because its actor waits to be
+     * mounted
+     */
     CELL_FOREIGN = 0xffffffffu
 };
 
