@@ -69,14 +69,14 @@ tr_status tr__queues_load(tr_self *self, struct durable_actor *actor)
     struct queues *queues = &actor->queues;
     const struct durable_kind *kind = actor->kind;
     struct loading loading = {.worker = worker, .actor = actor};
-    tr_status status = tr__store_list_queue(host_context(kind->host, worker)->reader,
-                                            kind->declared->name,
-                                            actor_key(actor),
-                                            NULL,
-                                            0,
-                                            0,
-                                            on_queue_row,
-                                            &loading);
+    tr_status status = tr__store_list_queues(host_context(kind->host, worker)->reader,
+                                             kind->declared->name,
+                                             actor_key(actor),
+                                             NULL,
+                                             0,
+                                             0,
+                                             on_queue_row,
+                                             &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
     if (queues->reserved > queues->last)

@@ -229,7 +229,7 @@ tr_status tr__export_read(const struct stored *stored, const char *kind, tr_byte
     if (status == TR_OK)
         status = tr__store_list_alarms(reader, kind, key, on_row, &alarms);
     if (status == TR_OK)
-        status = tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, &queues);
+        status = tr__store_list_queues(reader, kind, key, NULL, 0, 0, on_row, &queues);
     if (status == TR_OK)
         status = tr__store_list_events(reader, kind, key, 0, STORE_NUMBER_MAX, 0, on_row, &events);
     if (status == TR_OK)

@@ -302,7 +302,7 @@ tr_status tr__stored_queues(const struct stored *stored, const char *kind, tr_by
                             struct stored_queue *queues, size_t max, size_t *count, bool *is_cut)
 {
     struct queue_list list = {.queues = queues, .max = max};
-    tr_status status = tr__store_list_queue(stored->reader, kind, key, NULL, 0, 0, on_item, &list);
+    tr_status status = tr__store_list_queues(stored->reader, kind, key, NULL, 0, 0, on_item, &list);
     *count = list.count;
     *is_cut = list.is_cut;
     return status;

@@ -135,8 +135,10 @@ struct store_driver {
                          store_visit *visit, void *context);
     tr_status (*list_alarms)(struct store_view *view, tr_bytes name, store_visit *visit,
                              void *context);
+    /** Lists items of one queue from an id on; with `has_later` also all items of the queues after it. */
     tr_status (*list_queue)(struct store_view *view, tr_bytes name, const char *queue,
-                            uint64_t from, size_t limit, store_visit *visit, void *context);
+                            bool has_later, uint64_t from, size_t limit, store_visit *visit,
+                            void *context);
     tr_status (*list_events)(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
                              size_t limit, store_visit *visit, void *context);
     tr_status (*list_shapes)(struct store_view *view, store_visit *visit, void *context);

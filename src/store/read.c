@@ -217,11 +217,31 @@ tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr
     tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
-    if (queue && (!*queue || strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX))
+    if (!queue || !*queue || strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX)
         return TR_INVALID_ARGUMENT;
     struct visitor on = {reader, visit, context, false};
     status = reader->store->driver->list_queue(
-        reader->view, bytes_of(&name), queue, from, limit, visit_on, &on);
+        reader->view, bytes_of(&name), queue, false, from, limit, visit_on, &on);
+    return visited(&on, status);
+}
+
+tr_status tr__store_list_queues(struct store_reader *reader, const char *kind, tr_bytes key,
+                                const char *name_from, uint64_t id_from, size_t limit,
+                                store_visit *visit, void *context)
+{
+    struct name name;
+    tr_status status = read_begin(reader, kind, key, &name);
+    if (status)
+        return status;
+    struct visitor on = {reader, visit, context, false};
+    status = reader->store->driver->list_queue(reader->view,
+                                               bytes_of(&name),
+                                               name_from ? name_from : "",
+                                               true,
+                                               id_from,
+                                               limit,
+                                               visit_on,
+                                               &on);
     return visited(&on, status);
 }
 

@@ -85,13 +85,18 @@ TR_MUST_CHECK tr_status tr__store_list_kv(struct store_reader *reader, const cha
 /** Lists the alarms of an actor in the order of their names. */
 TR_MUST_CHECK tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind,
                                               tr_bytes key, store_visit *visit, void *context);
-/**
- * Lists items of one queue whose ids are `from` or above. If `queue` is NULL, lists the items of
- * all queues. A `limit` of 0 means no limit.
- */
+/** Lists items of one queue whose ids are `from` or above. A `limit` of 0 means no limit. */
 TR_MUST_CHECK tr_status tr__store_list_queue(struct store_reader *reader, const char *kind,
                                              tr_bytes key, const char *queue, uint64_t from,
                                              size_t limit, store_visit *visit, void *context);
+/**
+ * Lists items of all queues of an actor in the order of the names of the queues, and of ids within a
+ * queue. Begins with the item id_from of the queue name_from, or with the first item behind that. With
+ * NULL and 0 it begins with the first item. A `limit` of 0 means no limit.
+ */
+TR_MUST_CHECK tr_status tr__store_list_queues(struct store_reader *reader, const char *kind,
+                                              tr_bytes key, const char *name_from, uint64_t id_from,
+                                              size_t limit, store_visit *visit, void *context);
 /**
  * Lists the events with the numbers `from` to `to`, both included. A `limit` of 0 means no limit.
  */

@@ -199,7 +199,7 @@ static bool look(struct store_reader *reader, int actor)
     const struct store_range all = {0};
     tr_status status = tr__store_list_kv(reader, "k", key, &all, visit, &actor);
     status |= tr__store_list_alarms(reader, "k", key, visit, &actor);
-    status |= tr__store_list_queue(reader, "k", key, NULL, 0, 0, visit, &actor);
+    status |= tr__store_list_queues(reader, "k", key, NULL, 0, 0, visit, &actor);
     status |= tr__store_list_events(reader, "k", key, 0, UINT64_MAX, 0, visit, &actor);
     (void)status;
     return has_state;

@@ -239,6 +239,16 @@ static const char *list_queue(const char *queue, uint64_t from, size_t limit)
     return text.text;
 }
 
+static const char *list_queues(const char *name, uint64_t id, size_t limit)
+{
+    static struct stores_text text;
+    text = (struct stores_text){0};
+    tr_status status =
+        tr__store_list_queues(reader, "k", stores_bytes("x"), name, id, limit, stores_visit, &text);
+    ck_assert_int_eq(status, TR_OK);
+    return text.text;
+}
+
 TEST(queues_keep_their_order, "")
 {
     open_store();
@@ -251,7 +261,13 @@ TEST(queues_keep_their_order, "")
     ck_assert_int_eq(stores_commit(store, batch), TR_OK);
     ck_assert_str_eq(list_queue("in", 0, 0), "in:1=a in:2=b in:10=c ");
     ck_assert_str_eq(list_queue("in", 2, 1), "in:2=b ");
-    ck_assert_str_eq(list_queue(NULL, 0, 0), "in:1=a in:2=b in:10=c out:1=z ");
+    ck_assert_str_eq(list_queues(NULL, 0, 0), "in:1=a in:2=b in:10=c out:1=z ");
+    /* From an item on, also if it is gone, across the end of its queue. */
+    ck_assert_str_eq(list_queues("in", 2, 0), "in:2=b in:10=c out:1=z ");
+    ck_assert_str_eq(list_queues("in", 3, 2), "in:10=c out:1=z ");
+    ck_assert_str_eq(list_queues("in", 11, 0), "out:1=z ");
+    ck_assert_str_eq(list_queues("inn", 99, 1), "out:1=z ");
+    ck_assert_str_eq(list_queues("out", 2, 0), "");
     batch = stores_batch(entry);
     ck_assert_int_eq(tr__store_queue_remove(batch, "in", 1), TR_OK);
     ck_assert_int_eq(tr__store_queue_remove(batch, "in", 99), TR_OK);
@@ -434,7 +450,7 @@ TEST(destroy_leaves_nothing_and_the_key_begins_anew, "")
     ck_assert_int_eq(stores_commit(store, batch), TR_OK);
     ck_assert_str_eq(list_kv((struct store_range){0}), "new=1 ");
     ck_assert_str_eq(list_events(0, UINT64_MAX, 0), "1=first ");
-    ck_assert_str_eq(list_queue(NULL, 0, 0), "");
+    ck_assert_str_eq(list_queues(NULL, 0, 0), "");
     ck_assert_str_eq(list_due(NULL, TR_NEVER, 0, NULL), "");
     ck_assert_str_eq(read_snapshot(UINT64_MAX), "TR_NOT_FOUND");
     ck_assert_int_eq(tr__store_list_alarms(reader, "k", stores_bytes("x"), stores_visit, &text),

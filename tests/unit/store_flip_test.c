@@ -116,7 +116,7 @@ static bool read_all(struct store_reader *reader, int actor)
     expect(status, look.is_right && look.rows == 1, "alarms");
     failed += status != TR_OK;
     look = (struct look){expected, 0, true};
-    status = tr__store_list_queue(reader, "k", key, NULL, 0, 0, visit, &look);
+    status = tr__store_list_queues(reader, "k", key, NULL, 0, 0, visit, &look);
     expect(status, look.is_right && look.rows == 1, "queue");
     failed += status != TR_OK;
     look = (struct look){expected, 0, true};

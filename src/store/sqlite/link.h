@@ -101,7 +101,7 @@
       "ORDER BY q.id LIMIT ?4")                                                                    \
     X(QUEUE_LIST_ALL,                                                                              \
       "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
-      "ON q.actor = a.id WHERE a.name = ?1 AND q.id >= ?3 "                                        \
+      "ON q.actor = a.id WHERE a.name = ?1 AND (q.name, q.id) >= (?2, ?3) "                        \
       "ORDER BY q.name, q.id LIMIT ?4")                                                            \
     /* Each step of the recursion is one lookup in the index, however many items an actor has. */  \
     X(QUEUE_ACTORS,                                                                                \

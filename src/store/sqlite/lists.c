@@ -143,17 +143,17 @@ static bool take_item(const struct store_view *view, sqlite3_stmt *statement, tr
 }
 
 tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char *queue,
-                              uint64_t from, size_t limit, store_visit *visit, void *context)
+                              bool has_later, uint64_t from, size_t limit, store_visit *visit,
+                              void *context)
 {
     struct named named = {visit, context};
     tr_status status = TR_OK;
     sqlite3_stmt *statement =
-        tr__link_statement(&view->link, queue ? SQL_QUEUE_LIST : SQL_QUEUE_LIST_ALL, &status);
+        tr__link_statement(&view->link, has_later ? SQL_QUEUE_LIST_ALL : SQL_QUEUE_LIST, &status);
     if (!statement)
         return status;
     tr__link_bind_bytes(statement, 1, name);
-    if (queue)
-        tr__link_bind_bytes(statement, 2, (tr_bytes){queue, strlen(queue)});
+    tr__link_bind_bytes(statement, 2, (tr_bytes){queue, strlen(queue)});
     tr__link_bind_number(statement, 3, number_of(from));
     tr__link_bind_number(statement, 4, limit_of(limit));
     return lists_run(view, statement, name, take_item, visit_named, &named);

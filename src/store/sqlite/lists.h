@@ -11,7 +11,8 @@ tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct 
 tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_visit *visit,
                                void *context);
 tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char *queue,
-                              uint64_t from, size_t limit, store_visit *visit, void *context);
+                              bool has_later, uint64_t from, size_t limit, store_visit *visit,
+                              void *context);
 tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
                                size_t limit, store_visit *visit, void *context);
 tr_status tr__view_list_queued(struct store_view *view, int64_t after, const char *behind,
