@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/durable_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "durable/item_row.h"
 #include "observe/durables.h"
 #include "observe/key_text.h"
+#include "store/batch.h"
 #include "store/read.h"
 #include "wire/shape.h"
+
+/* The most items that one step reads, so that other clients need not wait until a late page begins. */
+enum { ITEMS_STEP_ROWS = 500, ITEMS_STEP_BYTES = 512 * 1024 };
 
 /* A page of a list while its rows are being written. */
 struct row_page {
@@ -16,8 +21,15 @@ struct row_page {
     struct request_key key;
     size_t limit;
     size_t count;
-    uint64_t seen; /* of queues: number of items before the next one, in the order of the store */
     bool has_more;
+    /* The next six members are for lists of items. */
+    uint64_t seen; /* number of items before the next one, in the order of the store */
+    char
+        next_queue[TR_QUEUE_NAME_MAX + STORE_QUEUE_PREFIX_MAX + 1]; /* where the next step begins */
+    uint64_t next_id;
+    size_t step_rows; /* rows that the current step has read */
+    size_t step_bytes;
+    bool is_cut; /* the current step has ended before the list */
     /* The sizes of the next three arrays, for lists of keys. These are the prefix of the keys, the
      * last key of the previous page, and the last key of this page. */
     size_t prefix_size;
@@ -64,9 +76,9 @@ static bool is_full(const struct row_page *page)
            (page->count && page->visitor->output.length >= VISITOR_PAGE_MAX / 2);
 }
 
-/* Writes the last line of a page. If `status` is not TR_OK, refuses the request instead. Frees the page. */
-static void page_end(struct row_page *page, const struct control_request *request, tr_status status,
-                     bool is_kv)
+/* Writes the last line of a page. If `status` is not TR_OK, refuses the request instead. */
+static void page_end(const struct row_page *page, const struct control_request *request,
+                     tr_status status, bool is_kv)
 {
     struct visitor *visitor = page->visitor;
     struct json_line *line = &visitor->output;
@@ -82,7 +94,6 @@ static void page_end(struct row_page *page, const struct control_request *reques
             tr__json_unsigned(line, "next", page->seen);
         tr__visitor_end(visitor);
     }
-    source_resize(page->stored.source, page, 0);
 }
 
 /* ---- Keys and values. ---- */
@@ -134,6 +145,7 @@ void tr__verb_durable_kv(struct visitor *visitor, const struct control_request *
     tr_status status = tr__store_list_kv(
         page->stored.reader, request->kind, request_key_bytes(&page->key), &range, on_kv, page);
     page_end(page, request, status, true);
+    source_resize(page->stored.source, page, 0);
 }
 
 /* ---- Items of queues. ---- */
@@ -186,6 +198,14 @@ static bool on_item(void *context, const struct store_row *row)
     struct row_page *page = context;
     const struct control_request *request = page->visitor->request;
     struct item_look look;
+    if (page->step_rows == ITEMS_STEP_ROWS || page->step_bytes >= ITEMS_STEP_BYTES) {
+        page->is_cut = true;
+        return false;
+    }
+    page->step_rows++;
+    page->step_bytes += row->bytes.size;
+    (void)snprintf(page->next_queue, sizeof page->next_queue, "%s", row->name);
+    page->next_id = row->id + 1;
     if (strcmp(row->name, QUEUE_IDS) == 0 || tr__item_row_look(row, &look) != TR_OK)
         return true;
     if (request->text && *request->text && strcmp(request->text, look.queue) != 0)
@@ -201,18 +221,44 @@ static bool on_item(void *context, const struct store_row *row)
     return true;
 }
 
+static void items_tell(struct visitor *visitor)
+{
+    const struct row_page *page = visitor->work;
+    tr__json_unsigned(&visitor->output, "items", page->seen);
+}
+
+static void items_free(struct visitor *visitor, void *work)
+{
+    source_resize(visitor->observer->source, work, 0);
+}
+
+/* Reads some more items. */
+static bool items_step(struct visitor *visitor)
+{
+    struct row_page *page = visitor->work;
+    const struct control_request *request = visitor->request;
+    page->visitor = visitor; /* the visitor may have moved in memory since the last step */
+    page->step_rows = page->step_bytes = 0;
+    page->is_cut = false;
+    tr_status status = tr__store_list_queues(page->stored.reader,
+                                             request->kind,
+                                             request_key_bytes(&page->key),
+                                             page->next_queue,
+                                             page->next_id,
+                                             0,
+                                             on_item,
+                                             page);
+    if (status == TR_OK && page->is_cut)
+        return false;
+    page_end(page, request, status, false);
+    return true;
+}
+
 void tr__verb_durable_queue(struct visitor *visitor, const struct control_request *request)
 {
     struct row_page *page = page_new(visitor, request);
     if (!page)
         return;
-    tr_status status = tr__store_list_queue(page->stored.reader,
-                                            request->kind,
-                                            request_key_bytes(&page->key),
-                                            NULL,
-                                            0,
-                                            0,
-                                            on_item,
-                                            page);
-    page_end(page, request, status, false);
+    tr__visitor_steps(visitor, JOB_STEPS, items_step, page, items_free);
+    visitor->work_tell = items_tell;
 }

@@ -81,8 +81,8 @@ struct check {
     char kind[TR_NAME_MAX + 1]; /* kind of the current actor; "": none yet */
     struct request_key after;   /* key of the actor that is being checked */
     enum check_part part;       /* the part of this actor that is checked next */
-    uint64_t from;              /* of events and requests: number at which the check continues */
-    uint64_t sequence;          /* number of the actor's last event, as its row has it */
+    uint64_t from;     /* of queues, events and requests: number at which the check continues */
+    uint64_t sequence; /* number of the actor's last event, as its row has it */
     /* Of keys: the size of from_key, at which the check continues. 0: at the first key. */
     size_t from_size;
     uint32_t page; /* number of the last page of the actor that was checked */
@@ -95,6 +95,7 @@ struct check {
     size_t bytes;
     bool is_cut; /* the step has stopped in the middle of a part */
     unsigned char from_key[TR_KV_KEY_MAX + 1];
+    char from_queue[TR_QUEUE_NAME_MAX + STORE_QUEUE_PREFIX_MAX + 1]; /* of queues: as from_key */
 };
 
 static void check_free(struct visitor *visitor, void *work)
@@ -130,6 +131,8 @@ static bool on_step_row(void *context, const struct store_row *row)
     struct check *check = context;
     check->bytes += row->key.size + row->bytes.size;
     check->from = row->id + 1;
+    if (check->part == CHECK_QUEUES)
+        snprintf(check->from_queue, sizeof check->from_queue, "%s", row->name);
     if (check->part == CHECK_KEYS && row->key.size < sizeof check->from_key) {
         memcpy(check->from_key, row->key.data, row->key.size);
         /* the first key after a key is that key with a NUL appended */
@@ -165,7 +168,8 @@ static tr_status part_check(struct check *check)
     case CHECK_ALARMS:
         return tr__store_list_alarms(reader, kind, key, on_row, visitor);
     case CHECK_QUEUES:
-        return tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, visitor);
+        return tr__store_list_queues(
+            reader, kind, key, check->from_queue, check->from, 0, on_step_row, check);
     case CHECK_EVENTS:
         return tr__store_list_events(
             reader, kind, key, check->from, STORE_NUMBER_MAX, 0, on_step_row, check);
@@ -195,6 +199,7 @@ static tr_status rows_check(struct visitor *visitor, struct check *check)
             return status;
         check->from = 0;
         check->from_size = 0;
+        check->from_queue[0] = '\0';
     }
     check->page = 0;
     return tr__store_last_page(

@@ -270,6 +270,26 @@ TEST(no_more_items_of_a_queue_are_read_than_one_look_may_take, "O-09", "O-20")
     end();
 }
 
+/* Other clients need not wait until the items before a page are skipped, nor until all are checked. */
+TEST(an_actor_with_very_many_items_is_read_in_steps, "O-09", "O-20", "O-28")
+{
+    enum { ITEMS = 2600 };
+    static const char page[] =
+        "{\"id\":1,\"do\":\"durable queue\",\"kind\":\"thing\",\"key\":\"a\",\"after\":2595}\n";
+    begin(1);
+    things_do("a", parcels_push, 1); /* items of other queues: "later" is the first one */
+    things_do("a", items_push, ITEMS);
+    steps_begin(page, 3);
+    const char *answer = sent();
+    ck_assert_int_eq(times(answer, "\"queue\":\"later\""), ITEMS + 1 - 2595);
+    ck_assert_int_eq(times(answer, "\"part\""), ITEMS + 3 - 2595);
+    HAS(answer, "\"queue\":\"nudges\"");
+    HAS(answer, "\"count\":8,\"more\":false,\"next\":2603");
+    steps_begin("{\"id\":1,\"do\":\"store check\"}\n", 2);
+    HAS(sent(), "\"actors\":1,\"damaged\":0");
+    end();
+}
+
 TEST(a_check_that_runs_out_of_memory_calls_no_actor_damaged, "O-28")
 {
     for (uint64_t n = 1; n <= 20; n++) {
@@ -511,6 +531,7 @@ SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
       an_item_that_was_given_up_is_shown_with_its_failure, stored_actors_are_listed_and_shown,
       an_actor_with_very_many_rows_is_checked_in_steps, the_actors_of_a_kind_are_counted_in_steps,
       no_more_items_of_a_queue_are_read_than_one_look_may_take,
+      an_actor_with_very_many_items_is_read_in_steps,
       a_check_that_runs_out_of_memory_calls_no_actor_damaged,
       a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
       an_export_is_imported_again, damaged_requests_do_no_harm)
