@@ -20,10 +20,10 @@ struct worker;
 
 /**
  * Which report an asker wants: the reasons of tr_actor_why, the data of tr_actor_show
- * (actor/verbs/show.h), the messages that wait (actor/verbs/show_mail.h), or the waits of the actor
- * (actor/verbs/show_waits.h).
+ * (actor/verbs/show.h), the messages that wait (actor/verbs/show_mail.h), the waits of the actor
+ * (actor/verbs/show_waits.h), or how many messages of each type wait (actor/verbs/show_types.h).
  */
-enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL, LOOK_WAITS };
+enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL, LOOK_WAITS, LOOK_TYPES };
 
 /** The question about the actor with this ref. The answer is a tr_why_told: actor/ask/answer.h. */
 TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));

@@ -22,6 +22,7 @@
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/show.h"
 #include "actor/verbs/show_mail.h"
+#include "actor/verbs/show_types.h"
 #include "actor/verbs/show_waits.h"
 #include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
@@ -72,11 +73,13 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
         tr_actor_report show;
         struct mail_report mail;
         struct waits_report waits;
+        struct types_report types;
     } *report = NULL;
     static const size_t sizes[] = {[LOOK_WHY] = sizeof report->why,
                                    [LOOK_SHOW] = sizeof report->show,
                                    [LOOK_MAIL] = sizeof report->mail,
-                                   [LOOK_WAITS] = sizeof report->waits};
+                                   [LOOK_WAITS] = sizeof report->waits,
+                                   [LOOK_TYPES] = sizeof report->types};
     size_t size = 0;
     if (is_here)
         report = source_resize(&worker->source, NULL, sizes[look->what]);
@@ -90,6 +93,9 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     } else if (report && look->what == LOOK_WAITS) {
         tr__show_waits_see(worker, cell, &report->waits);
         size = show_waits_size(&report->waits);
+    } else if (report && look->what == LOOK_TYPES) {
+        tr__show_types_see(worker, cell, &report->types);
+        size = show_types_size(&report->types);
     } else if (report) {
         tr__why_see(worker, cell, &report->why);
         size = report_size(&report->why);
