@@ -107,7 +107,7 @@ const struct command commands[] = {
     {"messages", "PATH", 1, 1, "path", "", "messages that tell and ask can send to an actor, with their fields", "messages /user/bank"},
     {"behaviors", "", 0, 0, "", "", "by behavior: actors, queued messages with their bytes and their age, messages handled (about), failures, and how long sampled turns took",
      "behaviors"},
-    {"handlers", "", 0, 0, "", "", "handlers: how long sampled turns took, messages handled (about) and failures",
+    {"handlers", "", 0, 0, "", "", "handlers: how long sampled turns took, messages handled (about), failures, messages that wait (about) and their age",
      "handlers"},
     {"tell", "PATH MESSAGE [JSON]", 2, 3, "path message json", "", "sends a message",
      "tell /user/till deposit '{\"cents\":5}'"},

@@ -253,23 +253,37 @@ static void behaviors_print(const struct json *answer)
 static void handlers_print(const struct json *answer)
 {
     const struct json *list = json_get(answer, "handlers");
-    printf("     mean    half in     99%% in    longest  handled  failed  handler\n");
+    int64_t queued = json_number(answer, "queued");
+    printf(
+        "     mean    half in     99%% in    longest  handled  failed  queued   oldest  handler\n");
     for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
         char handled[16];
+        char waiting[16];
         static const char *const times[] = {"mean_ns", "p50_ns", "p99_ns", "longest_ns"};
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
             time_print(json_number(row, times[i]));
             printf("  ");
         }
-        printf("%7s %7" PRId64 "  %s of %s (%s)\n",
+        printf("%7s %7" PRId64 " %7s ",
                number_short((double)json_number(row, "handled_about"), handled, sizeof handled),
                json_number(row, "failed"),
+               number_short((double)json_number(row, "queued_about"), waiting, sizeof waiting));
+        oldest_print(row);
+        printf(" %s of %s (%s)\n",
                json_text(row, "handler", "?"),
                json_text(row, "behavior", "?"),
                json_text(row, "message", "any"));
     }
     if (!list || !list->first)
         printf("no turn was timed yet: turns are timed for a minute after each look\n");
+    if (queued)
+        printf("%" PRId64 " messages are queued; %" PRId64
+               " of them, in the fullest mailboxes, were counted by handler\n",
+               queued,
+               json_number(answer, "queued_counted"));
+    if (json_number(answer, "mailboxes_not_asked"))
+        printf("%" PRId64 " of these mailboxes are not counted: their workers did not answer\n",
+               json_number(answer, "mailboxes_not_asked"));
 }
 
 static void info_print(const struct json *answer)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/actors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "actor/cell/dispatch.h"
-#include "actor/cell/failure_log.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/names.h"
 #include "actor/cell/system.h"
@@ -135,99 +133,6 @@ tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query, size_
     }
     query->from = slot < made ? slot : 0;
     return TR_OK;
-}
-
-/* ---- By behavior. ---- */
-
-/* Returns the line of a behavior. If the behavior has none, makes a line. Returns NULL if there are
- * too many lines. */
-static tr_behavior_info *line_of(tr_behavior_info *lines, size_t *used, const tr_behavior *behavior)
-{
-    for (size_t i = 0; i < *used; i++) {
-        if (lines[i].file == behavior->file && lines[i].line == behavior->line &&
-            strcmp(lines[i].behavior, behavior->name) == 0)
-            return &lines[i];
-    }
-    if (*used == TR_LOOKED_BEHAVIORS_MAX)
-        return NULL;
-    lines[*used] = (tr_behavior_info){
-        .behavior = behavior->name, .file = behavior->file, .line = behavior->line};
-    return &lines[(*used)++];
-}
-
-static int compare_live(const void *a, const void *b)
-{
-    const tr_behavior_info *left = a;
-    const tr_behavior_info *right = b;
-    if (left->live != right->live)
-        return left->live < right->live ? 1 : -1;
-    return strcmp(left->behavior, right->behavior);
-}
-
-/* Counts all actors by behavior. Returns false if there are too many behaviors, so that some have
- * no line. */
-static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
-{
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
-    tr_behavior_info *line = NULL;
-    const tr_behavior *last = NULL;
-    bool has_all = true;
-    for (uint32_t slot = 1; slot < made; slot++) {
-        struct actor_glance glance;
-        if (!tr__actor_glance(system, slot, &glance) || !glance.behavior)
-            continue;
-        if (glance.behavior != last) {
-            line = line_of(lines, used, glance.behavior);
-            last = glance.behavior;
-        }
-        if (!line) {
-            has_all = false;
-            continue;
-        }
-        line->live++;
-        line->queued += glance.queued;
-        line->queued_bytes += glance.queued_bytes;
-        line->bytes += sizeof *glance.cell + glance.behavior->state_size + glance.queued_bytes;
-        line->suspended += glance.life == LIFE_SUSPENDED;
-        line->stopping += glance.life == LIFE_STOPPING;
-        if (glance.queued > line->queued_most) {
-            line->queued_most = glance.queued;
-            line->fullest = tr_ref_from_bits(glance.ref);
-        }
-    }
-    return has_all;
-}
-
-/* Adds lines for behaviors with failures whose actors have all ended. */
-static void failed_add(tr_system *system, tr_behavior_info *lines, size_t *used)
-{
-    uint64_t others;
-    const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
-    size_t count = tr__failure_log_behaviors(system, failed, &others);
-    for (size_t i = 0; i < count; i++)
-        (void)line_of(lines, used, failed[i]);
-}
-
-tr_status tr_system_behaviors_sized(tr_system *system, tr_behavior_info *behaviors, size_t size,
-                                    size_t max, size_t *count)
-{
-    if (!system || !count || (!behaviors && max))
-        return TR_INVALID_ARGUMENT;
-    size_t used = 0;
-    tr_behavior_info *lines =
-        source_resize(&system->source, NULL, TR_LOOKED_BEHAVIORS_MAX * sizeof *lines);
-    if (!lines)
-        return TR_NO_MEMORY;
-    bool has_all = count_all(system, lines, &used);
-    failed_add(system, lines, &used);
-    qsort(lines, used, sizeof *lines, compare_live);
-    *count = used < max ? used : max;
-    for (size_t i = 0; i < *count; i++) {
-        lines[i].failures = tr__failure_log_count(system, lines[i].behavior);
-        sized_write((char *)behaviors + i * size, size, &lines[i], sizeof lines[i]);
-    }
-    source_resize(&system->source, lines, 0);
-    return has_all ? TR_OK : TR_LIMIT;
 }
 
 /* ---- By path. ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "observe/census.h"
 #include "observe/handlers.h"
 #include "observe/verbs.h"
 
@@ -15,11 +16,12 @@ enum {
 };
 
 struct behaviors {
+    struct census census;
+    const tr_behavior_info *infos; /* the lines of the census */
     size_t count;
     size_t figures_count;
     size_t aged[BEHAVIORS_AGED]; /* indices in `infos`; BEHAVIORS_SHOWN: none */
     bool is_quick;               /* so far no worker has taken long to answer */
-    tr_behavior_info infos[BEHAVIORS_SHOWN];
     struct handler_figures figures[HANDLERS_MAX];
     tr_actor_report report;
 };
@@ -89,30 +91,48 @@ static void behavior_write(struct visitor *visitor, struct behaviors *all, size_
     tr__json_close(line, '}');
 }
 
-void tr__verb_behaviors(struct visitor *visitor, const struct control_request *request)
+static bool behaviors_step(struct visitor *visitor)
 {
     struct tr_system *system = visitor->observer->system;
     struct json_line *line = &visitor->output;
+    struct behaviors *all = visitor->work;
+    if (!tr__census_step(&all->census))
+        return false;
+    tr__census_end(&all->census);
+    bool has_more = all->census.is_short || all->census.used > BEHAVIORS_SHOWN;
+    all->infos = all->census.lines;
+    all->count = has_more ? BEHAVIORS_SHOWN : all->census.used;
+    all->is_quick = true;
+    all->figures_count = tr__handlers_collect(system, all->figures, HANDLERS_MAX);
+    aged_choose(all);
+    tr__visitor_begin(visitor, visitor->request->id, false);
+    tr__json_bool(line, "more", has_more);
+    tr__handlers_scale(visitor);
+    tr__json_open(line, "behaviors", '[');
+    for (size_t i = 0; i < all->count; i++)
+        behavior_write(visitor, all, i);
+    tr__json_close(line, ']');
+    tr__visitor_end(visitor);
+    tr__handlers_watch(system);
+    return true;
+}
+
+static void behaviors_free(struct visitor *visitor, void *work)
+{
+    struct behaviors *all = work;
+    tr__census_free(&all->census);
+    source_resize(visitor->observer->source, all, 0);
+}
+
+void tr__verb_behaviors(struct visitor *visitor, const struct control_request *request)
+{
+    struct tr_system *system = visitor->observer->system;
     struct behaviors *all = source_resize(&system->source, NULL, sizeof *all);
-    size_t count = 0;
-    tr_status status =
-        all ? tr_system_behaviors(system, all->infos, BEHAVIORS_SHOWN, &count) : TR_NO_MEMORY;
-    if (status != TR_OK && status != TR_LIMIT) {
-        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
-    } else {
-        all->count = count;
-        all->is_quick = true;
-        all->figures_count = tr__handlers_collect(system, all->figures, HANDLERS_MAX);
-        aged_choose(all);
-        tr__visitor_begin(visitor, request->id, false);
-        tr__json_bool(line, "more", status == TR_LIMIT || count == BEHAVIORS_SHOWN);
-        tr__handlers_scale(visitor);
-        tr__json_open(line, "behaviors", '[');
-        for (size_t i = 0; i < count; i++)
-            behavior_write(visitor, all, i);
-        tr__json_close(line, ']');
-        tr__visitor_end(visitor);
-        tr__handlers_watch(system);
+    tr_status status = all ? tr__census_begin(&all->census, system) : TR_NO_MEMORY;
+    if (status == TR_OK) {
+        tr__visitor_steps(visitor, JOB_STEPS, behaviors_step, all, behaviors_free);
+        return;
     }
+    tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
     source_resize(&system->source, all, 0);
 }

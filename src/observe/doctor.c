@@ -22,6 +22,9 @@ enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, GROWN = 50, 
 struct doctor {
     tr_time begin_ns;
     tr_counters counters;
+    struct scan scan;
+    struct fullest found;
+    bool has_looked; /* the first look is over */
     size_t count;
     tr_actor_info fullest[FULLEST];
     tr_failure_record recent[RECENT_MAX];
@@ -356,6 +359,13 @@ static bool doctor_step(struct visitor *visitor)
     struct doctor *doctor = visitor->work;
     struct tr_system *system = visitor->observer->system;
     const struct durable_host *host = system->durable.host;
+    if (!doctor->has_looked) {
+        doctor->has_looked = tr__scan_step(&doctor->scan, tr__fullest_take, &doctor->found);
+        if (!doctor->has_looked)
+            return false;
+        doctor->count = tr__fullest_describe(&doctor->found, system, doctor->fullest);
+        visitor->job = JOB_WAIT;
+    }
     if (tr__observer_now(visitor->observer) - doctor->begin_ns < LOOK_MS * TR_MILLISECOND)
         return false;
     finding(visitor, "version", NULL, "messages of ABI %u, control protocol 1", (unsigned)TR_ABI);
@@ -386,6 +396,8 @@ void tr__verb_doctor(struct visitor *visitor, const struct control_request *requ
     }
     *doctor = (struct doctor){.begin_ns = tr__observer_now(observer)};
     tr_system_counters(observer->system, &doctor->counters);
-    doctor->count = tr__observer_deepest(observer, 1, doctor->fullest, FULLEST);
-    tr__visitor_steps(visitor, JOB_WAIT, doctor_step, doctor, doctor_free);
+    doctor->scan = (struct scan){.system = observer->system};
+    doctor->found.queued_min = 1;
+    doctor->found.max = FULLEST;
+    tr__visitor_steps(visitor, JOB_STEPS, doctor_step, doctor, doctor_free);
 }

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "actor/cell/system.h"
-#include "observe/observer.h"
 #include "observe/running.h"
+#include "observe/scan.h"
 
 enum { DUMP_ACTORS = 20, DUMP_RECORDS = 10 };
 
@@ -34,13 +34,17 @@ static void workers_write(struct json_line *text, tr_system *system)
 static void deepest_write(struct json_line *text, tr_system *system)
 {
     struct {
-        struct observer observer;
+        struct scan scan;
+        struct fullest fullest;
         tr_actor_info infos[DUMP_ACTORS];
     } *found = source_resize(&system->source, NULL, sizeof *found);
     if (!found)
         return;
-    found->observer = (struct observer){.system = system, .source = &system->source};
-    size_t count = tr__observer_deepest(&found->observer, 1, found->infos, DUMP_ACTORS);
+    found->scan = (struct scan){.system = system};
+    found->fullest = (struct fullest){.queued_min = 1, .max = DUMP_ACTORS};
+    while (!tr__scan_step(&found->scan, tr__fullest_take, &found->fullest))
+        continue;
+    size_t count = tr__fullest_describe(&found->fullest, system, found->infos);
     tr__json_printf(text, count ? "fullest mailboxes:\n" : "all mailboxes are empty\n");
     for (size_t i = 0; i < count; i++)
         tr__json_printf(text,

@@ -7,6 +7,7 @@
 #include "actor/cell/failure_log.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
+#include "observe/handler_mail.h"
 
 enum { WATCH_SECONDS = 60, KEPT_SECONDS = 600, SHOWN = 200 };
 
@@ -149,29 +150,55 @@ void tr__handlers_times(struct json_line *line, const struct handler_figures *fi
     tr__json_close(line, ']');
 }
 
-static void figures_write(struct json_line *line, const struct handler_figures *figures)
+/* Writes the row of a handler. `mail` may be NULL: not known. */
+static void figures_write(struct json_line *line, const struct handler_figures *figures,
+                          const struct handler_mail *mail)
 {
     const tr_handler *handler = figures->handler;
+    const struct handler_mail_row *row = mail ? tr__handler_mail_of(mail, handler) : NULL;
     tr__json_open(line, NULL, '{');
     tr__json_string(line, "behavior", figures->behavior->name);
     tr__json_string(line, "handler", handler->name);
     tr__json_string(line, "message", handler->type ? handler->type->name : NULL);
     tr__json_unsigned(line, "failed", figures->failed);
+    if (mail)
+        tr__json_unsigned(line, "queued_about", row ? (uint64_t)(row->queued + 0.5) : 0);
+    if (row)
+        tr__json_signed(line, "at_least_ms", row->oldest_ns / TR_MILLISECOND);
     tr__handlers_times(line, figures);
     tr__json_close(line, '}');
 }
 
-void tr__handlers_write(struct visitor *visitor, size_t max)
+/* Adds figures of handlers for which messages wait, and of which no turn was timed. */
+static size_t waiting_add(tr_system *system, const struct handler_mail *mail,
+                          struct handler_figures *figures, size_t count)
+{
+    for (size_t i = 0; i < mail->row_count && count < HANDLERS_MAX; i++) {
+        const struct handler_mail_row *row = &mail->rows[i];
+        struct handler_figures *of = figures_of(figures, HANDLERS_MAX, &count, row->handler);
+        const tr_type *type = row->handler->type;
+        if (!of || of->behavior)
+            continue;
+        of->behavior = row->behavior;
+        of->failed = tr__failure_log_handler(
+            system, row->behavior->name, type ? type->name : row->handler->name);
+    }
+    return count;
+}
+
+void tr__handlers_write(struct visitor *visitor, const struct handler_mail *mail, size_t max)
 {
     struct json_line *line = &visitor->output;
     struct tr_system *system = visitor->observer->system;
     struct handler_figures *figures =
         source_resize(visitor->observer->source, NULL, HANDLERS_MAX * sizeof *figures);
     size_t count = figures ? tr__handlers_collect(system, figures, HANDLERS_MAX) : 0;
+    if (figures && mail)
+        count = waiting_add(system, mail, figures, count);
     line->has_failed |= !figures;
     tr__json_open(line, "handlers", '[');
     for (size_t i = 0; i < count && i < max; i++)
-        figures_write(line, &figures[i]);
+        figures_write(line, &figures[i], mail);
     tr__json_close(line, ']');
     source_resize(visitor->observer->source, figures, 0);
     tr__handlers_watch(system);
@@ -192,10 +219,34 @@ void tr__handlers_scale(struct visitor *visitor)
     tr__json_signed(&visitor->output, "since_ms", since_ms(visitor));
 }
 
+static bool handlers_step(struct visitor *visitor)
+{
+    struct handler_mail *mail = visitor->work;
+    struct json_line *line = &visitor->output;
+    if (!tr__handler_mail_step(mail, visitor->observer))
+        return false;
+    tr__visitor_begin(visitor, visitor->request->id, false);
+    tr__handlers_scale(visitor);
+    tr__json_unsigned(line, "queued", mail->queued);
+    tr__json_unsigned(line, "queued_counted", mail->counted);
+    tr__json_unsigned(line, "mailboxes_not_asked", mail->not_asked);
+    tr__handlers_write(visitor, mail, SHOWN);
+    tr__visitor_end(visitor);
+    return true;
+}
+
+static void handlers_free(struct visitor *visitor, void *work)
+{
+    source_resize(visitor->observer->source, work, 0);
+}
+
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request)
 {
-    tr__visitor_begin(visitor, request->id, false);
-    tr__handlers_scale(visitor);
-    tr__handlers_write(visitor, SHOWN);
-    tr__visitor_end(visitor);
+    struct handler_mail *mail = source_resize(visitor->observer->source, NULL, sizeof *mail);
+    if (!mail) {
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the looks");
+        return;
+    }
+    tr__handler_mail_begin(mail, visitor->observer->system);
+    tr__visitor_steps(visitor, JOB_STEPS, handlers_step, mail, handlers_free);
 }

@@ -11,6 +11,8 @@
 
 enum { HANDLERS_MAX = 1024 };
 
+struct handler_mail;
+
 /** The figures of a handler. They are sums over all workers. */
 struct handler_figures {
     const tr_behavior *behavior;
@@ -48,7 +50,10 @@ void tr__handlers_times(struct json_line *line, const struct handler_figures *fi
 void tr__handlers_scale(struct visitor *visitor);
 
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request);
-/** Writes the member "handlers" with at most `max` handlers. */
-void tr__handlers_write(struct visitor *visitor, size_t max);
+/**
+ * Writes the member "handlers" with at most `max` handlers. `mail` adds what waits for each of them; NULL: that is not
+ * known.
+ */
+void tr__handlers_write(struct visitor *visitor, const struct handler_mail *mail, size_t max);
 
 #endif

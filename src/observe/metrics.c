@@ -159,7 +159,8 @@ static void behaviors_merge(tr_behavior_info *infos, size_t *count)
 }
 
 /* Writes the series of behaviors. Returns how many behaviors it has written. */
-static size_t behaviors_write(struct json_line *text, tr_system *system)
+static size_t behaviors_write(struct json_line *text, tr_system *system,
+                              const struct census *census)
 {
     static const struct {
         const char *name;
@@ -170,11 +171,8 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
         {"troupe_mailbox_messages_max", "gauge", "Messages in the fullest mailbox, by behavior."},
         {"troupe_failures_total", "counter", "Failures, by behavior."}};
     size_t max = behaviors_max(system);
-    tr_behavior_info *infos = source_resize(&system->source, NULL, max * sizeof *infos);
-    size_t count = 0;
-    tr_status status = infos ? tr_system_behaviors(system, infos, max, &count) : TR_NO_MEMORY;
-    if (status != TR_OK && status != TR_LIMIT)
-        count = 0;
+    tr_behavior_info *infos = census->lines;
+    size_t count = census->used < max ? census->used : max;
     behaviors_merge(infos, &count);
     for (size_t which = 0; which < 3 && count; which++) {
         head(text, series[which].name, series[which].kind, series[which].help);
@@ -187,7 +185,6 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
                             values[which]);
         }
     }
-    source_resize(&system->source, infos, 0);
     const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
     uint64_t others;
     (void)tr__failure_log_behaviors(system, failed, &others);
@@ -414,25 +411,46 @@ static void oldest_write(struct json_line *text, tr_system *system)
         text, "troupe_mailbox_oldest_seconds %.3f\n", (double)age_ns / (double)TR_SECOND);
 }
 
-void tr__metrics_write(struct json_line *text, tr_system *system)
+void tr__metrics_of_write(struct json_line *text, const struct census *census)
 {
+    tr_system *system = census->scan.system;
     oldest_write(text, system);
     otlp_write(text, system);
     counters_write(text, system);
     workers_write(text, system);
-    handlers_write(text, system, behaviors_write(text, system));
+    handlers_write(text, system, behaviors_write(text, system, census));
     durable_write(text, system);
 }
 
-void tr__verb_metrics(struct visitor *visitor, const struct control_request *request)
+void tr__metrics_write(struct json_line *text, tr_system *system)
 {
-    struct tr_system *system = visitor->observer->system;
+    struct census census;
+    if (tr__census_begin(&census, system) != TR_OK) {
+        text->has_failed = true;
+        return;
+    }
+    while (!tr__census_step(&census))
+        continue;
+    tr__census_end(&census);
+    tr__metrics_of_write(text, &census);
+    tr__census_free(&census);
+}
+
+/* ---- The verb. ---- */
+
+static bool metrics_step(struct visitor *visitor)
+{
+    struct census *census = visitor->work;
+    const struct control_request *request = visitor->request;
     struct json_line text;
-    tr__json_line_init(&text, &system->source);
+    if (!tr__census_step(census))
+        return false;
+    tr__census_end(census);
+    tr__json_line_init(&text, &census->scan.system->source);
     if (request->text && strcmp(request->text, "openmetrics") == 0)
-        tr__openmetrics_write(&text, system);
+        tr__openmetrics_of_write(&text, census);
     else
-        tr__metrics_write(&text, system);
+        tr__metrics_of_write(&text, census);
     tr__json_put(&text, "", 1);
     if (text.has_failed) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the metrics");
@@ -442,4 +460,24 @@ void tr__verb_metrics(struct visitor *visitor, const struct control_request *req
         tr__visitor_end(visitor);
     }
     tr__json_line_free(&text);
+    return true;
+}
+
+static void metrics_free(struct visitor *visitor, void *work)
+{
+    tr__census_free(work);
+    source_resize(visitor->observer->source, work, 0);
+}
+
+void tr__verb_metrics(struct visitor *visitor, const struct control_request *request)
+{
+    struct tr_system *system = visitor->observer->system;
+    struct census *census = source_resize(&system->source, NULL, sizeof *census);
+    tr_status status = census ? tr__census_begin(census, system) : TR_NO_MEMORY;
+    if (status == TR_OK) {
+        tr__visitor_steps(visitor, JOB_STEPS, metrics_step, census, metrics_free);
+        return;
+    }
+    tr__visitor_refuse(visitor, request->id, status, "out of memory for the metrics");
+    source_resize(&system->source, census, 0);
 }

@@ -6,10 +6,9 @@
 #include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
+#include "actor/verbs/show_types.h"
 #include "observe/actors.h"
 #include "observe/running.h"
-
-enum { DEEPEST_MAX = 100 };
 
 tr_time tr__observer_now(const struct observer *observer)
 {
@@ -87,58 +86,70 @@ void tr__observer_watch_on(struct observer *observer)
 
 /* ---- Ages. ---- */
 
-/* Returns the mark of an actor. If there is none, makes a mark, which replaces the mark that was
- * not used for the longest time. */
-static struct observer_mark *mark_of(struct observer *observer, tr_ref actor)
+/* Returns the mark of an actor for messages of a type, or for all messages if `type` is NULL. If there is none, makes a
+ * mark, which replaces the mark that was not used for the longest time. */
+static struct observer_mark *mark_of(struct observer *observer, tr_ref actor, const tr_type *type)
 {
     struct observer_mark *stale = &observer->marks[0];
     for (size_t i = 0; i < OBSERVER_MARKS; i++) {
         struct observer_mark *entry = &observer->marks[i];
-        if (entry->ref == actor.bits)
+        if (entry->ref == actor.bits && entry->type == type)
             return entry;
         if (entry->checked_ns < stale->checked_ns)
             stale = entry;
     }
-    *stale = (struct observer_mark){.ref = actor.bits};
+    *stale = (struct observer_mark){.ref = actor.bits, .type = type};
     return stale;
+}
+
+tr_time tr__observer_age_of(struct observer *observer, tr_ref actor, const tr_type *type,
+                            uint64_t mark)
+{
+    tr_time now_ns = tr__observer_now(observer);
+    struct observer_mark *entry = mark_of(observer, actor, type);
+    if (entry->mark != mark || !entry->checked_ns)
+        *entry = (struct observer_mark){actor.bits, type, mark, now_ns, now_ns};
+    entry->checked_ns = now_ns;
+    return now_ns - entry->seen_ns;
 }
 
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark)
 {
-    tr_time now_ns = tr__observer_now(observer);
-    struct observer_mark *entry = mark_of(observer, actor);
-    if (entry->mark != mark || !entry->checked_ns)
-        *entry = (struct observer_mark){actor.bits, mark, now_ns, now_ns};
-    entry->checked_ns = now_ns;
-    return now_ns - entry->seen_ns;
+    return tr__observer_age_of(observer, actor, NULL, mark);
 }
 
 tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time stuck_ns)
 {
     tr_time now_ns = tr__observer_now(observer);
-    struct observer_mark *entry = mark_of(observer, actor);
+    struct observer_mark *entry = mark_of(observer, actor, NULL);
     /* If the last check was before the turn began, the message of that check may have been handled
      * before the turn too. So begin again. */
     if (entry->checked_ns < now_ns - stuck_ns)
-        *entry = (struct observer_mark){actor.bits, 0, now_ns, now_ns};
+        *entry = (struct observer_mark){actor.bits, NULL, 0, now_ns, now_ns};
     entry->checked_ns = now_ns;
     return now_ns - entry->seen_ns;
 }
 
-/* Returns the age of an actor's oldest message. Returns 0 if that age is not known. */
-static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_actor_report *report)
+/* Returns the age of an actor's oldest message. Returns 0 if that age is not known. Notes the age of the oldest message of each type. */
+static tr_time age_of(struct observer *observer, const struct actor_glance *glance)
 {
     tr_worker_info running;
-    if (tr__observer_is_stuck(observer, info->worker, &running))
-        return tr__observer_age_stuck(observer, info->actor, running.since_ns);
-    if (tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
+    struct types_report report;
+    tr_ref actor = tr_ref_from_bits(glance->ref);
+    bool has_worker = glance->owner < observer->system->worker_count;
+    int worker = has_worker ? (int)glance->owner : -1;
+    if (tr__observer_is_stuck(observer, worker, &running))
+        return tr__observer_age_stuck(observer, actor, running.since_ns);
+    if (tr__show_types(observer->client, actor, &report) != TR_OK || !report.count)
         return 0;
-    return tr__observer_age(observer, info->actor, report->oldest_mark);
+    for (uint32_t i = 0; i < report.count; i++)
+        (void)tr__observer_age_of(observer, actor, report.rows[i].type, report.rows[i].mark);
+    return tr__observer_age(observer, actor, report.rows[0].mark);
 }
 
 /* Notes how full a mailbox is. A new entry replaces the entry that was not used for the longest
  * time. */
-static void growth_note(struct observer *observer, const tr_actor_info *info)
+static void growth_note(struct observer *observer, const struct actor_glance *glance)
 {
     tr_time now_ns = tr__observer_now(observer);
     struct observer_growth *entry = &observer->growths[0];
@@ -146,16 +157,16 @@ static void growth_note(struct observer *observer, const tr_actor_info *info)
         struct observer_growth *other = &observer->growths[i];
         if (other->checked_ns < entry->checked_ns)
             entry = other;
-        if (other->ref == info->actor.bits) {
+        if (other->ref == glance->ref) {
             entry = other;
             break;
         }
     }
-    if (entry->ref != info->actor.bits || info->queued < entry->since_queued)
+    if (entry->ref != glance->ref || glance->queued < entry->since_queued)
         *entry = (struct observer_growth){
-            .ref = info->actor.bits, .since_ns = now_ns, .since_queued = info->queued};
-    if (info->queued > entry->most_queued)
-        entry->most_queued = info->queued;
+            .ref = glance->ref, .since_ns = now_ns, .since_queued = glance->queued};
+    if (glance->queued > entry->most_queued)
+        entry->most_queued = glance->queued;
     entry->checked_ns = now_ns;
 }
 
@@ -185,30 +196,6 @@ static void letters_note(struct observer *observer, uint64_t letters)
     observer->letters_ns[0] = now_ns;
 }
 
-/* Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are
- * empty. Sets *found_ns to the time at which it had found these mailboxes. */
-static tr_time fullest_age(struct observer *observer, tr_time *found_ns)
-{
-    struct {
-        tr_actor_info infos[OBSERVER_LOOKED_AT];
-        tr_actor_report report;
-    } *found = source_resize(observer->source, NULL, sizeof *found);
-    size_t count = found ? tr__observer_deepest(observer, 1, found->infos, OBSERVER_LOOKED_AT) : 0;
-    tr_time oldest_ns = -1;
-    *found_ns = tr__observer_now(observer);
-    for (size_t i = 0; i < count; i++)
-        growth_note(observer, &found->infos[i]);
-    for (size_t i = 0; i < count; i++) {
-        tr_time before_ns = tr__observer_now(observer);
-        tr_time age_ns = age_of(observer, &found->infos[i], &found->report);
-        oldest_ns = age_ns > oldest_ns ? age_ns : oldest_ns;
-        if (tr__observer_now(observer) - before_ns >= OBSERVER_STUCK_MS * TR_MILLISECOND)
-            break; /* the worker does not answer, so stop, because clients must not wait for it */
-    }
-    source_resize(observer->source, found, 0);
-    return oldest_ns;
-}
-
 /* Whether messages were sent or handled since the last look at the fullest mailboxes. */
 static bool has_moved(struct observer *observer, const tr_counters *counters)
 {
@@ -218,7 +205,53 @@ static bool has_moved(struct observer *observer, const tr_counters *counters)
     return is_new;
 }
 
-int tr__observer_look(struct observer *observer)
+static void look_begin(struct observer *observer, tr_time now_ns)
+{
+    struct tr_system *system = observer->system;
+    struct observer_look *look = &observer->look;
+    tr_counters counters;
+    observer->is_dozing = doorbell_want(&system->doorbell);
+    tr_system_counters(system, &counters);
+    letters_note(observer, counters.dead_letters);
+    look->is_on = has_moved(observer, &counters);
+    if (!look->is_on) {
+        observer->look_ns = now_ns + TR_SECOND;
+        return;
+    }
+    look->begin_ns = now_ns;
+    look->took_ns = 0;
+    look->counts = tr__population_is_due(&observer->population, now_ns);
+    look->scan = (struct scan){.system = system};
+    look->has_scanned = !look->counts && !counters.queued;
+    look->fullest.queued_min = 1;
+    look->fullest.max = counters.queued ? OBSERVER_LOOKED_AT : 0;
+    look->fullest.count = 0;
+    look->asked = 0;
+    look->oldest_ns = -1;
+    if (look->counts)
+        tr__population_begin(&observer->population);
+}
+
+static void on_looked_at(void *context, const struct actor_glance *glance)
+{
+    struct observer *observer = context;
+    if (observer->look.counts)
+        tr__population_take(&observer->population, glance);
+    tr__fullest_take(&observer->look.fullest, glance);
+}
+
+/* Asks the next one of the fullest mailboxes for its oldest message. */
+static void look_ask(struct observer *observer)
+{
+    struct observer_look *look = &observer->look;
+    tr_time before_ns = tr__observer_now(observer);
+    tr_time age_ns = age_of(observer, &look->fullest.found[look->asked++]);
+    look->oldest_ns = age_ns > look->oldest_ns ? age_ns : look->oldest_ns;
+    if (tr__observer_now(observer) - before_ns >= OBSERVER_STUCK_MS * TR_MILLISECOND)
+        look->asked = look->fullest.count; /* clients must not wait for a worker that is slow */
+}
+
+static void look_end(struct observer *observer)
 {
     /* Looks may take one part in SHARE of this thread's time. This matters only if there are very
      * many actors. Time in which a worker does not answer does not count. On a busy machine a look
@@ -226,30 +259,54 @@ int tr__observer_look(struct observer *observer)
      * looks is at most apart_most_ns. */
     enum { SHARE = 200 };
     static const tr_time apart_most_ns = 20 * TR_SECOND;
-    struct tr_system *system = observer->system;
-    tr_time now_ns = tr__observer_now(observer);
-    if (now_ns >= observer->look_ns) {
-        tr_counters counters;
-        observer->is_dozing = doorbell_want(&system->doorbell);
-        tr_system_counters(system, &counters);
-        tr_time found_ns = now_ns;
-        letters_note(observer, counters.dead_letters);
-        if (has_moved(observer, &counters)) {
-            tr__population_look(&observer->population, system, now_ns);
-            tr_time age_ns = counters.queued ? fullest_age(observer, &found_ns) : -1;
-            uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
-            atom64_store(&system->samples.oldest_ns, oldest_ns, ATOM_RELAXED);
-            atom64_store(&system->samples.is_looked_at, 1, ATOM_RELAXED);
-        }
-        tr_time apart_ns = (found_ns - now_ns) * SHARE;
-        apart_ns = apart_ns < TR_SECOND       ? TR_SECOND
-                   : apart_ns > apart_most_ns ? apart_most_ns
-                                              : apart_ns;
-        observer->look_ns = now_ns + apart_ns;
+    struct observer_look *look = &observer->look;
+    struct system_samples *samples = &observer->system->samples;
+    tr_time age_ns = look->oldest_ns;
+    uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
+    atom64_store(&samples->oldest_ns, oldest_ns, ATOM_RELAXED);
+    atom64_store(&samples->is_looked_at, 1, ATOM_RELAXED);
+    tr_time apart_ns = look->took_ns * SHARE;
+    apart_ns = apart_ns < TR_SECOND       ? TR_SECOND
+               : apart_ns > apart_most_ns ? apart_most_ns
+                                          : apart_ns;
+    observer->look_ns = look->begin_ns + apart_ns;
+    look->is_on = false;
+}
+
+/* Does one step of a look. */
+static void look_step(struct observer *observer)
+{
+    struct observer_look *look = &observer->look;
+    if (!look->has_scanned) {
+        tr_time before_ns = tr__observer_now(observer);
+        look->has_scanned = tr__scan_step(&look->scan, on_looked_at, observer);
+        look->took_ns += tr__observer_now(observer) - before_ns;
+        if (!look->has_scanned)
+            return;
+        if (look->counts)
+            tr__population_end(&observer->population, look->begin_ns, look->took_ns);
+        for (uint32_t i = 0; i < look->fullest.count; i++)
+            growth_note(observer, &look->fullest.found[i]);
     }
+    if (look->asked < look->fullest.count)
+        look_ask(observer);
+    if (look->asked == look->fullest.count)
+        look_end(observer);
+}
+
+int tr__observer_look(struct observer *observer)
+{
+    tr_time now_ns = tr__observer_now(observer);
+    if (!observer->look.is_on && now_ns >= observer->look_ns)
+        look_begin(observer, now_ns);
+    if (observer->look.is_on)
+        look_step(observer);
+    if (observer->look.is_on)
+        return 0;
     if (observer->is_dozing)
         return -1;
-    return (int)((observer->look_ns - now_ns) / TR_MILLISECOND) + 1;
+    return observer->look_ns > now_ns ? (int)((observer->look_ns - now_ns) / TR_MILLISECOND) + 1
+                                      : 0;
 }
 
 /* ---- Workers and actors. ---- */
@@ -274,29 +331,4 @@ bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *i
     struct tr_system *system = observer->system;
     return tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
            glance.ref == actor.bits && tr__actor_describe(system, &glance, info);
-}
-
-size_t tr__observer_deepest(struct observer *observer, uint32_t queued_min, tr_actor_info *infos,
-                            size_t max)
-{
-    struct actor_glance found[DEEPEST_MAX];
-    struct tr_system *system = observer->system;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
-    size_t count = 0;
-    max = max < DEEPEST_MAX ? max : DEEPEST_MAX;
-    for (uint32_t slot = 1; max && slot < made; slot++) {
-        struct actor_glance glance;
-        if (!tr__actor_glance(system, slot, &glance) || glance.queued < queued_min)
-            continue;
-        if (count == max && glance.queued <= found[count - 1].queued)
-            continue;
-        size_t at = count < max ? count++ : count - 1;
-        for (; at && found[at - 1].queued < glance.queued; at--)
-            found[at] = found[at - 1];
-        found[at] = glance;
-    }
-    size_t written = 0;
-    for (size_t i = 0; i < count; i++)
-        written += tr__actor_describe(system, &found[i], &infos[written]);
-    return written;
 }

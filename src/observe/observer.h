@@ -17,11 +17,12 @@
 #include <troupe/observe.h>
 
 #include "observe/population.h"
+#include "observe/scan.h"
 
 enum {
-    OBSERVER_MARKS = 64,
-    OBSERVER_LOOKED_AT = 5, /* how many mailboxes are looked at each second */
-    OBSERVER_GROWTHS = 16,  /* for how many mailboxes it is noted whether they grow */
+    OBSERVER_MARKS = 256,
+    OBSERVER_LOOKED_AT = 5, /* mailboxes that are looked at each second */
+    OBSERVER_GROWTHS = 16,  /* mailboxes of which it is remembered whether they grow */
     OBSERVER_SAMPLES = 128,
     /* while a client watches: time between two samples of what workers run */
     OBSERVER_SAMPLE_MS = 2,
@@ -34,6 +35,7 @@ struct backup;
 
 struct observer_mark {
     uint64_t ref;
+    const tr_type *type; /* the oldest message of this type; NULL: of all */
     uint64_t mark;
     tr_time seen_ns;
     tr_time checked_ns; /* when the message was last found to be the oldest */
@@ -77,9 +79,20 @@ struct observer {
         uint64_t left_out;
         tr_time since_ns; /* when a client first asked for these counts; 0: never */
     } flame;
-    tr_time watched_ns; /* when a client last asked for samples; 0: never */
-    tr_time look_ns;    /* when to look at the fullest mailboxes next; 0: no look so far */
-    uint64_t moved;     /* how many messages had been sent or handled at the last look */
+    tr_time watched_ns;    /* when a client last asked for samples; 0: never */
+    tr_time look_ns;       /* when to look at the fullest mailboxes again; 0: no look so far */
+    struct observer_look { /* the present look; see tr__observer_look */
+        bool is_on;
+        bool counts; /* the actors are counted by behavior, too */
+        tr_time begin_ns;
+        tr_time took_ns; /* how long its steps have taken so far */
+        struct scan scan;
+        struct fullest fullest;
+        bool has_scanned;
+        uint32_t asked;    /* how many of the fullest were asked for their oldest message */
+        tr_time oldest_ns; /* age of the oldest of these; -1: none */
+    } look;
+    uint64_t moved; /* number of messages that were sent or handled before the last look */
     struct observer_growth growths[OBSERVER_GROWTHS];
     struct population population;
     uint64_t letters[2]; /* numbers of dead letters at two times, the newer first */
@@ -114,6 +127,10 @@ void tr__observer_watch_on(struct observer *observer);
  */
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark);
 
+/** As tr__observer_age, for the oldest message of one type. */
+tr_time tr__observer_age_of(struct observer *observer, tr_ref actor, const tr_type *type,
+                            uint64_t mark);
+
 /**
  * Returns what tr__observer_age would, for an actor whose worker has been stuck for `stuck_ns`. The
  * worker cannot say which message is the oldest, but that message has not changed since the worker
@@ -122,9 +139,10 @@ tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark)
 tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time stuck_ns);
 
 /**
- * Looks at the fullest mailboxes if the time for that has come. That is once a second, or less
- * often if a look takes long. Returns the milliseconds until the next call. Returns -1 if all
- * workers are asleep; the next call is then due when the doorbell of the system rings.
+ * Looks at the fullest mailboxes if it is time for that: once a second, or less often if a look
+ * takes long. A look is done in steps, so that clients need not wait for it; one call does one step. Returns the
+ * milliseconds until the next call, or -1 if all workers sleep: then call it when the doorbell of
+ * the system rings.
  */
 int tr__observer_look(struct observer *observer);
 
@@ -144,11 +162,5 @@ tr_time tr__observer_grows(const struct observer *observer, tr_ref actor, uint32
 
 /** Describes an actor without asking the actor's worker. Returns false if the actor has ended. */
 bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *info);
-
-/**
- * Finds the actors with the fullest mailboxes, the fullest first. Returns how many, at most `max`.
- */
-size_t tr__observer_deepest(struct observer *observer, uint32_t queued_min, tr_actor_info *infos,
-                            size_t max);
 
 #endif

@@ -66,17 +66,15 @@ static void line_write(struct json_line *text, struct exemplars *exemplars, char
     tr__json_put(text, "\n", 1);
 }
 
-void tr__openmetrics_write(struct json_line *text, tr_system *system)
+/* Converts a page of Prometheus, and frees it. */
+static void page_convert(struct json_line *text, tr_system *system, struct json_line *page)
 {
-    struct json_line page;
     struct slow_row *rows =
         source_resize(&system->source, NULL, tr__slow_max(system) * sizeof *rows);
     struct exemplars exemplars = {.rows = rows, .count = rows ? tr__slow_collect(system, rows) : 0};
-    tr__json_line_init(&page, &system->source);
-    tr__metrics_write(&page, system);
-    tr__json_put(&page, "", 1);
-    text->has_failed |= page.has_failed;
-    char *line = page.has_failed ? NULL : page.data;
+    tr__json_put(page, "", 1);
+    text->has_failed |= page->has_failed;
+    char *line = page->has_failed ? NULL : page->data;
     while (line && *line) {
         char *end = strchr(line, '\n');
         *end = '\0';
@@ -84,6 +82,22 @@ void tr__openmetrics_write(struct json_line *text, tr_system *system)
         line = end + 1;
     }
     tr__json_put(text, "# EOF\n", 6);
-    tr__json_line_free(&page);
+    tr__json_line_free(page);
     source_resize(&system->source, rows, 0);
+}
+
+void tr__openmetrics_write(struct json_line *text, tr_system *system)
+{
+    struct json_line page;
+    tr__json_line_init(&page, &system->source);
+    tr__metrics_write(&page, system);
+    page_convert(text, system, &page);
+}
+
+void tr__openmetrics_of_write(struct json_line *text, const struct census *census)
+{
+    struct json_line page;
+    tr__json_line_init(&page, &census->scan.system->source);
+    tr__metrics_of_write(&page, census);
+    page_convert(text, census->scan.system, &page);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/population.h"
 
-#include <string.h>
-
-#include "actor/cell/system.h"
-#include "observe/actors.h"
-
 enum { SHARE = 200 }; /* counting takes at most 1 / SHARE of the thread's time */
 
 #define LOOK_NS (2 * TR_SECOND)
@@ -26,21 +21,26 @@ static struct population_row *row_of(struct population *population, const tr_beh
     return NULL;
 }
 
-static void count(struct population *population, struct tr_system *system)
+bool tr__population_is_due(const struct population *population, tr_time now_ns)
 {
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
-    struct population_row *row = NULL;
+    return now_ns >= population->look_ns;
+}
+
+void tr__population_begin(struct population *population)
+{
     for (size_t i = 0; i < POPULATION_MAX; i++)
-        population->rows[i].live = 0;
-    for (uint32_t slot = 1; slot < made; slot++) {
-        struct actor_glance glance;
-        if (!tr__actor_glance(system, slot, &glance) || !glance.behavior)
-            continue;
-        if (!row || row->behavior != glance.behavior)
-            row = row_of(population, glance.behavior);
-        if (row)
-            row->live++;
-    }
+        population->rows[i].counted = 0;
+    population->last = NULL;
+}
+
+void tr__population_take(struct population *population, const struct actor_glance *glance)
+{
+    if (!glance->behavior)
+        return;
+    if (!population->last || population->last->behavior != glance->behavior)
+        population->last = row_of(population, glance->behavior);
+    if (population->last)
+        population->last->counted++;
 }
 
 /* Begins a window again. The present numbers of actors become its counts. */
@@ -55,17 +55,14 @@ static void window_begin(struct population *population, size_t window, tr_time n
     population->before_ns[window][0] = now_ns;
 }
 
-void tr__population_look(struct population *population, struct tr_system *system, tr_time now_ns)
+void tr__population_end(struct population *population, tr_time now_ns, tr_time took_ns)
 {
-    const tr_platform *platform = system->platform;
-    if (now_ns < population->look_ns)
-        return;
-    count(population, system);
+    for (size_t i = 0; i < POPULATION_MAX; i++)
+        population->rows[i].live = population->rows[i].counted;
     for (size_t i = 0; i < POPULATION_WINDOWS; i++) {
         if (!population->before_ns[i][0] || now_ns - population->before_ns[i][0] >= window_ns[i])
             window_begin(population, i, now_ns);
     }
-    tr_time took_ns = platform->mono_now(platform) - now_ns;
     population->look_ns = now_ns + (took_ns * SHARE > LOOK_NS ? took_ns * SHARE : LOOK_NS);
 }
 

@@ -9,7 +9,7 @@
 #include <troupe/behavior.h>
 #include <troupe/status.h>
 
-struct tr_system;
+#include "observe/actors.h"
 
 enum {
     POPULATION_MAX = 64, /* behaviors that have a row; behaviors that come later have none */
@@ -23,18 +23,23 @@ struct population {
     struct population_row {
         const tr_behavior *behavior; /* NULL: this row and all rows behind it are not used */
         uint64_t live;
+        uint64_t counted;                       /* actors that the present count has found so far */
         uint64_t before[POPULATION_WINDOWS][2]; /* numbers of actors at the times in before_ns */
     } rows[POPULATION_MAX];
     /* For each window: when its last two counts were made, the newer first. 0: not made yet. */
     tr_time before_ns[POPULATION_WINDOWS][2];
-    tr_time look_ns; /* when the actors are counted again */
+    tr_time look_ns;             /* when the actors are counted again */
+    struct population_row *last; /* the row of the actor that was counted last; NULL: none */
 };
 
-/**
- * If the time has come, counts the actors. That is every few seconds, or less often if counting takes long. The thread
- * of the socket only.
- */
-void tr__population_look(struct population *population, struct tr_system *system, tr_time now_ns);
+/** Whether the time for a count has come: every few seconds, or less often if counting takes long. */
+bool tr__population_is_due(const struct population *population, tr_time now_ns);
+/** Begins a count. The thread of the socket only, as the next two. */
+void tr__population_begin(struct population *population);
+/** Counts an actor. */
+void tr__population_take(struct population *population, const struct actor_glance *glance);
+/** Ends a count that began at `now_ns` and has taken took_ns of the thread's time. */
+void tr__population_end(struct population *population, tr_time now_ns, tr_time took_ns);
 /**
  * Whether a behavior has more and more actors. It must have more than at the beginning of the first window, and many
  * more than at the beginning of some window. If so, sets *before to how many it had then, and *since_ns to that time.

@@ -6,7 +6,7 @@
 #include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
-#include "observe/actors.h"
+#include "observe/scan.h"
 
 /* A group has the children of one behavior. Its sums also count all descendants of these
  * children. */
@@ -24,6 +24,7 @@ struct tree_group {
 
 struct tree {
     tr_system *system;
+    struct scan scan;
     uint64_t root; /* actor whose children are grouped; 0: the actors without a parent */
     uint64_t below;
     uint64_t children;
@@ -67,8 +68,9 @@ static struct tree_group *group_of(struct tree *tree, const tr_behavior *behavio
     return tree->last;
 }
 
-static void actor_count(struct tree *tree, const struct actor_glance *glance)
+static void actor_count(void *context, const struct actor_glance *glance)
 {
+    struct tree *tree = context;
     const struct cell *child = child_above(tree, glance->cell);
     const struct dispatch *dispatch = child ? ATOM_PEEK(&child->dispatch) : NULL;
     if (!child)
@@ -132,10 +134,39 @@ static bool root_write(struct visitor *visitor, tr_ref root)
     return true;
 }
 
+static bool tree_step(struct visitor *visitor)
+{
+    struct tree *tree = visitor->work;
+    struct json_line *line = &visitor->output;
+    uint64_t id = visitor->request->id;
+    if (!tr__scan_step(&tree->scan, actor_count, tree))
+        return false;
+    size_t begin = line->length;
+    tr__visitor_begin(visitor, id, false);
+    if (root_write(visitor, tr_ref_from_bits(tree->root))) {
+        tr__json_unsigned(line, "children", tree->children);
+        tr__json_unsigned(line, "below", tree->below);
+        tr__json_bool(line, "more", tree->has_more);
+        tr__json_open(line, "groups", '[');
+        for (size_t i = 0; i < tree->count; i++)
+            group_write(tree, &tree->groups[i], line);
+        tr__json_close(line, ']');
+        tr__visitor_end(visitor);
+    } else {
+        line->length = begin;
+        tr__visitor_refuse(visitor, id, TR_STOPPED, "%s", tr_status_text(TR_STOPPED));
+    }
+    return true;
+}
+
+static void tree_free(struct visitor *visitor, void *work)
+{
+    source_resize(visitor->observer->source, work, 0);
+}
+
 void tr__verb_tree(struct visitor *visitor, const struct control_request *request)
 {
     struct tr_system *system = visitor->observer->system;
-    struct json_line *line = &visitor->output;
     bool is_all = !request->path || !*request->path || strcmp(request->path, "/") == 0;
     tr_ref root = is_all ? TR_NOBODY : tr__visitor_actor(visitor, request);
     if (!is_all && !root.bits)
@@ -147,27 +178,7 @@ void tr__verb_tree(struct visitor *visitor, const struct control_request *reques
     }
     memset(tree, 0, sizeof *tree);
     tree->system = system;
+    tree->scan.system = system;
     tree->root = root.bits;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
-    for (uint32_t slot = 1; slot < made; slot++) {
-        struct actor_glance glance;
-        if (tr__actor_glance(system, slot, &glance))
-            actor_count(tree, &glance);
-    }
-    size_t begin = line->length;
-    tr__visitor_begin(visitor, request->id, false);
-    if (root_write(visitor, root)) {
-        tr__json_unsigned(line, "children", tree->children);
-        tr__json_unsigned(line, "below", tree->below);
-        tr__json_bool(line, "more", tree->has_more);
-        tr__json_open(line, "groups", '[');
-        for (size_t i = 0; i < tree->count; i++)
-            group_write(tree, &tree->groups[i], line);
-        tr__json_close(line, ']');
-        tr__visitor_end(visitor);
-    } else {
-        line->length = begin;
-        tr__visitor_refuse(visitor, request->id, TR_STOPPED, "%s", tr_status_text(TR_STOPPED));
-    }
-    source_resize(&system->source, tree, 0);
+    tr__visitor_steps(visitor, JOB_STEPS, tree_step, tree, tree_free);
 }

@@ -140,41 +140,69 @@ bool tr__age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_
     return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
 }
 
-/* Lists the fullest mailboxes. For a page of an inspector, also writes the age of the oldest
- * message in the first AGED of them. */
-static void list_sorted(struct visitor *visitor, const struct control_request *request)
+/* A search for the fullest mailboxes: of the verbs top and ls. */
+struct fullest_work {
+    struct scan scan;
+    struct fullest fullest;
+    tr_actor_info infos[FULLEST_MAX];
+    tr_actor_report report;
+};
+
+static void fullest_work_free(struct visitor *visitor, void *work)
 {
-    enum { MOST = 100, AGED = 20 };
-    const struct memory_source *source = &visitor->observer->system->source;
-    struct {
-        tr_actor_info infos[MOST];
-        tr_actor_report report;
-    } *found = source_resize(source, NULL, sizeof *found);
-    if (!found) {
+    source_resize(visitor->observer->source, work, 0);
+}
+
+/* Begins the search. `step` continues it. */
+static void fullest_begin(struct visitor *visitor, const struct control_request *request,
+                          uint32_t queued_min, uint32_t max, bool (*step)(struct visitor *visitor))
+{
+    struct fullest_work *work = source_resize(visitor->observer->source, NULL, sizeof *work);
+    if (!work) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
-    size_t limit = request->limit && request->limit < MOST ? request->limit : MOST;
-    size_t count = tr__observer_deepest(visitor->observer, request->queued, found->infos, limit);
-    bool is_aged = visitor->is_page && limit > AGED;
+    work->scan = (struct scan){.system = visitor->observer->system};
+    work->fullest.queued_min = queued_min;
+    work->fullest.max = max;
+    work->fullest.count = 0;
+    tr__visitor_steps(visitor, JOB_STEPS, step, work, fullest_work_free);
+}
+
+/* Lists the fullest mailboxes when they are found. For a page of an inspector, also writes the age of
+ * the oldest message in the first AGED of them. */
+static bool sorted_step(struct visitor *visitor)
+{
+    enum { AGED = 20 };
+    struct fullest_work *work = visitor->work;
+    const struct control_request *request = visitor->request;
+    if (!tr__scan_step(&work->scan, tr__fullest_take, &work->fullest))
+        return false;
+    size_t count = tr__fullest_describe(&work->fullest, work->scan.system, work->infos);
+    bool is_aged = visitor->is_page && work->fullest.max > AGED;
     for (size_t i = 0; i < count; i++) {
         tr__visitor_begin(visitor, request->id, true);
-        tr__actor_write(&visitor->output, &found->infos[i]);
+        tr__actor_write(&visitor->output, &work->infos[i]);
         if (is_aged && i < AGED)
-            is_aged = tr__age_write(visitor, &found->infos[i], &found->report);
+            is_aged = tr__age_write(visitor, &work->infos[i], &work->report);
         tr__visitor_end(visitor);
     }
-    source_resize(source, found, 0);
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "count", count);
-    tr__json_bool(&visitor->output, "more", count == limit);
+    tr__json_bool(&visitor->output, "more", count == work->fullest.max);
     tr__visitor_end(visitor);
+    return true;
 }
 
 static void verb_ls(struct visitor *visitor, const struct control_request *request)
 {
     if (request->is_sorted) {
-        list_sorted(visitor, request);
+        bool has_limit = request->limit && request->limit < FULLEST_MAX;
+        fullest_begin(visitor,
+                      request,
+                      request->queued,
+                      has_limit ? request->limit : FULLEST_MAX,
+                      sorted_step);
         return;
     }
     visitor->query = (tr_actor_query){.behavior = request->behavior,
@@ -326,27 +354,20 @@ static void verb_info(struct visitor *visitor, const struct control_request *req
 
 /* ---- The verb top: an overview of everything. ---- */
 
-static void deepest_write(struct visitor *visitor)
+static void fullest_write(struct visitor *visitor, struct fullest_work *work)
 {
-    struct observer *observer = visitor->observer;
     struct json_line *line = &visitor->output;
-    const struct memory_source *source = &observer->system->source;
-    struct {
-        tr_actor_info infos[TOP_ROWS];
-        tr_actor_report report;
-    } *found = source_resize(source, NULL, sizeof *found);
-    size_t count = found ? tr__observer_deepest(observer, 1, found->infos, TOP_ROWS) : 0;
+    size_t count = tr__fullest_describe(&work->fullest, work->scan.system, work->infos);
     bool is_quick = true;
     tr__json_open(line, "deepest", '[');
     for (size_t i = 0; i < count; i++) {
         tr__json_open(line, NULL, '{');
-        tr__actor_write(line, &found->infos[i]);
+        tr__actor_write(line, &work->infos[i]);
         if (i < TOP_AGED && is_quick)
-            is_quick = tr__age_write(visitor, &found->infos[i], &found->report);
+            is_quick = tr__age_write(visitor, &work->infos[i], &work->report);
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');
-    source_resize(source, found, 0);
 }
 
 static void samples_write(struct visitor *visitor)
@@ -359,14 +380,23 @@ static void samples_write(struct visitor *visitor)
     tr__samples_write(line, observer->samples);
 }
 
-static void verb_top(struct visitor *visitor, const struct control_request *request)
+static bool top_step(struct visitor *visitor)
 {
-    overview_begin(visitor, request);
-    deepest_write(visitor);
+    struct fullest_work *work = visitor->work;
+    if (!tr__scan_step(&work->scan, tr__fullest_take, &work->fullest))
+        return false;
+    overview_begin(visitor, visitor->request);
+    fullest_write(visitor, work);
     samples_write(visitor);
-    tr__handlers_write(visitor, TOP_ROWS);
+    tr__handlers_write(visitor, NULL, TOP_ROWS);
     tr__visitor_end(visitor);
     tr__observer_watch(visitor->observer);
+    return true;
+}
+
+static void verb_top(struct visitor *visitor, const struct control_request *request)
+{
+    fullest_begin(visitor, request, 1, TOP_ROWS, top_step);
 }
 
 const struct verb tr__verbs[] = {

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How many messages wait for each handler, and how old the oldest one is.
+ *
+ * A mailbox is not sorted by handlers, and nothing is counted for each message. So this looks: it finds the fullest
+ * mailboxes of each behavior, in steps, and asks the workers of their actors how many messages of each type they have.
+ * The figures of a handler are those of these mailboxes, scaled to all messages that wait for actors of the behavior.
+ */
+#ifndef OBSERVE_HANDLER_MAIL_H
+#define OBSERVE_HANDLER_MAIL_H
+
+#include "observe/scan.h"
+#include "observe/observer.h"
+
+enum {
+    HANDLER_MAIL_ROWS = 256,
+    HANDLER_MAIL_BEHAVIORS = 64, /* behaviors with messages; further ones are left out */
+    HANDLER_MAIL_ASKED = 8, /* behaviors whose mailboxes are asked: those with the most messages */
+    HANDLER_MAIL_EACH = 4   /* mailboxes of each of them that are asked: the fullest ones */
+};
+
+/** Messages that wait for a handler. */
+struct handler_mail_row {
+    const tr_behavior *behavior;
+    const tr_handler *handler;
+    double queued;     /* about how many */
+    tr_time oldest_ns; /* at least the age of the oldest one that was found */
+};
+
+struct handler_mail {
+    struct scan scan;
+    uint64_t queued;    /* messages in all mailboxes */
+    uint64_t counted;   /* messages that were counted by type */
+    uint32_t not_asked; /* mailboxes whose worker did not answer, or is stuck */
+    size_t behavior_count;
+    struct handler_mail_behavior {
+        const tr_behavior *behavior;
+        uint64_t queued;
+        uint32_t fullest_count;
+        struct actor_glance fullest[HANDLER_MAIL_EACH];
+        bool is_chosen;
+    } behaviors[HANDLER_MAIL_BEHAVIORS];
+    bool has_scanned;
+    bool is_slow; /* a worker took long to answer, so no further one is asked */
+    /* the behavior that is asked now, the next one of its mailboxes, and messages in those that have answered */
+    struct handler_mail_behavior *asked;
+    uint32_t asked_at;
+    uint64_t asked_queued;
+    size_t row_first; /* the first row of this behavior */
+    size_t chosen;    /* behaviors that were chosen so far */
+    size_t row_count;
+    struct handler_mail_row rows[HANDLER_MAIL_ROWS];
+};
+
+/** Begins a look. The memory may have any content. */
+void tr__handler_mail_begin(struct handler_mail *mail, tr_system *system);
+/** Does one step. Returns true when the look is over. */
+bool tr__handler_mail_step(struct handler_mail *mail, struct observer *observer);
+/** Returns the row of a handler, or NULL if no message was found that waits for it. */
+const struct handler_mail_row *tr__handler_mail_of(const struct handler_mail *mail,
+                                                   const tr_handler *handler);
+
+#endif
