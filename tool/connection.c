@@ -346,7 +346,7 @@ static struct json *line_receive(struct connection *connection, const char **tex
 static void progress_print(const struct json *progress)
 {
     int64_t total = json_number(progress, "bytes_total");
-    if (!isatty(STDERR_FILENO))
+    if (!isatty(STDERR_FILENO) || json_number(progress, "for_ms") < 1000)
         return;
     fprintf(stderr, "\r%" PRId64 " s", json_number(progress, "for_ms") / 1000);
     if (total)
@@ -356,6 +356,8 @@ static void progress_print(const struct json *progress)
                 total >> 20);
     if (json_get(progress, "actors"))
         fprintf(stderr, ", %" PRId64 " actors ", json_number(progress, "actors"));
+    if (json_get(progress, "items"))
+        fprintf(stderr, ", %" PRId64 " items ", json_number(progress, "items"));
 }
 
 struct json *connection_receive(struct connection *connection, const char **text, size_t *length)

@@ -145,11 +145,13 @@ static tr_time now(const struct visitor *visitor)
     return platform->mono_now(platform);
 }
 
-/* If the client wants it, writes a line of progress once a second. */
+/* If the client wants it, writes a line of progress, soon after the job has begun and then once a second. */
 static void progress_write(struct visitor *visitor, tr_time now_ns)
 {
+    bool is_first = visitor->told_ns == visitor->begun_ns;
+    tr_time after_ns = is_first ? VISITOR_PROGRESS_MS * TR_MILLISECOND : TR_SECOND;
     if (visitor->job == JOB_NONE || !visitor->request || !visitor->request->progress ||
-        now_ns - visitor->told_ns < TR_SECOND)
+        now_ns - visitor->told_ns < after_ns)
         return;
     visitor->told_ns = now_ns;
     line_begin(visitor, visitor->request->id, "progress");

@@ -9,7 +9,7 @@
  * {"id":1,"part":...}, and then one line {"id":1,"ok":...} or
  * {"id":1,"no":"TR_NOT_FOUND","why":"..."}. Requests of one client are answered in order. If a
  * request has "progress":true and its verb takes long, it also gets a line
- * {"id":1,"progress":{"for_ms":1000,...}} each second.
+ * {"id":1,"progress":{"for_ms":50,...}} after VISITOR_PROGRESS_MS, and then one each second.
  *
  * A visitor uses no sockets, so that tests and a fuzzer can call it. A request has at most
  * VISITOR_REQUEST_MAX bytes. While VISITOR_PAGE_MAX / 2 bytes wait to be sent, no further answer
@@ -30,6 +30,8 @@ enum {
     VISITOR_VIA_MAX = 80,
     /* The length of a slice in microseconds. After a slice another client has its turn. */
     VISITOR_SLICE_US = 2000,
+    /* The time in milliseconds until the first line of progress. */
+    VISITOR_PROGRESS_MS = 50,
     VISITOR_STEPS_MAX = 256 /* as well */
 };
 

@@ -3,7 +3,7 @@
  * A client of the control socket without its socket: what it sends and what it gets, also in small pieces, as garbage,
  * and without memory.
  */
-#include "support/kits.h"
+#include "support/purses.h"
 
 #include <stdlib.h>
 #include <troupe/observe.h>
@@ -12,68 +12,6 @@
 #include "actor/verbs/show_mail.h"
 #include "observe/trials.h"
 #include "observe/visitor.h"
-
-TR_MESSAGE(deposit, (u64, cents), (str, pin));
-TR_SECRET(deposit, pin);
-TR_MESSAGE(balance, (u64, cents));
-TR_REQUEST(get_balance, balance);
-TR_MESSAGE(note, (str, text));
-TR_ACTOR(purse, deposit, note, get_balance);
-
-static tr_next on_deposit(struct balance *state, const struct deposit *message)
-{
-    state->cents += message->cents;
-    return TR_SAME;
-}
-
-static tr_next on_get_balance(tr_self *self, struct balance *state)
-{
-    return tr_reply(self, balance, .cents = state->cents);
-}
-
-static tr_next on_note(struct balance *state)
-{
-    (void)state;
-    return TR_SAME;
-}
-
-TR_BEHAVIOR(purse, struct balance, TR_ON(deposit, on_deposit), TR_ON(note, on_note),
-            TR_ON(get_balance, on_get_balance), TR_OPTIONS(.shows = &tr_type_balance));
-
-static purse_ref purse_;
-static struct observer observer;
-static struct visitor visitor;
-
-static void begin(void)
-{
-    ck_assert_int_eq(tr_try_spawn_at(test, &purse_, home, purse, "purse"), TR_OK);
-    tr_kit_settle(kit);
-    observer = (struct observer){.system = tr_kit_system(kit), .client = test, .app = "play"};
-    tr__visitor_open(&visitor, &observer, 1000);
-}
-
-/* Returns what waits to be sent, as a text, and takes it. */
-static const char *sent(void)
-{
-    static char text[VISITOR_PAGE_MAX];
-    size_t length = visitor.output.length;
-    ck_assert_uint_lt(length, sizeof text);
-    if (length)
-        memcpy(text, visitor.output.data, length);
-    text[length] = '\0';
-    visitor.output.length = 0;
-    return text;
-}
-
-static const char *ask(const char *line)
-{
-    tr__visitor_input(&visitor, line, strlen(line));
-    tr__visitor_input(&visitor, "\n", 1);
-    tr__visitor_work(&visitor);
-    tr_kit_settle(kit);
-    tr__visitor_work(&visitor);
-    return sent();
-}
 
 static void play_talk(void)
 {
@@ -253,11 +191,14 @@ static void progress_expect(bool is_page)
     endless_begin(JOB_WAIT);
     ck_assert(!tr__visitor_work(&visitor));
     ck_assert_str_eq(sent(), "");
-    for (int i = 1; i <= 2; i++) {
+    tr_kit_advance(kit, 49 * TR_MILLISECOND);
+    ck_assert(!tr__visitor_work(&visitor));
+    ck_assert_str_eq(sent(), "");
+    for (int i = 0; i <= 2; i++) {
         char line[80];
-        tr_kit_advance(kit, TR_SECOND);
+        tr_kit_advance(kit, i ? TR_SECOND : TR_MILLISECOND);
         ck_assert(!tr__visitor_work(&visitor));
-        (void)snprintf(line, sizeof line, "{\"id\":4,\"progress\":{\"for_ms\":%d000,", i);
+        (void)snprintf(line, sizeof line, "{\"id\":4,\"progress\":{\"for_ms\":%d,", 50 + i * 1000);
         const char *text = sent();
         ck_assert_msg(strncmp(text, line, strlen(line)) == 0, "%s", text);
         const char *end = strstr(text, "\"steps\":7}}\n");
@@ -317,21 +258,6 @@ TEST(figures_of_handlers_grow_for_those_who_look_seldom, "O-25")
     kits_each(play_looks);
 }
 
-static void tell_many(int count)
-{
-    for (int i = 0; i < count; i++)
-        ck_assert_int_eq(tr_tell(test, purse_, note, .text = "x"), TR_OK);
-    tr_kit_settle(kit);
-}
-
-static void look_for(int seconds)
-{
-    for (int i = 0; i < seconds; i++) {
-        tr_kit_advance(kit, TR_SECOND);
-        (void)tr__observer_look(&observer);
-    }
-}
-
 /* A mailbox that grows by a few messages each second is found by what was seen before somebody asks. */
 static void play_growth(void)
 {
@@ -365,15 +291,6 @@ static const char *diagnosis(void)
     tr_kit_advance(kit, TR_SECOND);
     tr__visitor_work(&visitor);
     return sent();
-}
-
-static void purses_start(int count)
-{
-    for (int i = 0; i < count; i++) {
-        purse_ref more;
-        ck_assert_int_eq(tr_try_spawn(test, &more, purse, NULL), TR_OK);
-    }
-    tr_kit_settle(kit);
 }
 
 /* A behavior whose actors do not end is named, after a burst of actors that stays as it is has been forgotten. */
