@@ -24,6 +24,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .answer_ns = spin_ns ? 0 : TR_SPIN_ANSWER_NS,
         .round_min_ns = ROUND_MIN_NS,
         .io_round_ns = IO_ROUND_NS,
+        .clock_turns = LOOP_CLOCK_TURNS,
         .slice_left = LOOP_NO_LIMIT,
         .share = 1, /* the shortest share, until the loop knows how long turns are */
         .share_left = 1,
@@ -36,7 +37,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
 void tr__loop_look_at_clock(struct loop *loop)
 {
     loop->tick_seen = atom32_load(&loop->tick, ATOM_RELAXED);
-    loop->clock_in = LOOP_CLOCK_TURNS;
+    loop->clock_in = loop->clock_turns;
     loop->now_ns = loop->platform->mono_now(loop->platform);
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
@@ -50,6 +51,18 @@ static int32_t share_of(tr_time spent_ns, int32_t turns)
     return share < LOOP_SHARE_MIN ? 1 : share;
 }
 
+/*
+ * Returns how many turns may pass before the clock is read again, from the time that the last `turns` turns have taken.
+ * So a loop whose turns take about as long as before needs no tick to know the time.
+ */
+static int32_t clock_turns_of(tr_time spent_ns, int32_t turns)
+{
+    if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_CLOCK_NS * turns)
+        return LOOP_CLOCK_TURNS;
+    int32_t clock_turns = (int32_t)(LOOP_CLOCK_NS * turns / spent_ns);
+    return clock_turns ? clock_turns : 1;
+}
+
 void tr__loop_charge(struct loop *loop, uint32_t turns)
 {
     atom64_count(&loop->runs, 1);
@@ -61,9 +74,10 @@ void tr__loop_charge(struct loop *loop, uint32_t turns)
     loop->share_left -= (int32_t)turns;
     if (loop->clock_in <= 0 || loop_is_time_up(loop)) {
         tr_time seen_ns = loop->now_ns;
-        int32_t since = LOOP_CLOCK_TURNS - loop->clock_in;
+        int32_t since = loop->clock_turns - loop->clock_in;
         tr__loop_look_at_clock(loop);
         loop->share = share_of(loop->now_ns - seen_ns, since);
+        loop->clock_in = loop->clock_turns = clock_turns_of(loop->now_ns - seen_ns, since);
         loop->share_left = 0;
     }
     if (loop->share_left <= 0) {

@@ -28,7 +28,7 @@
 #include "sched/runqueue.h"
 
 enum {
-    LOOP_CLOCK_TURNS = 64, /* how many turns are between two reads of the clock */
+    LOOP_CLOCK_TURNS = 64, /* the most turns between two reads of the clock */
     /* the shortest share, in turns; if a share would be shorter, there is none */
     LOOP_SHARE_MIN = 4,
     /* how many looks at the ready inbox are between two reads of the clock in a spin */
@@ -38,6 +38,11 @@ enum {
 };
 /* The length of a share. With this length, none of ten thousand tasks waits longer than 100 ms. */
 #define LOOP_SHARE_NS (10 * TR_MICROSECOND)
+/*
+ * How long the turns between two reads of the clock take at most, if they take as long as the last
+ * ones.
+ */
+#define LOOP_CLOCK_NS (250 * TR_MICROSECOND)
 #define LOOP_NO_LIMIT UINT32_MAX /* for the turns of a slice: no limit in practice */
 
 struct loop;
@@ -132,6 +137,7 @@ struct loop {
     tr_time round_min_ns; /* length of a round while no descriptors are watched */
     tr_time io_round_ns;  /* length of a round while descriptors are watched */
     int32_t clock_in;     /* turns that are left until the next read of the clock */
+    int32_t clock_turns;  /* the value of clock_in after a read of the clock */
     /*
      * when a task makes other tasks ready, how many turns these may run before the rest of the
      * queue

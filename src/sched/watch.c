@@ -77,16 +77,40 @@ static void watch_doze(struct watch *watch)
     atom32_store(&watch->is_asleep, 0, ATOM_SEQ_CST);
 }
 
+/* Whether all loops that are awake have read the clock since the last tick was due. */
+static bool is_calm(const struct watch *watch, tr_time now_ns)
+{
+    for (size_t i = 0; i < watch->loop_count; i++) {
+        const struct loop *loop = watch->loops[i];
+        if (atom32_load(&loop->ready.sleep, ATOM_RELAXED) != READY_ASLEEP &&
+            now_ns - (tr_time)atom64_load(&loop->seen_ns, ATOM_RELAXED) >= WATCH_TICK_NS)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Returns the time to the next tick. `calm` counts the looks that have found no need for ticks. The hand-off of
+ * a worker must come in time, so with it there is a tick each millisecond.
+ */
+static tr_time tick_ns(const struct watch *watch, int calm)
+{
+    return calm < WATCH_CALM_LOOKS || watch->report.handoff_ns ? WATCH_TICK_NS : WATCH_CALM_NS;
+}
+
 static void watch_main(void *context)
 {
     struct watch *watch = context;
     const tr_platform *platform = watch->platform;
     int patience = WATCH_PATIENCE;
+    int calm = 0;
     tr_time now_ns = platform->mono_now(platform);
     watch->ticked_ns = now_ns;
     while (!atom32_load(&watch->is_over, ATOM_ACQUIRE)) {
-        platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
+        tr_time wait_ns = tick_ns(watch, calm);
+        platform->park(platform, watch->parker, now_ns + wait_ns);
         now_ns = platform->mono_now(platform);
+        calm = is_calm(watch, now_ns) ? calm + (calm < WATCH_CALM_LOOKS) : 0;
         watch->ticks++;
         /*
          * Look at the loops before the next tick. A loop that shows no progress then has made none
@@ -97,9 +121,10 @@ static void watch_main(void *context)
         watch->ticked_ns = now_ns;
         if (is_busy || is_needed) {
             patience = WATCH_PATIENCE;
-        } else if (--patience <= 0) {
+        } else if ((patience -= (int)(wait_ns / TR_MILLISECOND)) <= 0) {
             watch_doze(watch);
             patience = WATCH_PATIENCE;
+            calm = 0;
             now_ns = platform->mono_now(platform);
             watch->ticked_ns = now_ns;
         }

@@ -6,6 +6,11 @@
  * of slow turns ends after about a millisecond, and not only after 64 turns. When all loops have
  * slept for a while, the watch sleeps too, without a timeout. So an idle system causes no wake-ups.
  *
+ * A loop reads the clock in time by itself as long as its turns take about as long as before
+ * (LOOP_CLOCK_NS). While this is so for all loops, the watch ticks only each fourth millisecond,
+ * because a tick takes 10 to 20 us of a busy CPU. The first loop whose clock is too old brings back
+ * a tick each millisecond.
+ *
  * The watch also notices a loop that makes no progress. After a tick, a run ends with the turn that
  * runs, and is counted then. So if a loop is awake and has counted nothing over several ticks, it
  * has been in the same turn all the time. This finds long turns, and costs nothing in each turn.
@@ -17,8 +22,15 @@
 #include "sched/loop.h"
 
 #define WATCH_TICK_NS TR_MILLISECOND
+/*
+ * The time between two ticks while no loop needs them. Between two turns, the clock of a loop is at
+ * most that old.
+ */
+#define WATCH_CALM_NS (4 * TR_MILLISECOND)
 enum {
-    WATCH_PATIENCE = 100, /* after this many ticks without an awake loop the watch sleeps */
+    WATCH_PATIENCE = 100, /* after this many ms without an awake loop the watch sleeps */
+    /* After this many looks in a row at which all clocks were read in time, ticks become rarer. */
+    WATCH_CALM_LOOKS = 32,
     /*
      * How many looks in a row must find a loop at the same step. Fewer looks prove nothing if the
      * watch itself was late.

@@ -159,6 +159,20 @@ TEST(a_tick_makes_the_loop_read_the_clock, "D-02", "D-06")
     end();
 }
 
+TEST(turns_as_long_as_the_last_ones_need_no_tick, "D-02", "D-06")
+{
+    enum { TURN_NS = 20 * TR_MICROSECOND };
+    begin();
+    start(0, TASK_NORMAL, TURN_NS, 1000000);
+    for (int i = 0; i < 1000; i++) {
+        loop.slice_left = 1;
+        ck_assert(tr__loop_slice(&loop));
+        if (i >= LOOP_CLOCK_TURNS) /* until then the loop does not know how long turns take */
+            ck_assert_int_le(virtual->mono - loop.now_ns, LOOP_CLOCK_NS);
+    }
+    end();
+}
+
 /* ---- Sleep. ---- */
 
 static bool refuse_to_step(void *context, tr_time deadline)
@@ -362,6 +376,7 @@ SUITE("sched loop", a_round_is_io_posts_tasks,
       a_run_has_64_turns_and_neighbours_come_between, a_run_of_slow_turns_ends_at_a_tick,
       high_work_leaves_normal_tasks_an_eighth, rounds_of_a_loop_without_io_are_500_us_long,
       io_waits_for_no_round_when_there_is_nothing_else, a_tick_makes_the_loop_read_the_clock,
+      turns_as_long_as_the_last_ones_need_no_tick,
       a_loop_without_work_parks_until_something_falls_due, a_post_keeps_the_loop_from_sleeping,
       the_first_of_several_posts_wakes_a_sleeper, a_wake_without_a_post_is_harmless,
       who_has_woken_another_spins_longer_while_answers_come,

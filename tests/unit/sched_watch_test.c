@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The watch's look at loops, with a clock that the test moves: which of them is in one turn for too
- * long, and when that is said.
+ * long, and when that is said; and how often loops get a tick.
  */
 #include "support/test.h"
 
@@ -177,8 +177,95 @@ TEST(with_no_budget_nothing_is_told_but_the_age_is_kept, "O-05")
     ck_assert_uint_eq(atom64_load(&loops[1].since_ns, ATOM_RELAXED), 0);
 }
 
+/* ---- Ticks. ---- */
+
+static tr_time end_ns;   /* when the watch ends */
+static tr_time stops_ns; /* until then the first loop reads the clock by itself */
+
+static tr_time fake_now(const tr_platform *platform)
+{
+    (void)platform;
+    return now_ns;
+}
+
+static tr_status fake_parker_new(const tr_platform *platform, tr_parker **parker)
+{
+    (void)platform;
+    *parker = (tr_parker *)(void *)&watch;
+    return TR_OK;
+}
+
+/* The thread of the watch runs at once, until end_ns. */
+static tr_status fake_thread(const tr_platform *platform, const char *name, void (*run)(void *),
+                             void *context, tr_thread **thread)
+{
+    (void)platform;
+    (void)name;
+    *thread = NULL;
+    run(context);
+    return TR_OK;
+}
+
+/* Time passes only while the watch waits. The first loop gets on meanwhile. */
+static void fake_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    (void)platform;
+    (void)parker;
+    ck_assert_int_gt(deadline, now_ns);
+    now_ns = deadline;
+    atom64_count(&loops[0].runs, 1);
+    if (now_ns <= stops_ns)
+        atom64_store(&loops[0].seen_ns, (uint64_t)(now_ns - TR_MILLISECOND / 2), ATOM_RELAXED);
+    if (now_ns >= end_ns)
+        atom32_store(&watch.is_over, 1, ATOM_RELEASE);
+}
+
+/* Returns the ticks that the first loop gets in a second, if it reads the clock for so long. */
+static uint32_t ticks_of_a_second(tr_time reads_ns, tr_time handoff_ns)
+{
+    static const tr_platform platform = {.mono_now = fake_now,
+                                         .parker_new = fake_parker_new,
+                                         .thread_start = fake_thread,
+                                         .park = fake_park};
+    begin(0);
+    struct watch_report report = watch.report;
+    report.handoff_ns = handoff_ns;
+    stops_ns = now_ns + reads_ns;
+    end_ns = now_ns + TR_SECOND;
+    ck_assert_int_eq(tr__watch_start(&watch, &platform, table, LOOPS, &report), TR_OK);
+    ck_assert_uint_eq(atom32_load(&loops[1].tick, ATOM_RELAXED), 0);
+    return atom32_load(&loops[0].tick, ATOM_RELAXED);
+}
+
+TEST(a_loop_that_does_not_read_the_clock_gets_a_tick_each_millisecond, "D-02")
+{
+    ck_assert_uint_eq(ticks_of_a_second(0, 0), 1000);
+}
+
+TEST(loops_that_read_the_clock_get_fewer_ticks, "D-02")
+{
+    uint32_t few = WATCH_CALM_LOOKS + (1000 - WATCH_CALM_LOOKS) / (WATCH_CALM_NS / TR_MILLISECOND);
+    ck_assert_uint_eq(ticks_of_a_second(TR_SECOND, 0), few);
+}
+
+TEST(a_clock_that_is_not_read_brings_back_all_ticks, "D-02")
+{
+    /* of the first half second few, then one that finds the clock too old, then all */
+    uint32_t few = WATCH_CALM_LOOKS + (500 - WATCH_CALM_LOOKS) / (WATCH_CALM_NS / TR_MILLISECOND);
+    uint32_t rest = 1 + 500 - WATCH_CALM_NS / TR_MILLISECOND;
+    ck_assert_uint_eq(ticks_of_a_second(TR_SECOND / 2, 0), few + rest);
+}
+
+TEST(a_hand_off_needs_all_ticks, "D-02")
+{
+    ck_assert_uint_eq(ticks_of_a_second(TR_SECOND, 20 * TR_MILLISECOND), 1000);
+}
+
 SUITE("sched watch", a_long_turn_is_told_when_noticed_and_when_it_ends,
       one_that_does_not_end_is_told_at_growing_intervals, turns_below_the_budget_are_not_told,
       whatever_a_loop_counts_shows_that_it_gets_on, a_loop_that_sleeps_is_in_no_turn,
       a_loop_that_is_in_no_turn_is_not_told, a_watch_that_was_late_itself_proves_nothing,
-      loops_are_told_apart, with_no_budget_nothing_is_told_but_the_age_is_kept)
+      loops_are_told_apart, with_no_budget_nothing_is_told_but_the_age_is_kept,
+      a_loop_that_does_not_read_the_clock_gets_a_tick_each_millisecond,
+      loops_that_read_the_clock_get_fewer_ticks, a_clock_that_is_not_read_brings_back_all_ticks,
+      a_hand_off_needs_all_ticks)

@@ -25,7 +25,7 @@
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 
 /* This is added to the deadline in a request when the time of the ask was not read from a clock. */
-#define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
+#define ASK_ROUGH_NS (2 * WATCH_CALM_NS)
 
 /*
  * How many of the ticks since an ask may have come less than WATCH_TICK_NS after the tick before

@@ -101,10 +101,10 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     if (idle->has_event)
         idle_stop(worker, idle);
     /*
-     * The loop's time may be one tick old. So add one tick: then the timeout may come late, but
-     * never early.
+     * The loop's time may be as old as the last tick. So add the time between two ticks: then the
+     * timeout may come late, but never early.
      */
-    idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
+    idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_CALM_NS : 0);
     idle_arm(worker, cell);
 }
 
