@@ -23,6 +23,9 @@ enum {
     DESTROY_PAGES = 8, /* pages that a destroy changes: a leaf of each table */
 };
 
+_Static_assert((int)CHUNK_FIRST >= (int)STORE_BATCH_NEAR + (int)sizeof(struct store_chunk) + 16,
+               "the committing thread prefetches that many bytes");
+
 tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch)
 {
     struct store_chunk *chunk = source_resize(&entry->store->source, NULL, CHUNK_FIRST);

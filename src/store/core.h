@@ -40,6 +40,8 @@ enum {
 struct store_queue {
     struct store_batch *first;
     struct store_batch *last;
+    size_t count;
+    size_t pages; /* how many pages the batches change, as estimated */
 };
 
 /** Which thread has the turn. Only that thread may make a checkpoint. See store/tidy.h. */

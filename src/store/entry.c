@@ -104,7 +104,7 @@ static void entry_supersede(struct store *store, struct store_entry *entry)
     if (before) {
         entry->next = before->next;
         before->is_in_table = false;
-        before->is_refused = !before->is_left;
+        atom32_store(&before->is_refused, !before->is_left, ATOM_RELAXED);
         atom32_store(
             &before->is_current, 0, ATOM_RELEASE); /* pairs with tr__store_entry_is_current */
         if (!is_drained(before)) {

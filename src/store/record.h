@@ -48,6 +48,9 @@ struct store_op {
 
 struct store_chunk;
 
+/* A batch is at the beginning of so many bytes. Behind it are its first ops, with small keys and values. */
+enum { STORE_BATCH_NEAR = 512 };
+
 struct store_batch {
     struct store_batch *next;  /* next batch in the queue or the group */
     struct store_entry *entry; /* only valid while the batch is submitted */
@@ -88,6 +91,9 @@ struct store_entry {
     atom32 is_current; /* written under the store's lock, read by any thread */
     atom32 is_ready;   /* written under the store's lock, read by any thread */
     atom32 is_broken;  /* a batch of this entry has failed; written by the committing thread */
+    /* A new entry of this name was made before this entry was left. So the batches of this entry that are not applied
+     * yet are refused. Written under the store's lock, read by the committing thread. */
+    atom32 is_refused;
 
     /* The members from here to destroys_pending are used under the store's lock. */
     struct store_entry *next; /* next entry in its bucket */
@@ -95,9 +101,6 @@ struct store_entry {
     struct store_entry *successor;
     bool is_in_table;
     bool is_left;
-    /* A new entry of this name was made before this entry was left. So the waiting batches of this
-     * entry are refused. */
-    bool is_refused;
     uint32_t pending;          /* batches that were submitted and whose on_done was not called */
     uint32_t destroys_pending; /* how many of the pending batches are in store.destroys */
 

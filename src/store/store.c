@@ -73,46 +73,51 @@ static void queue_push(struct store_queue *queue, struct store_batch *batch)
     else
         queue->first = batch;
     queue->last = batch;
+    queue->count++;
+    queue->pages += batch->pages;
 }
 
-/* The batches of one group. */
-struct group {
-    struct store_queue batches;
-    size_t count;
-    size_t pages;
-};
+static struct store_batch *queue_pop(struct store_queue *queue)
+{
+    struct store_batch *batch = queue->first;
+    queue->first = batch->next;
+    queue->count--;
+    queue->pages -= batch->pages;
+    return batch;
+}
 
-/* Moves batches from the queue to the group. Stops when the group has `count_max` batches, or
- * `pages_max` pages or more. Call with the lock. */
-static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
+/*
+ * Moves batches from the queue to the group. Stops when the group has `count_max` batches, or `pages_max` pages or more. Call
+ * with the lock. When the group is empty and all batches of the queue fit, reads none of them: the worker that made them has
+ * them in its cache, and a worker that submits another batch waits for the lock meanwhile.
+ */
+static void take_from(struct store_queue *queue, struct store_queue *group, size_t count_max,
                       size_t pages_max)
 {
-    while (queue->first && group->count < count_max && group->pages < pages_max) {
-        struct store_batch *batch = queue->first;
-        queue->first = batch->next;
-        batch->status = batch->entry->is_refused ? TR_STALE : TR_OK;
-        group->count++;
-        group->pages += batch->pages;
-        queue_push(&group->batches, batch);
+    if (group->count == 0 && queue->count <= count_max && queue->pages <= pages_max) {
+        *group = *queue;
+        *queue = (struct store_queue){.count = 0};
+        return;
     }
+    while (queue->first && group->count < count_max && group->pages < pages_max)
+        queue_push(group, queue_pop(queue));
 }
 
-/* Takes waiting batches, up to the limits of a group. Sets the status of batches that are refused.
- * Takes only a few batches that destroy. Takes none of these if commits are slowed down and other
- * batches wait. */
-static struct group take_group(struct store *store)
+/* Takes waiting batches, up to the limits of a group. Takes only a few batches that destroy. Takes none of these if commits
+ * are slowed down and other batches wait. */
+static struct store_queue take_group(struct store *store)
 {
-    struct group group = {.count = 0};
+    struct store_queue group = {.count = 0};
     lock_take(&store->lock);
     bool is_empty = !store->submitted.first && !store->destroys.first;
     bool is_behind = !is_empty && tr__tidy_is_behind(store);
     size_t pages_max = is_behind ? STORE_GROUP_PAGES_BEHIND : STORE_GROUP_PAGES_MAX;
     take_from(&store->submitted, &group, STORE_GROUP_BATCHES_MAX, pages_max);
     if (!is_behind || group.count == 0) {
-        struct store_batch *last = group.batches.last;
+        struct store_batch *last = group.last;
         size_t count = last ? STORE_GROUP_DESTROYS_SHARED : STORE_GROUP_DESTROYS_MAX;
         take_from(&store->destroys, &group, group.count + count, SIZE_MAX);
-        struct store_batch *destroy = last ? last->next : group.batches.first;
+        struct store_batch *destroy = last ? last->next : group.first;
         for (; destroy; destroy = destroy->next)
             destroy->entry->destroys_pending--;
     }
@@ -148,14 +153,15 @@ static void learn_commit(struct store *store, tr_time took_ns)
     atom64_store(&store->commit_ns, (uint64_t)(mean_ns + (took_ns - mean_ns) / 8), ATOM_RELAXED);
 }
 
-static tr_status store_commit(struct store *store, const struct group *group, struct store_why *why)
+static tr_status store_commit(struct store *store, const struct store_queue *group,
+                              struct store_why *why)
 {
     const tr_platform *platform = store->platform;
     tr_time begin_ns = platform->mono_now(platform);
     atom64_store(&store->writing_ns, (uint64_t)begin_ns, ATOM_RELAXED);
     tr_status status = tr__tidy_before(store, group->pages, why);
     if (status == TR_OK)
-        status = store->driver->commit(store->session, group->batches.first, why);
+        status = store->driver->commit(store->session, group->first, why);
     atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
     tr_time took_ns = platform->mono_now(platform) - begin_ns;
     learn_commit(store, took_ns);
@@ -167,8 +173,8 @@ static tr_status store_commit(struct store *store, const struct group *group, st
 /* Commits one group. Returns false if no batch was waiting. */
 static bool commit_group(struct store *store)
 {
-    struct group group = take_group(store);
-    struct store_batch *first = group.batches.first;
+    struct store_queue group = take_group(store);
+    struct store_batch *first = group.first;
     if (!first)
         return false;
     tr_status status = tr__store_status(store);

@@ -524,6 +524,27 @@ tr_status tr__session_begin(struct store_session *session)
 
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
+/*
+ * Prefetches what apply_all will read of the next two batches. A worker has just written these, so each line must come from the
+ * cache of another processor.
+ */
+static void prefetch_next(const struct store_batch *batch)
+{
+    enum { LINE = 64, HEAD = 2 * LINE };
+    const struct store_batch *next = batch->next;
+    if (!next)
+        return;
+    for (int at = HEAD; at < STORE_BATCH_NEAR; at += LINE)
+        __builtin_prefetch((const char *)next + at);
+    __builtin_prefetch(&next->entry->is_broken);
+    __builtin_prefetch(&next->entry->known);
+    __builtin_prefetch(next->entry->name);
+    if (next->next) {
+        __builtin_prefetch(next->next);
+        __builtin_prefetch((const char *)next->next + LINE);
+    }
+}
+
 /* Applies every batch that has not failed so far. If one more batch has failed, returns
  * GROUP_AGAIN, and the caller must roll the transaction back. If no batch can be applied, returns
  * GROUP_FULL and sets *status to the reason. */
@@ -531,10 +552,12 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
                               tr_status *status)
 {
     for (struct store_batch *batch = first; batch; batch = batch->next) {
+        prefetch_next(batch);
         if (batch->status != TR_OK)
             continue;
         struct store_entry *entry = batch->entry;
-        if (atom32_load(&entry->is_broken, ATOM_RELAXED)) {
+        if (atom32_load(&entry->is_broken, ATOM_RELAXED) ||
+            atom32_load(&entry->is_refused, ATOM_RELAXED)) {
             batch->status = TR_STALE;
             continue;
         }
