@@ -252,19 +252,24 @@ enum {
     LOCKED = SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE
 }; /* WAL_READ_LOCK(1) of SQLite */
 
+static void be_busy(struct shm *shm, int turns)
+{
+    for (; turns > 0; turns--)
+        tr__shm_barrier(shm);
+}
+
 static void begin_on(void *context)
 {
     struct beginner *beginner = context;
     struct shm_user user = {0};
-    for (int turns = 0; !atom32_load(&beginner->is_over, ATOM_ACQUIRE); turns = 0) {
-        if (tr__shm_lock(beginner->shm, &user, READ_LOCK, 1, LOCKED) != SQLITE_OK)
-            continue;
-        while (turns < 8) {
-            tr__shm_barrier(beginner->shm);
-            turns++;
+    while (!atom32_load(&beginner->is_over, ATOM_ACQUIRE)) {
+        if (tr__shm_lock(beginner->shm, &user, READ_LOCK, 1, LOCKED) == SQLITE_OK) {
+            be_busy(beginner->shm, 8);
+            (void)tr__shm_lock(
+                beginner->shm, &user, READ_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
         }
-        (void)tr__shm_lock(
-            beginner->shm, &user, READ_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+        /* Without the lock for most of the time, also where a busy machine lets the compaction look only now and then. */
+        be_busy(beginner->shm, 16);
     }
 }
 
