@@ -57,6 +57,7 @@ struct traces {
     uint64_t missed;
     int64_t given_up; /* by the program, in all */
     int64_t given_up_first;
+    bool is_cut;       /* records of the tree may be missing */
     int64_t offset_ms; /* wall clock minus the clock of the records */
 };
 
@@ -417,6 +418,7 @@ static int records_take(struct connection *connection, struct traces *traces, co
             traces->given_up = json_number(answer, "given_up");
             traces->offset_ms =
                 json_number(answer, "unix_ms") - json_number(answer, "now_ns") / 1000000;
+            traces->is_cut |= json_is_true(answer, "cut");
             code = EXIT_OK;
         } else if (json_get(line, "no")) {
             fprintf(stderr,
@@ -467,6 +469,8 @@ static int finish(struct traces *traces, int code, const char *what)
                "; later turns of these "
                "messages are missing\n",
                traces->given_up - traces->given_up_first);
+    if (traces->is_cut && !traces->options->is_json)
+        printf("records of this tree may be missing: there were too many\n");
     if (code == EXIT_OK && !traces->printed) {
         fprintf(stderr, "troupe: %s\n", what);
         code = EXIT_REFUSED;

@@ -9,6 +9,7 @@
 #include "actor/cell/system.h"
 #include "observe/page.h"
 #include "observe/schema.h"
+#include "observe/slow_trees.h"
 #include "observe/stacks.h"
 #include "observe/store_backup.h"
 #include "observe/trials.h"
@@ -304,6 +305,7 @@ static void control_close(struct control *control)
     tr__local_close(control->bell);
     tr__store_reader_free(control->observer.reader);
     tr__stack_texts_free(&control->observer);
+    tr__slow_trees_free(&control->observer);
     tr_client_free(control->observer.client);
     source_resize(&source, control, 0);
 }

@@ -32,6 +32,7 @@ enum {
 
 struct schema_source;
 struct backup;
+struct slow_trees;
 
 struct observer_mark {
     uint64_t ref;
@@ -104,9 +105,14 @@ struct observer {
     struct observer_trials {
         tr_time until_ns; /* until when slow turns are followed; 0: they are not followed */
         tr_time asked_ns; /* when a client last asked to follow slow turns; 0: never */
-        uint64_t handled; /* how many messages had been handled at that time */
+        tr_time next_ns;  /* when to copy records the next time */
+        uint64_t handled; /* how many messages had been handled at the time of the request */
+        uint32_t left;    /* how many more causal ids may be followed until the next request */
+        bool is_first;    /* at the last request it was not known how busy the program is */
     } trials;             /* see observe/trials.h */
-    struct backup *left;  /* backups whose clients have gone; see observe/store_backup.h */
+    struct slow_trees
+        *trees; /* what slow turns have led to; NULL: nothing yet; see observe/slow_trees.h */
+    struct backup *left; /* backups whose clients have gone; see observe/store_backup.h */
 };
 
 /** Returns the time, as tr_now does. */

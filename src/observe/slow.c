@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "actor/cell/follow.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "observe/handlers.h"
 #include "observe/past.h"
+#include "observe/slow_trees.h"
 #include "observe/trials.h"
 
 enum { SLOW_SHOWN = 64 };
@@ -77,10 +77,10 @@ static void row_write(struct visitor *visitor, const struct slow_row *row)
     tr__json_unsigned(line, "worker", row->worker);
     tr__json_signed(line, "took_ns", turn->took_ns);
     tr__json_string(line, "causal", turn->causal ? causal : NULL);
-    tr__json_bool(line,
-                  "followed",
-                  turn->record &&
-                      turn->record >= tr__follow_oldest(visitor->observer->system, row->worker));
+    struct slow_tree *tree = tr__slow_trees_find(visitor->observer, turn->causal);
+    if (tree)
+        tree->listed_ns = tr__observer_now(visitor->observer);
+    tr__json_bool(line, "followed", tree != NULL);
 }
 
 void tr__verb_slow(struct visitor *visitor, const struct control_request *request)
@@ -88,13 +88,15 @@ void tr__verb_slow(struct visitor *visitor, const struct control_request *reques
     struct tr_system *system = visitor->observer->system;
     const struct memory_source *source = visitor->observer->source;
     struct slow_row *rows = source_resize(source, NULL, tr__slow_max(system) * sizeof *rows);
+    size_t count = rows ? tr__slow_collect(system, rows) : 0;
+    /* Records are copied before more turns are followed, whose records would replace them. */
+    tr__slow_trees_keep(visitor->observer, rows, count);
     if (!rows || (request->follows && tr__trials_begin(visitor->observer) != TR_OK)) {
         source_resize(source, rows, 0);
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
     size_t limit = request->limit && request->limit < SLOW_SHOWN ? request->limit : SLOW_SHOWN;
-    size_t count = tr__slow_collect(system, rows);
     for (size_t i = 0; i < count && i < limit; i++) {
         tr__visitor_begin(visitor, request->id, true);
         row_write(visitor, &rows[i]);

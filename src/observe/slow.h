@@ -3,7 +3,7 @@
  * The verb slow. It lists the slowest turns among those that were timed in the last minute. With "follow":true, the
  * next turns of slow handlers are followed for a while, and so are the turns that they lead to. Only a few are
  * followed, so that the cost has a bound (observe/trials.h). If "followed" of a turn is true, the verb "trace" lists
- * the turn by its causal id.
+ * the turn by its causal id, for at least 10 s from now on (observe/slow_trees.h).
  */
 #ifndef OBSERVE_SLOW_H
 #define OBSERVE_SLOW_H

@@ -8,6 +8,7 @@
 #include "actor/cell/system.h"
 #include "actor/mail/kind.h"
 #include "actor/turn/follow_turn.h"
+#include "observe/slow_trees.h"
 
 enum {
     TRACE_PAGE = 32,   /* records that are read at once */
@@ -124,28 +125,56 @@ static void event_write(struct json_line *line, const struct follow_event *event
         tr__json_string(line, "status", tr_status_name(event->status));
 }
 
-/* Writes records with numbers above `after` of the request. Returns the number of the last record that was read. */
+/* Writes a record as a part of the answer. */
+static void part_write(struct visitor *visitor, const struct control_request *request,
+                       const struct follow_event *event)
+{
+    tr__visitor_begin(visitor, request->id, true);
+    event_write(&visitor->output, event);
+    tr__visitor_end(visitor);
+}
+
+/*
+ * Writes records of a slow turn that were copied, with numbers above *after. Moves *after to the last record that was
+ * read, and takes their number from *limit.
+ */
+static void tree_write(struct visitor *visitor, const struct control_request *request,
+                       const struct slow_tree *tree, uint64_t *after, size_t *limit)
+{
+    const struct follow_event *events[TRACE_LIMIT_MOST];
+    size_t count = tr__slow_tree_read(visitor->observer, tree, *after, events, *limit);
+    for (size_t i = 0; i < count; i++)
+        part_write(visitor, request, events[i]);
+    *limit -= count;
+    *after = *limit ? tree->upto : events[count - 1]->number;
+}
+
+/* Writes records with numbers above `after`. Returns the number of the last record that was read. */
 static uint64_t events_write(struct visitor *visitor, const struct control_request *request,
-                             uint64_t causal, uint64_t *missed)
+                             const struct slow_tree *tree, uint64_t *missed)
 {
     struct tr_system *system = visitor->observer->system;
+    uint64_t causal = request->causal ? tr__causal_read(request->causal) : 0;
     uint64_t after = request->after;
     size_t limit = request->limit ? request->limit : TRACE_LIMIT;
     limit = limit < TRACE_LIMIT_MOST ? limit : TRACE_LIMIT_MOST;
+    /* What was replaced since the copy is of other ids: a tree says itself what it lacks. */
+    bool is_copied = tree && after < tree->upto;
+    if (is_copied)
+        tree_write(visitor, request, tree, &after, &limit);
     struct follow_event *events = source_resize(&system->source, NULL, TRACE_PAGE * sizeof *events);
     size_t count = events ? TRACE_PAGE : 0;
     while (count == TRACE_PAGE && limit) {
         uint64_t gone;
         count = tr__follow_read(system, after, events, TRACE_PAGE, &gone);
-        *missed += gone;
+        *missed += is_copied ? 0 : gone;
+        is_copied = false;
         for (size_t i = 0; i < count && limit; i++) {
             after = events[i].number;
             if (causal && events[i].causal != causal)
                 continue;
             limit--;
-            tr__visitor_begin(visitor, request->id, true);
-            event_write(&visitor->output, &events[i]);
-            tr__visitor_end(visitor);
+            part_write(visitor, request, &events[i]);
         }
     }
     source_resize(&system->source, events, 0);
@@ -166,13 +195,19 @@ void tr__verb_trace(struct visitor *visitor, const struct control_request *reque
         return;
     uint64_t newest = atom64_load(&system->follow.number, ATOM_RELAXED);
     uint64_t last = newest;
+    struct slow_tree *tree = tr__slow_trees_find(visitor->observer, causal);
+    if (tree)
+        tree->listed_ns =
+            tr__observer_now(visitor->observer); /* it stays while pages of it are read */
     if (request->after <= newest)
-        last = events_write(visitor, request, causal, &missed);
+        last = events_write(visitor, request, tree, &missed);
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(line, "last", last);
     tr__json_bool(line, "more", last < newest);
     tr__json_unsigned(line, "missed", missed);
     tr__json_unsigned(line, "given_up", atom64_load(&system->follow.given_up, ATOM_RELAXED));
+    if (tree && tree->is_cut)
+        tr__json_bool(line, "cut", true);
     tr__json_signed(line, "now_ns", system->platform->mono_now(system->platform));
     tr__json_signed(line, "unix_ms", system->platform->wall_now(system->platform) / TR_MILLISECOND);
     tr__visitor_end(visitor);

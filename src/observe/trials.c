@@ -4,59 +4,130 @@
 #include "actor/cell/follow.h"
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
+#include "observe/slow_trees.h"
 
 enum {
-    /* How many causal ids may be followed until the next request. The records of so many fit into
-     * the rings. */
-    TRIALS = 64,
+    TRIALS = 64, /* how many causal ids may be followed until the next request */
+    /*
+     * How many of them may be followed until their records are copied. A tree of 64 turns has about
+     * 250 records, so the records of one step fit into the rings of two workers.
+     */
+    TRIALS_STEP = 8,
     TURNS_FREE = 200000, /* turns per second that may look at the table, on average */
     /* slow turns are followed for at least one part in this many of the time */
     TURNS_LEAST_SHARE = 400
 };
 
 #define LEASE_NS (6 * TR_SECOND)        /* how long one request counts; pages ask every 4 s */
+#define STEP_NS (500 * TR_MILLISECOND)  /* time between two copies of records */
 #define FIRST_NS (500 * TR_MILLISECOND) /* used while it is not known how busy the program is */
+/* After this time without a request the list has no turn any more that was followed. */
+#define TREES_NS ((SLOW_SECONDS + 6) * TR_SECOND)
 
-/* Returns for how long to follow slow turns. It depends on how many messages were handled since the
- * last request. */
-static tr_time window_of(const struct observer *observer, uint64_t handled, tr_time now_ns)
+/* Returns for how long to follow slow turns. It depends on how many messages were handled in the
+ * time before. */
+static tr_time window_of(uint64_t handled, tr_time passed_ns)
 {
-    tr_time passed_ns = now_ns - observer->trials.asked_ns;
-    if (!observer->trials.asked_ns || passed_ns > LEASE_NS || passed_ns < TR_MILLISECOND)
-        return FIRST_NS;
-    double rate = (double)(handled - observer->trials.handled) * TR_SECOND / (double)passed_ns;
+    double rate = (double)handled * TR_SECOND / (double)passed_ns;
     double share = rate > TURNS_FREE ? TURNS_FREE / rate : 1;
     share = share * TURNS_LEAST_SHARE < 1 ? 1.0 / TURNS_LEAST_SHARE : share;
     return (tr_time)(share * (double)LEASE_NS);
 }
 
+static uint64_t handled_of(const struct observer *observer)
+{
+    tr_counters counters;
+    tr_system_counters(observer->system, &counters);
+    return counters.handled;
+}
+
+/* Allows the trials of one step. */
+static void step_begin(struct observer *observer, tr_time now_ns)
+{
+    struct observer_trials *trials = &observer->trials;
+    uint32_t count = trials->left < TRIALS_STEP ? trials->left : TRIALS_STEP;
+    trials->left -= count;
+    trials->next_ns = now_ns + STEP_NS;
+    tr__follow_trials_allow(&observer->system->follow, count);
+}
+
+/* Copies the records of slow turns. Without memory for the list, does nothing. */
+static void trees_keep(struct observer *observer)
+{
+    tr_system *system = observer->system;
+    struct slow_row *rows =
+        source_resize(observer->source, NULL, tr__slow_max(system) * sizeof *rows);
+    if (rows)
+        tr__slow_trees_keep(observer, rows, tr__slow_collect(system, rows));
+    source_resize(observer->source, rows, 0);
+}
+
 tr_status tr__trials_begin(struct observer *observer)
 {
-    struct tr_system *system = observer->system;
+    struct observer_trials *trials = &observer->trials;
     tr_time now_ns = tr__observer_now(observer);
-    tr_counters counters;
-    tr_status status = observer->trials.until_ns ? TR_OK : tr__follow_open(system);
+    tr_time passed_ns = now_ns - trials->asked_ns;
+    tr_status status = tr__slow_trees_begin(observer);
+    if (status == TR_OK && !trials->until_ns)
+        status = tr__follow_open(observer->system);
     if (status != TR_OK)
         return status;
-    tr_system_counters(system, &counters);
-    tr_time until_ns = now_ns + window_of(observer, counters.handled, now_ns);
-    if (until_ns > observer->trials.until_ns)
-        observer->trials.until_ns = until_ns;
-    observer->trials.handled = counters.handled;
-    observer->trials.asked_ns = now_ns;
-    tr__follow_trials_allow(&system->follow, TRIALS);
+    uint64_t handled = handled_of(observer);
+    bool is_known = trials->asked_ns && passed_ns <= LEASE_NS && passed_ns >= TR_MILLISECOND;
+    tr_time until_ns =
+        now_ns + (is_known ? window_of(handled - trials->handled, passed_ns) : FIRST_NS);
+    if (until_ns > trials->until_ns)
+        trials->until_ns = until_ns;
+    trials->is_first = !is_known;
+    trials->handled = handled;
+    trials->asked_ns = now_ns;
+    trials->left = TRIALS;
+    step_begin(observer, now_ns);
     return TR_OK;
+}
+
+/* After the first window it is known how busy the program is, and so for how long to follow after the first request. */
+static void window_extend(struct observer *observer, tr_time now_ns)
+{
+    struct observer_trials *trials = &observer->trials;
+    tr_time passed_ns = now_ns - trials->asked_ns;
+    if (!trials->is_first || passed_ns < TR_MILLISECOND)
+        return;
+    trials->is_first = false;
+    trials->until_ns =
+        trials->asked_ns + window_of(handled_of(observer) - trials->handled, passed_ns);
+}
+
+static int ms_until(tr_time time_ns, tr_time now_ns)
+{
+    return time_ns <= now_ns ? 0 : (int)((time_ns - now_ns) / TR_MILLISECOND) + 1;
 }
 
 int tr__trials_look(struct observer *observer)
 {
-    if (!observer->trials.until_ns)
+    struct observer_trials *trials = &observer->trials;
+    if (!trials->until_ns && !observer->trees)
         return -1;
-    tr_time left_ns = observer->trials.until_ns - tr__observer_now(observer);
-    if (left_ns > 0)
-        return (int)(left_ns / TR_MILLISECOND) + 1;
-    tr__trials_end(observer);
-    return -1;
+    tr_time now_ns = tr__observer_now(observer);
+    if (trials->until_ns && now_ns >= trials->until_ns)
+        window_extend(observer, now_ns);
+    if (trials->until_ns && now_ns >= trials->until_ns) {
+        tr__trials_end(observer);
+        trees_keep(observer);
+    }
+    if (!trials->until_ns) {
+        tr_time end_ns = trials->asked_ns + TREES_NS;
+        if (now_ns < end_ns)
+            return ms_until(end_ns, now_ns);
+        tr__slow_trees_free(observer);
+        return -1;
+    }
+    if (now_ns >= trials->next_ns) {
+        trees_keep(observer);
+        step_begin(observer, now_ns);
+    }
+    return ms_until(trials->next_ns < trials->until_ns ? trials->next_ns : trials->until_ns,
+                    now_ns);
 }
 
 void tr__trials_end(struct observer *observer)

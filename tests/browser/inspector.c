@@ -92,7 +92,8 @@ TR_BEHAVIOR(hall, struct hall, TR_SETUP_WITH(hall_size, on_hall), TR_ON(deposit,
 
 TR_MESSAGE(grind, (u32, us));
 TR_MESSAGE(block, (u32, ms));
-TR_ACTOR(mill, grind, block);
+TR_MESSAGE(bake, (u32, us));
+TR_ACTOR(mill, grind, block, bake);
 
 static int64_t clock_ns(void)
 {
@@ -101,11 +102,25 @@ static int64_t clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static tr_next on_grind(const struct grind *message)
+static void work(uint32_t us)
 {
-    int64_t until_ns = clock_ns() + message->us * 1000LL;
+    int64_t until_ns = clock_ns() + us * 1000LL;
     while (clock_ns() < until_ns)
         ;
+}
+
+static tr_next on_grind(const struct grind *message)
+{
+    work(message->us);
+    return TR_SAME;
+}
+
+/* A slow turn that leads to another one. */
+static tr_next on_bake(tr_self *self, const struct bake *message)
+{
+    teller_ref guest = tr_find(self, teller, "/user/shop/guest");
+    work(message->us);
+    tr_tell(self, guest, deposit, .cents = 1, .note = "a cake");
     return TR_SAME;
 }
 
@@ -116,7 +131,7 @@ static tr_next on_block(const struct block *message)
     (void)nanosleep(&time, NULL);
     return TR_SAME;
 }
-TR_BEHAVIOR(mill, void, TR_ON(grind, on_grind), TR_ON(block, on_block));
+TR_BEHAVIOR(mill, void, TR_ON(grind, on_grind), TR_ON(block, on_block), TR_ON(bake, on_bake));
 
 TR_MESSAGE(letter, (str, to), (str, text), (bytes, seal));
 TR_ACTOR(desk, letter);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What single views of the inspector's page say: numbers that agree, pages of lists, what was lost, and what ends while it is looked at.
+import { connect } from 'node:net';
 import { addressOf, ask, begin, go, intercept, SHOP, shows, text } from './inspect.mjs';
 import { assert, test, until, WAIT_MS } from './support.mjs';
 
@@ -59,6 +60,37 @@ test('keys_values_and_items_are_read_in_pages', 'IP-02 O-20', async stage => {
   await shows(page, '.more code', 'pin: str, secret');
   await go(page, `#/tree${SHOP}/desk?tab=mail`);
   await shows(page, 'td', '"seal":"/wD+"');
+});
+
+// Between the list and the click other records come, many times more than are kept: the tree is there all the same.
+test('a_slow_turn_has_the_tree_of_what_it_led_to', 'IP-02 I-11', async stage => {
+  const { page, socket } = await begin(stage, { tellers: 1, view: '/time' });
+  await ask(socket, 'suspend', { path: SHOP, may: true });
+  const link = page.locator('tr', { hasText: 'on_bake' }).locator('a', { hasText: /^tree$/ }).first();
+  const end = Date.now() + 2 * WAIT_MS;
+  while (!await link.count()) {
+    assert.ok(Date.now() < end, 'a turn of the mill has a tree');
+    await ask(socket, 'tell', { path: `${SHOP}/mill`, message: 'bake', json: '{"us":20000}', may: true });
+    await page.waitForTimeout(100);
+  }
+  const [row] = (await ask(socket, 'slow', { limit: 64 })).parts.filter(one => one.handler === 'on_bake' && one.followed);
+  assert.match(row.causal, /^[0-9a-f]{16}$/);
+  await page.keyboard.press('p'); // the list is not read again
+  await shows(page, '.live', 'paused');
+  await ask(socket, 'resume', { path: SHOP, may: true });
+  const trace = connect(socket);
+  trace.write(`${JSON.stringify({ id: 1, do: 'trace', path: SHOP })}\n`);
+  trace.resume();
+  const newest = async () => (await ask(socket, 'trace', { causal: '7', limit: 1 })).ok.last;
+  const before = await newest();
+  while (await newest() < before + 10000) await page.waitForTimeout(50);
+  trace.destroy();
+  await link.click();
+  await shows(page, 'h2', 'causal id');
+  await until(page, () => document.querySelectorAll('.hop').length === 2);
+  const hops = (await page.locator('.hop').allInnerTexts()).map(hop => hop.replace(/\s+/g, ' '));
+  assert.match(hops[0], /^ ?bake /);
+  assert.match(hops[1], /^ ?└ ?deposit /);
 });
 
 test('why_names_who_holds_it', 'IP-02', async stage => {

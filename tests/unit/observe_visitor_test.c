@@ -10,7 +10,6 @@
 
 #include "base/rng.h"
 #include "actor/verbs/show_mail.h"
-#include "observe/trials.h"
 #include "observe/visitor.h"
 
 static void play_talk(void)
@@ -393,66 +392,8 @@ TEST(messages_that_wait_are_shown_without_secrets, "I-09")
     kits_each(play_mail);
 }
 
-/* ---- Slow turns are followed for a while. ---- */
-
-static bool is_following(void)
-{
-    return observer.trials.until_ns != 0;
-}
-
-static void deposits(uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        tr_tell(test, purse_, deposit, .cents = 1);
-        if (i % 100 == 0)
-            tr_kit_settle(kit);
-    }
-    tr_kit_settle(kit);
-}
-
-/* The more a program handles, the shorter: the time of all its turns has a bound. */
-static void play_trials(void)
-{
-    static const char request[] = "{\"id\":1,\"do\":\"slow\",\"follow\":true}";
-    begin();
-    (void)sent();
-    (void)ask("{\"id\":1,\"do\":\"slow\"}");
-    ck_assert(!is_following());
-    ck_assert_int_eq(tr__trials_look(&observer), -1);
-    ck_assert(strstr(ask(request), "\"ok\""));
-    ck_assert(is_following());
-    int first_ms = tr__trials_look(&observer);
-    ck_assert_int_gt(first_ms, 400);
-    ck_assert_int_le(first_ms, 501); /* how busy it is is not known yet */
-    tr_kit_advance(kit, TR_SECOND);
-    ck_assert_int_eq(tr__trials_look(&observer), -1);
-    ck_assert(!is_following());
-    tr_kit_advance(kit, 3 * TR_SECOND);
-    (void)ask(request); /* it handles nothing */
-    ck_assert_int_gt(tr__trials_look(&observer), 5000);
-    tr_kit_advance(kit, 7 * TR_SECOND);
-    ck_assert_int_eq(tr__trials_look(&observer), -1);
-    (void)ask(request);
-    tr_kit_advance(kit, 5 * TR_MILLISECOND);
-    deposits(10000); /* two million a second */
-    tr__trials_end(&observer);
-    (void)ask(request);
-    int busy_ms = tr__trials_look(&observer);
-    ck_assert_int_gt(busy_ms, 0);
-    ck_assert_int_lt(busy_ms, 1000);
-    tr__trials_end(&observer);
-    ck_assert(!is_following());
-    tr__visitor_close(&visitor);
-}
-
-TEST(slow_turns_are_followed_for_a_part_of_the_time, "I-11")
-{
-    kits_each(play_trials);
-}
-
-SUITE("observe visitor", slow_turns_are_followed_for_a_part_of_the_time, requests_are_answered,
-      requests_come_in_pieces, a_giant_request_ends_the_connection, noise_does_no_harm,
-      long_work_is_done_in_slices, long_work_says_how_far_it_is,
-      figures_of_handlers_grow_for_those_who_look_seldom, a_mailbox_that_grows_slowly_is_found,
-      a_behavior_whose_actors_do_not_end_is_named, a_page_may_less_than_other_clients,
-      messages_that_wait_are_shown_without_secrets)
+SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
+      a_giant_request_ends_the_connection, noise_does_no_harm, long_work_is_done_in_slices,
+      long_work_says_how_far_it_is, figures_of_handlers_grow_for_those_who_look_seldom,
+      a_mailbox_that_grows_slowly_is_found, a_behavior_whose_actors_do_not_end_is_named,
+      a_page_may_less_than_other_clients, messages_that_wait_are_shown_without_secrets)

@@ -278,6 +278,41 @@ uint64_t tr__follow_oldest(struct tr_system *system, uint32_t worker)
     return number;
 }
 
+static void rings_lock(struct follow_ring **rings, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        lock_take(&rings[i]->lock);
+}
+
+static void rings_unlock(struct follow_ring **rings, uint32_t count)
+{
+    for (uint32_t i = count; i-- > 0;)
+        lock_give(&rings[i]->lock);
+}
+
+uint64_t tr__follow_each(struct tr_system *system, uint64_t *oldest,
+                         void (*take)(void *context, const struct follow_event *event),
+                         void *context)
+{
+    struct follow_ring **rings = rings_of(system);
+    *oldest = 1;
+    if (!rings)
+        return 0;
+    rings_lock(rings, system->worker_count);
+    uint64_t newest = atom64_load(&system->follow.number, ATOM_RELAXED);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        const struct follow_ring *ring = rings[i];
+        uint64_t at = 0;
+        const struct follow_event *event = ring_next(ring, 0, &at);
+        if (event && ring->written > ring->capacity && event->number > *oldest)
+            *oldest = event->number;
+        for (; event; at++, event = ring_next(ring, 0, &at))
+            take(context, event);
+    }
+    rings_unlock(rings, system->worker_count);
+    return newest;
+}
+
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,
                        size_t max, uint64_t *missed)
 {
@@ -288,15 +323,13 @@ size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_e
     *missed = 0;
     if (!rings)
         return 0;
-    for (uint32_t i = 0; i < system->worker_count; i++)
-        lock_take(&rings[i]->lock);
+    rings_lock(rings, system->worker_count);
     while (count < max && (event = next_of_all(rings, system->worker_count, after, places))) {
         *missed += event->number - after - 1;
         after = event->number;
         events[count++] = *event;
     }
-    for (uint32_t i = system->worker_count; i-- > 0;)
-        lock_give(&rings[i]->lock);
+    rings_unlock(rings, system->worker_count);
     return count;
 }
 

@@ -181,6 +181,14 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,
                        size_t max, uint64_t *missed);
 /**
+ * Calls `take` for each record, ring after ring. It holds the locks of all rings, so workers that write records wait, and
+ * `take` must be short. Sets *oldest so that no worker has replaced a record with this number or a higher one. Returns the
+ * number of the last record. Any thread.
+ */
+uint64_t tr__follow_each(struct tr_system *system, uint64_t *oldest,
+                         void (*take)(void *context, const struct follow_event *event),
+                         void *context);
+/**
  * Returns the number of the oldest record that the ring of a worker still has, or UINT64_MAX if it
  * has none. Any thread.
  */

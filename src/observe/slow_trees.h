@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The trees of slow turns: copies of the records of followed turns that are among the slowest (observe/slow.h).
+ *
+ * Workers write records into rings, in which newer records replace older ones within a second if much is followed
+ * (actor/cell/follow.h). The list of slow turns says which of them have a tree, and a person needs some seconds to open one.
+ * So the thread of the socket copies the records of slow turns before it lets workers follow more (observe/trials.h).
+ * Rules:
+ *   1. A tree has all records of one causal id, from the first record of its slow turn on, or says that it has not.
+ *   2. For SLOW_TREE_STAYS_NS after a list has named it, a tree stays.
+ *   3. All trees together have at most SLOW_TREES_RECORDS records, and one tree has at most SLOW_TREE_RECORDS.
+ */
+#ifndef OBSERVE_SLOW_TREES_H
+#define OBSERVE_SLOW_TREES_H
+
+#include "actor/cell/follow.h"
+#include "observe/slow.h"
+
+enum {
+    SLOW_TREES = 64,           /* the most trees */
+    SLOW_TREE_RECORDS = 1024,  /* the most records of a tree */
+    SLOW_TREES_RECORDS = 4096, /* the most records of all trees together */
+    SLOW_TREES_PLACES = 256    /* places of the hash table from causal ids to trees */
+};
+
+/* For how long records are added to a tree after its slow turn, and for how long it stays after a list has named it. */
+#define SLOW_TREE_GROWS_NS (10 * TR_SECOND)
+#define SLOW_TREE_STAYS_NS (10 * TR_SECOND)
+
+struct slow_tree {
+    uint64_t causal;
+    uint64_t first; /* a number that the first record of the slow turn has, or one below */
+    uint64_t
+        upto; /* the tree has, or has left out, its records up to this number; 0: it was not copied yet */
+    tr_time ended_ns;  /* when the slow turn ended */
+    tr_time took_ns;   /* for how long the slow turn ran */
+    tr_time listed_ns; /* when a list named the tree last; 0: never */
+    uint32_t count;    /* number of its records */
+    bool is_cut;       /* records may be missing */
+};
+
+struct slow_trees {
+    uint32_t tree_count;
+    uint32_t record_count;
+    struct slow_tree trees[SLOW_TREES];
+    uint8_t places[SLOW_TREES_PLACES]; /* index of a tree + 1; 0: none. Used by one copy */
+    struct follow_event records[SLOW_TREES_RECORDS]; /* those of one tree are in no order */
+};
+
+/** Begins to keep trees. Returns TR_OK or TR_NO_MEMORY. This and the functions below: the thread of the socket only. */
+TR_MUST_CHECK tr_status tr__slow_trees_begin(struct observer *observer);
+/**
+ * Copies the new records of the trees of these turns, and drops the trees of all others. `rows` are all turns of
+ * tr__slow_collect. Does nothing before tr__slow_trees_begin.
+ */
+void tr__slow_trees_keep(struct observer *observer, const struct slow_row *rows, size_t count);
+/** Returns the tree of a causal id; NULL: there is none. */
+struct slow_tree *tr__slow_trees_find(struct observer *observer, uint64_t causal);
+/**
+ * Fills `found` with the records of a tree whose numbers are above `after`, the oldest first, at most `max`. Returns their
+ * number. They are valid until the next call of another function of this file.
+ */
+size_t tr__slow_tree_read(const struct observer *observer, const struct slow_tree *tree,
+                          uint64_t after, const struct follow_event **found, size_t max);
+/** Drops all trees and frees their memory. */
+void tr__slow_trees_free(struct observer *observer);
+
+#endif
