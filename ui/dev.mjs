@@ -68,13 +68,12 @@ server.on('upgrade', (request, socket) => {
   program.on('data', (text) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop();
-    for (const line of lines) {
-      if (line.startsWith('{"troupe"')) {
-        const { app, pid } = JSON.parse(line);
-        socket.write(frame(JSON.stringify({ inspect: { allowed: !!act, pid, program: app, since_unix_ms: since, by: 'tool', pages: 1, pages_max: 16, dropped: 0 } })));
-      }
-      socket.write(frame(line));
+    if (!lines.length) return;
+    if (lines[0].startsWith('{"troupe"')) {
+      const { app, pid } = JSON.parse(lines[0]);
+      socket.write(frame(JSON.stringify({ inspect: { allowed: !!act, pid, program: app, since_unix_ms: since, by: 'tool', pages: 1, pages_max: 16, dropped: 0 } })));
     }
+    socket.write(frame(lines.join('\n')));
   });
   program.on('error', () => socket.end(closeFrame(4001, 'the program is not there')));
   program.on('close', () => socket.end(closeFrame(4001, 'the program has ended')));

@@ -35,6 +35,25 @@ struct page {
     bool is_page; /* this session counts as an open page */
 };
 
+/*
+ * Cuts off all whole lines that have come: a page gets them as one message. Each message costs the page a task of its main
+ * thread, and a list has hundreds of lines.
+ */
+static size_t cut_lines(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
+{
+    const char *begin = bytes.data;
+    (void)framing;
+    for (size_t end = bytes.size; end > seen; end--) {
+        if (begin[end - 1] != '\n')
+            continue;
+        *piece = (tr_bytes){begin, end - 1};
+        return end;
+    }
+    return 0;
+}
+
+static const tr_framing lines = {.name = "lines of an answer", .cut = cut_lines};
+
 static tr_next on_begin(struct page *page, const struct tr_inspect_begin *message)
 {
     page->inspector = inspector_of(message);
@@ -90,6 +109,26 @@ static tr_next on_file(tr_self *self, struct page *page, const struct tr_http_re
     return tr_http_reply(self, 200, .type = asset->type, .body = asset->bytes);
 }
 
+/* Sends lines of the program to the page, as one message. */
+static void lines_send(tr_self *self, tr_bytes text)
+{
+    if (tr_ws_send(self, tr_peer(self), text, true) != TR_INVALID_ARGUMENT)
+        return;
+    /*
+     * The text is not UTF-8, because of a value of the program. The page gets "?" for each invalid
+     * byte.
+     */
+    unsigned char *copy = tr_scratch(self, text.size);
+    memcpy(copy, text.data, text.size);
+    for (size_t i = 0; i < text.size;) {
+        size_t good = tr__utf8_character(copy + i, text.size - i);
+        if (!good)
+            copy[i] = '?';
+        i += good ? good : 1;
+    }
+    (void)tr_ws_send(self, tr_peer(self), (tr_bytes){copy, text.size}, true);
+}
+
 /* ---- A page begins. ---- */
 
 static void page_leave(void *context)
@@ -121,16 +160,22 @@ static void page_close(tr_self *self, const char *why)
 }
 
 /*
- * Reads a line of the program as a message. If that fails, returns NULL, with a sentence in *why.
+ * Reads a line of the program as a message. Sets *rest to the lines that came with it. If that fails, returns NULL, with a
+ * sentence in *why.
  */
 static const void *line_read(tr_self *self, tr_channel control, const tr_type *type, tr_bytes *line,
-                             const char **why)
+                             tr_bytes *rest, const char **why)
 {
     tr_wire_error error;
+    const char *end;
     size_t space_size;
     *why = "the program does not answer on its control socket";
     if (tr_try_read(self, control, line) != TR_OK)
         return NULL;
+    end = memchr(line->data, '\n', line->size);
+    *rest = end ? (tr_bytes){end + 1, line->size - (size_t)(end + 1 - (const char *)line->data)}
+                : TR_BYTES("");
+    line->size -= end ? rest->size + 1 : 0;
     space_size = type->size + 2 * line->size + 1024;
     void *space = tr_scratch(self, space_size);
     *why = "no program of Troupe answers on the control socket";
@@ -175,7 +220,7 @@ static void greet(tr_self *self, const struct page *page,
  * Sends the verb "session" to the program. From then on the program refuses what a page is not
  * allowed to do.
  */
-static const struct tr_inspect_joined *join(tr_self *self, const struct page *page,
+static const struct tr_inspect_joined *join(tr_self *self, const struct page *page, tr_bytes *rest,
                                             const char **why)
 {
     tr_bytes line;
@@ -185,7 +230,7 @@ static const struct tr_inspect_joined *join(tr_self *self, const struct page *pa
                    tr_address_text(self, tr_channel_peer(self, tr_peer(self))),
                    page->inspector->options.allows ? "false" : "true");
     const struct tr_inspect_answer *answer =
-        line_read(self, page->control, &tr_type_tr_inspect_answer, &line, why);
+        line_read(self, page->control, &tr_type_tr_inspect_answer, &line, rest, why);
     if (!answer)
         return NULL;
     if (answer->ok.has)
@@ -204,12 +249,13 @@ static const char *connect_program(tr_self *self, struct page *page)
     char *why = tr_scratch(self, INSPECTOR_WHY_SIZE);
     const char *wrong;
     tr_bytes line;
+    tr_bytes rest; /* it belongs to an answer, and goes to the page behind the greeting */
     if (!options->find(options->context, path, sizeof path, why, INSPECTOR_WHY_SIZE))
         return why;
     tr_status status = tr_try_connect(
         self,
         TR_UNIX(
-            path, .framing = TR_LINES, .frame_max = INSPECTOR_LINE_MAX, .connect_ns = GREETING_NS),
+            path, .framing = &lines, .frame_max = INSPECTOR_LINE_MAX, .connect_ns = GREETING_NS),
         &page->control);
     if (status != TR_OK) {
         page->control = TR_NO_CHANNEL;
@@ -221,7 +267,7 @@ static const char *connect_program(tr_self *self, struct page *page)
     }
     tr_channel_within(self, page->control, GREETING_NS);
     const struct tr_inspect_greeting *greeting =
-        line_read(self, page->control, &tr_type_tr_inspect_greeting, &line, &wrong);
+        line_read(self, page->control, &tr_type_tr_inspect_greeting, &line, &rest, &wrong);
     if (!greeting)
         return wrong;
     if (greeting->troupe != 1)
@@ -230,11 +276,13 @@ static const char *connect_program(tr_self *self, struct page *page)
     char *first = tr_scratch(self, line.size + 1);
     memcpy(first, line.data, line.size);
     first[line.size] = '\0';
-    const struct tr_inspect_joined *joined = join(self, page, &wrong);
+    const struct tr_inspect_joined *joined = join(self, page, &rest, &wrong);
     if (!joined)
         return wrong;
     tr_channel_within(self, page->control, 0);
     greet(self, page, greeting, joined, first);
+    if (rest.size)
+        lines_send(self, rest);
     return NULL;
 }
 
@@ -289,22 +337,7 @@ static tr_next on_request(tr_self *self, struct page *page, const struct tr_ws_m
 
 static tr_next on_answer(tr_self *self, const struct tr_received *message)
 {
-    tr_bytes line = message->bytes;
-    if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
-        return TR_SAME;
-    /*
-     * The line is not UTF-8, because of a value of the program. The page gets "?" for each invalid
-     * byte.
-     */
-    unsigned char *copy = tr_scratch(self, line.size);
-    memcpy(copy, line.data, line.size);
-    for (size_t i = 0; i < line.size;) {
-        size_t good = tr__utf8_character(copy + i, line.size - i);
-        if (!good)
-            copy[i] = '?';
-        i += good ? good : 1;
-    }
-    (void)tr_ws_send(self, tr_peer(self), (tr_bytes){copy, line.size}, true);
+    lines_send(self, message->bytes);
     return TR_SAME;
 }
 

@@ -74,7 +74,7 @@ export const go = (page, hash) => page.evaluate(to => { location.hash = to; }, h
 // Waits until a selector shows a text.
 export const shows = (page, selector, part) => until(page, ([where, what]) =>
   [...document.querySelectorAll(where)].some(element => element.textContent.includes(what)), [selector, part]);
-// The lines between a page and its server. answers(verb, text) returns the text that the page gets, or null: then it
+// The lines between a page and its server. answers(verb, text) returns the text that the page gets for a line, or null: then it
 // gets none until release().
 export async function intercept(page) {
   const lines = { answers: (verb, text) => text, kept: [], sent: [] };
@@ -88,11 +88,11 @@ export async function intercept(page) {
       lines.sent.push(request.do);
       server.send(text);
     });
-    server.onMessage(text => {
+    server.onMessage(message => message.split('\n').forEach(text => {
       const given = lines.answers(verbs.get(JSON.parse(text).id), text);
       if (given === null) lines.kept.push(() => socket.send(text));
       else socket.send(given);
-    });
+    }));
   });
   return lines;
 }

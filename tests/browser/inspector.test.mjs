@@ -192,7 +192,7 @@ test('keys_and_search_lead_to_views_and_actors', 'IP-01', async stage => {
   await go(page, '#/durable/shelf');
   await page.locator('tbody tr.pick').first().focus();
   await page.keyboard.press('ArrowDown');
-  await until(page, () => document.activeElement.dataset.at === '1');
+  await until(page, () => document.activeElement === document.querySelectorAll('tbody tr.pick')[1]);
   await page.keyboard.press('Enter');
   await until(page, () => location.hash.startsWith('#/durable/shelf/'));
   await page.keyboard.press('p');

@@ -22,7 +22,9 @@ export function Age({ at, every }) {
     const old = Date.now() - time;
     const text = !time ? 'reading …' : old < 1500 ? 'now' : old < 120000 ? Math.round(old / 1000) + ' s ago' : ms(old) + ' ago';
     const name = time && !get('paused') && every && old > 3 * every + 2000 ? 'age late' : 'age';
-    if (box.current.textContent !== text) box.current.textContent = text;
+    /* Another text in the same node: a new node would cost the browser more. */
+    if (!box.current.firstChild) box.current.textContent = text;
+    else if (box.current.firstChild.data !== text) box.current.firstChild.data = text;
     if (box.current.className !== name) box.current.className = name;
   };
   useLayoutEffect(() => draw.current());
@@ -137,11 +139,35 @@ function useWindow(rows) {
   return { hold, onScroll, first, last: Math.min(rows.length, first + most) };
 }
 
+/* Whether a row shows the same. */
+function isSame(one, other, unseen) {
+  if (one === other) return true;
+  for (const name in one) if (one[name] !== other[name] && !unseen.includes(name)) return false;
+  for (const name in other) if (!(name in one)) return false;
+  return true;
+}
+
+/* One row. It is drawn again if it shows something else, and what happens to it is handled by its table. */
+class Row extends Component {
+  shouldComponentUpdate(next) {
+    const { row, columns, kind, canPick, unseen } = this.props;
+    return columns !== next.columns || kind !== next.kind || canPick !== next.canPick || !isSame(row, next.row, unseen);
+  }
+  render({ row, columns, kind, canPick }) {
+    return html`<tr tabindex=${canPick ? 0 : undefined} class=${kind}>${columns.map((column) => html`<td key=${column.name} class=${column.class || ''}>${column.cell(row)}</td>`)}</tr>`;
+  }
+}
+
+const nothing = [];
+/** Members of a row that say when it was. They differ by a millisecond from answer to answer. */
+export const moment = ['age_ms', 'unix_ms'];
+
 /**
- * A table that draws only the rows in sight. `columns`: {name, label, unit, class, cell(row), sort(row)}. `onPick` is
- * called with a row that was clicked or entered.
+ * A table that draws only the rows in sight. `columns`: {name, label, unit, class, cell(row), sort(row)}: a row whose members are the
+ * same shows the same, unless there are other `columns`. Members that are named in `unseen` show nothing. `onPick` is called with
+ * a row that was clicked or entered.
  */
-export function Table({ columns, rows, id, onPick, picked, tall, empty, order }) {
+export function Table({ columns, rows, id, onPick, picked, tall, empty, order, unseen = nothing }) {
   /* On a phone, columns that do not fit are reached by scrolling sideways. */
   const isBroad = columns.filter((column) => !/roomy/.test(column.class || '')).length > 3;
   const [sorted, sortBy] = useState(order || null);
@@ -152,17 +178,23 @@ export function Table({ columns, rows, id, onPick, picked, tall, empty, order })
       shown = rows.slice().sort((a, b) => {
         const x = column.sort(a);
         const y = column.sort(b);
-        return (x < y ? -1 : x > y ? 1 : 0) * (sorted[1] ? -1 : 1);
+        if (x !== y) return (x < y ? -1 : x > y ? 1 : 0) * (sorted[1] ? -1 : 1);
+        return id(a) < id(b) ? -1 : 1; /* so that they stay where they are, in whatever order they come */
       });
     }
   }
   const seen = useWindow(shown);
   const head = (column) => {
-    const mark = sorted && sorted[0] === column.name ? (sorted[1] ? ' ↓' : ' ↑') : '';
+    const mark = sorted && sorted[0] === column.name ? (sorted[1] ? ' ↓' : ' ↑') : null;
     const text = html`${column.label}${mark}${column.unit && html`<span class="unit">${column.unit}</span>`}`;
     return column.sort
       ? html`<button onClick=${() => sortBy([column.name, !(sorted && sorted[0] === column.name && sorted[1])])}>${text}</button>`
       : text;
+  };
+  const rowOf = (element) => shown[seen.first + [...element.parentElement.children].indexOf(element) - (seen.first > 0 ? 1 : 0)];
+  const onClick = (event) => {
+    const row = onPick && !event.target.closest('a,button') && event.target.closest('tr.pick');
+    if (row) onPick(rowOf(row));
   };
   const onKey = (event) => {
     const row = event.target.closest('tr');
@@ -171,19 +203,16 @@ export function Table({ columns, rows, id, onPick, picked, tall, empty, order })
       next.focus();
       event.preventDefault();
     }
-    if (event.key === 'Enter' && event.target === row && onPick) onPick(shown[row.dataset.at]);
+    if (event.key === 'Enter' && event.target === row && onPick) onPick(rowOf(row));
   };
   if (!rows.length) return html`<${Empty}>${empty || 'Nothing.'}<//>`;
   return html`<div class=${'table' + (tall ? ' tall' : '')} ref=${seen.hold} onScroll=${seen.onScroll}>
     <table class=${isBroad ? 'broad' : ''}>
       <thead><tr>${columns.map((column) => html`<th key=${column.name} class=${column.class || ''}>${head(column)}</th>`)}</tr></thead>
-      <tbody onKeyDown=${onKey}>
+      <tbody onKeyDown=${onKey} onClick=${onClick}>
         ${seen.first > 0 && html`<tr class="space" style=${{ height: seen.first * ROW + 'px' }}></tr>`}
-        ${shown.slice(seen.first, seen.last).map((row, i) => html`
-          <tr key=${id(row)} tabindex=${onPick ? 0 : undefined} data-at=${seen.first + i}
-            class=${(onPick ? 'pick' : '') + (picked != null && id(row) === picked ? ' picked' : '')}
-            onClick=${onPick && ((event) => !event.target.closest('a,button') && onPick(row))}>
-            ${columns.map((column) => html`<td key=${column.name} class=${column.class || ''}>${column.cell(row)}</td>`)}</tr>`)}
+        ${shown.slice(seen.first, seen.last).map((row) => html`<${Row} key=${id(row)} row=${row} columns=${columns} canPick=${!!onPick} unseen=${unseen}
+          kind=${(onPick ? 'pick' : '') + (picked != null && id(row) === picked ? ' picked' : '')} />`)}
         ${seen.last < shown.length && html`<tr class="space" style=${{ height: (shown.length - seen.last) * ROW + 'px' }}></tr>`}
       </tbody>
     </table>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What went wrong, over time: failures, restarts, stalls, dead letters, records of failed turns; and a check-up. */
-import { useEffect, useState } from 'preact/hooks';
-import { Age, Canvas, Empty, Facts, html, Message, Needs, Panel, Path, Problem, Source, Table, Tabs, Tag, tint } from '../parts.js';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Age, Canvas, Empty, Facts, html, Message, moment, Needs, Panel, Path, Problem, Source, Table, Tabs, Tag, tint } from '../parts.js';
 import { useAnswer, useNow } from '../poll.js';
 import { askApart, has } from '../link.js';
 import { toast } from '../store.js';
@@ -99,7 +99,7 @@ const failureColumns = [
 function FailureTable({ rows, all }) {
   const [picked, pick] = useState(null);
   const one = rows.find((row) => row.number === picked);
-  return html`<${Table} tall columns=${failureColumns} rows=${rows} id=${(row) => row.number} order=${['when', true]} picked=${picked} onPick=${(row) => pick(row.number === picked ? null : row.number)} empty="Nothing has failed." />
+  return html`<${Table} tall columns=${failureColumns} unseen=${moment} rows=${rows} id=${(row) => row.number} order=${['when', true]} picked=${picked} onPick=${(row) => pick(row.number === picked ? null : row.number)} empty="Nothing has failed." />
     ${one && html`<div class="detail"><${Facts} list=${[['number', count(one.number)], ['when', `${date(one.unix_ms)}, ${ms(Date.now() - one.unix_ms)} ago`],
       ['actor', html`<${Path} path=${one.path} />`], ['behavior', one.behavior], ['message', one.where], ['incarnation', count(one.incarnation)], ['status', one.status], ['text', one.text]]} /></div>`}
     ${all && all.dropped > 0 && html`<p class="more">${plural(all.dropped, 'older record')} of ${count(all.ok.total)} in all are not kept or not shown.</p>`}`;
@@ -117,7 +117,8 @@ const letterColumns = (again) => [
 function LetterTable({ answer, rows }) {
   const [picked, pick] = useState(null);
   const one = rows.find((row) => row.number === picked);
-  return html`<${Table} tall columns=${letterColumns(answer.again)} rows=${rows} id=${(row) => row.number} order=${['when', true]} picked=${picked} onPick=${(row) => pick(row.number === picked ? null : row.number)} empty="Every message was delivered." />
+  const columns = useMemo(() => letterColumns(answer.again), []);
+  return html`<${Table} tall columns=${columns} unseen=${moment} rows=${rows} id=${(row) => row.number} order=${['when', true]} picked=${picked} onPick=${(row) => pick(row.number === picked ? null : row.number)} empty="Every message was delivered." />
     ${one && html`<div class="detail"><h3>${one.message} <span class="muted">number ${count(one.number)}</span></h3><${Facts} list=${[['when', date(one.unix_ms)], ['from', html`<${Path} path=${one.from} />`],
       ['to', html`<${Path} path=${one.to} />`], ['behavior', one.behavior], ['reason', one.reason], ['size', bytes(one.size)]]} /><${Message} text=${one.text} size=${one.size} /></div>`}
     ${answer.dropped > 0 && html`<p class="more">${plural(answer.dropped, 'older dead letter')} of ${count(answer.ok.total)} in all are not kept or not shown.</p>`}`;

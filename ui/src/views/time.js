@@ -2,7 +2,7 @@
 /* Where time goes: samples by behavior and handler, how long turns take, and the slowest ones. */
 import { useMemo, useState } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
-import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
+import { Age, Bar, Canvas, Empty, html, moment, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
 import { TICK_MS, useAnswer } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { link, traceLink, tune } from '../route.js';
@@ -95,6 +95,7 @@ function foldHandlers(before, answer) {
   for (const row of answer.ok.handlers) {
     const last = past.get(keyOf(row));
     if (last) {
+      if (last.sampled === row.sampled) row.histogram = last.histogram; /* nothing new: its row in the table is not drawn again */
       const list = heat.get(keyOf(row)) || [];
       list.push({ at: answer.at, cells: row.histogram.map((n, i) => n - last.histogram[i]) });
       if (list.length > COLUMNS) list.shift();
@@ -112,9 +113,19 @@ function edges({ first_ns: first = 1000, factor = 4 }, number) {
   return Array.from({ length: number }, (_, i) => (i === number - 1 ? '≥ ' + ns(first * factor ** (i - 1)) : '< ' + ns(first * factor ** i)));
 }
 
+/* One element with a background of as many stripes as there are numbers: an element for each would be most of the page. */
 function Cells({ row, labels }) {
   const most = Math.max(1, ...row.histogram);
-  return html`<span class="cells">${row.histogram.map((n, i) => html`<i key=${i} class=${'h' + level(n, most)} title=${`${labels[i]}: about ${plural(n, 'turn')}`}></i>`)}</span>`;
+  const step = 100 / row.histogram.length;
+  const stripes = row.histogram.map((n, i) => {
+    const to = `${((i + 1) * step).toFixed(2)}%`;
+    return `var(--${n > 0 ? ramp[level(n, most)] : 'cell'}) ${(i * step).toFixed(2)}% calc(${to} - 1px),var(--panel) 0 ${to}`;
+  });
+  const say = (event) => {
+    const i = Math.min(row.histogram.length - 1, Math.floor((event.offsetX / event.currentTarget.clientWidth) * row.histogram.length));
+    event.currentTarget.title = `${labels[i]}: about ${plural(row.histogram[i], 'turn')}`;
+  };
+  return html`<span class="cells" role="img" aria-label="turns by time" onMouseMove=${say} style=${{ backgroundImage: `linear-gradient(90deg,${stripes.join()})` }}></span>`;
 }
 
 function Heat({ row, list, ok }) {
@@ -162,6 +173,9 @@ function untimed(timed, steps, ok) {
   return [...found.values()].map(({ behavior, handler, message }) => ({ behavior, handler, message, sampled: 0, p50_ns: null, p99_ns: null, longest_ns: null, failed: 0, histogram }));
 }
 
+/* Members of a handler that no column shows. */
+const uncounted = ['handled_about', 'waits', 'mean_ns'];
+
 function Handlers({ params, steps }) {
   const answer = useAnswer('handlers', {}, 4000, foldHandlers);
   const picked = params.get('handler');
@@ -169,30 +183,33 @@ function Handlers({ params, steps }) {
   const text = (params.get('q') || '').toLowerCase();
   const busy = busyOf(steps);
   const timed = (answer.ok && answer.ok.handlers) || [];
-  const rows = [...timed, ...untimed(timed, steps, answer.ok)];
-  const one = rows.find((row) => row.handler === picked && (!behavior || row.behavior === behavior));
-  const labels = rows.length ? edges(answer.ok, rows[0].histogram.length) : [];
-  const shown = rows.filter((row) => (!behavior || picked || row.behavior === behavior) && (!text || `${row.handler} ${row.behavior} ${row.message}`.toLowerCase().includes(text)));
   const most = Math.max(1e-9, ...busy.values());
-  const cost = (row) => busy.get(keyOf(row)) || 0;
-  const columns = [
+  const rows = [...timed, ...untimed(timed, steps, answer.ok)].map((row) => {
+    const part = busy.get(keyOf(row)) || 0;
+    return { ...row, busy: Math.round(1000 * part) / 1000, part: Math.round((100 * part) / most) / 100 };
+  });
+  const one = rows.find((row) => row.handler === picked && (!behavior || row.behavior === behavior));
+  const number = rows.length ? rows[0].histogram.length : 0;
+  const labels = useMemo(() => (number ? edges(answer.ok, number) : []), [number]);
+  const shown = rows.filter((row) => (!behavior || picked || row.behavior === behavior) && (!text || `${row.handler} ${row.behavior} ${row.message}`.toLowerCase().includes(text)));
+  const columns = useMemo(() => [
     { name: 'handler', label: 'handler', class: 'wide-1', cell: (row) => html`<i class=${'swatch hue-' + hue(row.behavior)}></i><b title=${`${row.handler} of ${row.behavior}`}>${row.handler}</b> <span class="muted">${row.behavior}</span>`, sort: (row) => row.handler },
     { name: 'message', label: 'message', class: 'roomy ample', cell: (row) => row.message || 'any', sort: (row) => row.message || '' },
-    { name: 'cost', label: 'busy', unit: 'of one worker', class: 'num', cell: (row) => html`<${Bar} part=${cost(row) / most} text=${percent(cost(row))} />`, sort: cost },
+    { name: 'cost', label: 'busy', unit: 'of one worker', class: 'num', cell: (row) => html`<${Bar} part=${row.part} text=${percent(row.busy)} />`, sort: (row) => row.busy },
     { name: 'timed', label: 'timed', unit: 'turns', class: 'num roomy ample', cell: (row) => count(row.sampled), sort: (row) => row.sampled },
     { name: 'p50', label: 'half', unit: 'below about', class: 'num roomy', cell: (row) => ns(row.p50_ns), sort: (row) => row.p50_ns },
     { name: 'p99', label: '99 %', unit: 'below about', class: 'num', cell: (row) => ns(row.p99_ns), sort: (row) => row.p99_ns },
     { name: 'longest', label: 'longest', class: 'num', cell: (row) => ns(row.longest_ns), sort: (row) => row.longest_ns },
     { name: 'failed', label: 'failed', unit: 'in all', class: 'num roomy', cell: (row) => (row.failed ? html`<${Tag} kind="bad">${count(row.failed)}<//>` : '0'), sort: (row) => row.failed },
     { name: 'cells', label: 'turns by time', unit: labels.length ? `${labels[0].slice(2)} … ${labels[labels.length - 1].slice(2)}` : '', class: 'heat', cell: (row) => html`<${Cells} row=${row} labels=${labels} />` },
-  ];
+  ], [labels]);
   return html`
     ${one && html`<${Panel} title=${html`<b>${one.handler}</b> of ${one.behavior}, over time`} extra=${html`<a class="button" href=${link('tree', [], { behavior: one.behavior })}>Actors</a>
         <button class="small" onClick=${() => tune({ handler: '', behavior: '' })}>Close</button>`}><${Heat} row=${one} list=${answer.heat.get(keyOf(one)) || []} ok=${answer.ok} /><//>`}
     <${Panel} title=${behavior && !picked ? `Handlers of ${behavior}` : 'Handlers'} extra=${html`<span class="muted">from a sample of turns</span><${Search} value=${params.get('q')} onChange=${(q) => tune({ q })} label="Handler or behavior (f)" />
         ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${4000} />`}>
       <${Problem} error=${answer.error} />
-      ${answer.ok && html`<${Table} columns=${columns} rows=${shown} id=${keyOf} order=${['cost', true]} picked=${one && keyOf(one)} onPick=${(row) => tune({ handler: row.handler, behavior: row.behavior })}
+      ${answer.ok && html`<${Table} columns=${columns} unseen=${uncounted} rows=${shown} id=${keyOf} order=${['cost', true]} picked=${one && keyOf(one)} onPick=${(row) => tune({ handler: row.handler, behavior: row.behavior })}
         empty=${text ? 'No handler has this name.' : 'No turn has been timed yet: times are taken while somebody looks.'} />`}
     <//>`;
 }
@@ -214,7 +231,7 @@ function Slow() {
   const answer = useAnswer('slow', { limit: 64, follow: true }, 4000);
   return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.at} every=${4000} />`}>
     <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
-      ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
+      ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} unseen=${moment} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
 }
 
 function Workers() {

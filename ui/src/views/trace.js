@@ -39,7 +39,7 @@ function useRecords(args, runs) {
         kept.last = ok.last;
         read.current.ms = at;
         kept.base ??= ok.given_up;
-        const found = { records: kept.records, missed: kept.missed, given: ok.given_up - kept.base };
+        const found = { records: kept.records, missed: kept.missed, given: ok.given_up - kept.base, cut: !!ok.cut };
         change((before) => (before.at && Object.keys(found).every((name) => before[name] === found[name]) ? before
           : { ...found, at: read.current, base: ok.unix_ms - ok.now_ns / 1e6 }));
         timer = setTimeout(look, ok.more ? 20 : TICK_MS / 2);
@@ -378,6 +378,7 @@ export function Trace({ route }) {
         <button class="main">Follow</button></form>
       <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the ${bySlow ? 'slowest' : 'last'} ${chains.length} are shown` : ''}.
         ${found.missed > 0 && html` <b class="problem-text">${plural(found.missed, 'record')} came faster than they were read and are lost${causal ? ', of this id or of others' : ''}.</b>`}
+        ${found.cut && html` <b class="problem-text">Records of this tree may be missing: there were too many to keep all.</b>`}
         ${found.given > 0 && html` <b class="problem-text">${plural(found.given, 'causal id')} gave way to newer ones: what ${found.given === 1 ? 'it' : 'they'} led to later is not recorded.</b>`}`
         : 'Messages to an actor are followed from now on, with all that they lead to, on all workers. While nobody follows, this costs nothing.'}</p>
       <${Problem} error=${found.error} />

@@ -24,6 +24,8 @@ function foldRates(before, answer) {
     const last = past.get(row.behavior + row.file + row.line);
     row.rate = last == null ? null : Math.max(0, row.handled_about - last) / ((answer.at - before.at) / 1000);
   }
+  /* They come in the order of their figures: boxes and rows would change places each time. */
+  answer.ok.behaviors.sort((a, b) => (a.behavior < b.behavior ? -1 : a.behavior > b.behavior ? 1 : a.line - b.line));
   return answer;
 }
 
@@ -37,7 +39,7 @@ function Treemap({ rows }) {
     const style = { left: box.x0 / 10 + '%', top: box.y0 + 'px', width: (box.x1 - box.x0) / 10 + '%', height: box.y1 - box.y0 + 'px' };
     return html`<a role="listitem" key=${row.behavior + row.file + row.line} class=${heat(row)} style=${style} href=${link('tree', [], { behavior: row.behavior })}
       title=${`${row.behavior}: ${plural(row.live, 'actor')}${states(row)}, ${bytes(row.bytes)}, ${plural(row.queued, 'message')} queued, ${plural(row.failures, 'failure')}`}>
-      <b>${row.behavior}</b><span>${short(row.live)}${row.rate > 0 ? html` · ${rate(row.rate)}<i style=${{ width: Math.min(100, 12 * Math.log10(1 + row.rate) + 8) + '%' }}></i>` : ''}</span></a>`;
+      <b>${row.behavior}</b><span>${short(row.live)}${row.rate > 0 ? html` · ${rate(row.rate)}<i style=${{ width: Math.min(100, 12 * Math.log10(1 + row.rate) + 8) + '%' }}></i>` : null}</span></a>`;
   })}</div>`;
 }
 
@@ -51,18 +53,22 @@ const behaviorColumns = (most) => [
   { name: 'failures', label: 'failures', unit: 'in all', class: 'num', cell: (row) => (row.failures ? html`<${Tag} kind="bad">${count(row.failures)}<//>` : '0'), sort: (row) => row.failures },
 ];
 
+/* Members of a behavior that no column shows. */
+const uncounted = ['handled_about', 'sampled', 'waits', 'mean_ns', 'p50_ns', 'p99_ns', 'longest_ns', 'histogram', 'at_least_ms', 'oldest', 'fullest', 'queued_bytes'];
+
 function Overview({ params }) {
   const answer = useAnswer('behaviors', {}, 4000, foldRates);
   const text = params.get('q') || '';
   const all = (answer.ok && answer.ok.behaviors) || [];
   const rows = text ? all.filter((row) => (row.behavior + row.file).toLowerCase().includes(text.toLowerCase())) : all;
   const most = Math.max(1, ...all.map((row) => row.live));
+  const columns = useMemo(() => behaviorColumns(most), [most]);
   return html`<${Panel} title="Actors by behavior" extra=${html`<a href=${link('tree', [], { all: 1 })}>all actors</a>
       <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
       <p class="legend">A larger box has more memory, a longer line a higher rate. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 <i class="deep"></i>1,000 and more <i class="failed"></i>has failed <i class="held"></i>suspended or stopping</p>`}
-    ${answer.ok && html`<${Table} columns=${behaviorColumns(most)} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
+    ${answer.ok && html`<${Table} columns=${columns} unseen=${uncounted} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
       onPick=${(row) => go(link('tree', [], { behavior: row.behavior }))} empty="No behavior has this name." />
       ${answer.ok.more && html`<p class="more">There are more behaviors than are counted.</p>`}`}
   <//>`;
