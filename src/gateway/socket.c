@@ -6,6 +6,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "actor/verbs/self_memory.h"
 #include "durable/connection_gone.h"
 #include "durable/key_ask.h"
 #include "gateway/guard.h"
@@ -326,7 +327,7 @@ static tr_next on_message(tr_self *self, void *state, const void *data)
         close_with(channel, WS_CODE_BAD_DATA, "a message is no JSON of this protocol");
         return TR_SAME;
     }
-    tr_defer(self, request, request_free);
+    tr__turn_defer(self, request, request_free);
     handle(request, above_of(channel));
     return TR_SAME;
 }
@@ -433,7 +434,7 @@ void tr__socket_open(struct visit *visit)
     *try = (struct socket_try){.visit = *visit};
     if (!tr__opening_ask(visit, &try->opening, tr_http_query(self, "last")))
         return;
-    tr_defer(self, try, try_end);
+    tr__turn_defer(self, try, try_end);
     try->above = above_new(visit, &try->opening.reply);
     tr_status status =
         try->above ? tr__ws_accept_above(visit->request, &row, &try->above->base) : TR_NO_MEMORY;

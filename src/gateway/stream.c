@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/verbs/self_memory.h"
 #include "durable/connection_gone.h"
 #include "gateway/opening.h"
 #include "http/answer.h"
@@ -162,7 +163,7 @@ void tr__stream_open(struct visit *visit)
     *try = (struct stream_try){.visit = *visit};
     if (!tr__opening_ask(visit, &try->opening, last ? last : tr_http_query(self, "last")))
         return;
-    tr_defer(self, try, try_end);
+    tr__turn_defer(self, try, try_end);
     try->stream = stream_new(visit, &try->opening);
     tr__http_answer_head(request, 200, "text/event-stream", -1, &response);
     tr_status status = tr__http_events_begin(request, &try->stream->base);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/verbs/self_memory.h"
 #include "http/answer.h"
 #include "http/check.h"
 #include "http/h2_session.h"
@@ -450,7 +451,8 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
     }
     struct net_buffer *body = tr_scratch(self, sizeof *body);
     *body = NET_BUFFER(&self->worker->system->source);
-    tr_defer(self, body, body_free); /* this frees the body even if the turn ends during a wait */
+    tr__turn_defer(
+        self, body, body_free); /* this frees the body even if the turn ends during a wait */
     bool is_long = head->head.length > 0 && (uint64_t)head->head.length > wish->body_max;
     tr_status status =
         is_long && !flow->is_over ? TR_TOO_LARGE : read_all(flow, wish->body_max, body);

@@ -11,6 +11,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/verb.h"
+#include "actor/verbs/self_memory.h"
 #include "base/sized.h"
 #include "http/client.h"
 #include "http/h2_session.h"
@@ -261,7 +262,7 @@ tr_status tr_self_http_answer_json(tr_self *self, const struct tr_http_answer *a
                     error.text);
         return status;
     }
-    tr_defer(self, read, read_free);
+    tr__turn_defer(self, read, read_free);
     *message = read->block;
     return TR_OK;
 }

@@ -10,6 +10,7 @@
 #include <troupe/blocking.h>
 
 #include "actor/cell/verb.h"
+#include "actor/verbs/self_memory.h"
 #include "http/answer.h"
 #include "http/date.h"
 #include "http/fill.h"
@@ -250,7 +251,7 @@ tr_next tr_self_http_files(tr_self *self, void *state, const void *message)
         (struct served){.directory = request->route->row->place, .path = path, .file = {.fd = -1}};
     if (is_hidden(path))
         return tr_refuse(self, 404, "nothing is served here");
-    tr_defer(self, &served->file, close_file);
+    tr__turn_defer(self, &served->file, close_file);
     tr_blocking(self, open_and_read, served);
     if (served->status != TR_OK)
         return tr_refuse(self, served->status == TR_LIMIT ? 503 : 404, "nothing is served here");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "http/access_log.h"
 #include "http/body.h"
@@ -257,6 +258,7 @@ void tr__h2_end(struct http_request *request)
 
 static tr_next on_stream(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     (void)message;
     struct h2_stream *stream = (struct h2_stream *)(void *)protocol_turn_of(self->envelope);
     struct http_request *request = tr__http_request_new(self, stream->turn.channel, SIZE_MAX);

@@ -6,10 +6,12 @@
 
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
+#include "actor/verbs/self_memory.h"
 #include "base/sized.h"
 #include "http/access_log.h"
 #include "http/answer.h"
 #include "http/body.h"
+#include "http/call.h"
 #include "http/events.h"
 #include "http/face.h"
 #include "http/fill.h"
@@ -262,7 +264,7 @@ static bool answer_openapi(struct http_request *request)
         return false;
     struct net_buffer *text = tr_scratch(request->self, sizeof *text);
     *text = NET_BUFFER(&request->self->worker->system->source);
-    tr_defer(request->self, text, document_free);
+    tr__turn_defer(request->self, text, document_free);
     if (tr__http_openapi_write(request->site, text) != TR_OK)
         tr_crash(request->self, TR_NO_MEMORY, "out of memory for /openapi.json");
     tr__http_answer(request, 200, "application/json", net_buffer_bytes(text), NULL);
@@ -272,11 +274,8 @@ static bool answer_openapi(struct http_request *request)
 /* Calls the handler of a request's row. */
 static tr_next call_row(struct http_request *request, const tr_handler *row, void *state)
 {
-    struct tr_self *self = request->self;
     const void *message = request->raw ? (const void *)request->raw : request->message;
-    self->handler = row;
-    worker_set_handler(self->worker, row);
-    return row->call(self, state, message);
+    return http_call_user(request->self, row, state, message);
 }
 
 /* Finds the route of a request. If the request asks for a WebSocket, prefers a route of
@@ -442,6 +441,7 @@ static void switch_to_h2(struct channel *channel, tr_bytes preface)
 
 static tr_next on_head(tr_self *self, void *state, const void *data)
 {
+    TURN_VERB(self);
     const struct tr_received *piece = data;
     struct channel *channel;
     if (tr__channel_of(self, piece->channel, &channel) != TR_OK)

@@ -39,6 +39,7 @@ struct ws_job {
 
 static tr_next on_piece(tr_self *self, void *state, const void *data)
 {
+    TURN_VERB(self);
     const struct tr_received *piece = data;
     struct channel *channel;
     if (tr__channel_of(self, piece->channel, &channel) != TR_OK || !ws_session_of(channel))

@@ -6,6 +6,7 @@
 #include <troupe/http.h>
 
 #include "actor/cell/system.h"
+#include "http/call.h"
 #include "http/deflate.h"
 #include "http/worker.h"
 #include "net/channel_end.h"
@@ -345,9 +346,7 @@ static tr_next call(struct tr_self *self, const struct channel *channel, void *s
         return TR_SAME;
     }
     const tr_message any = {&tr_type_tr_ws_message, message};
-    self->handler = row;
-    worker_set_handler(self->worker, row);
-    tr_next next = row->call(self, state, row->type ? (const void *)message : &any);
+    tr_next next = http_call_user(self, row, state, row->type ? (const void *)message : &any);
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 

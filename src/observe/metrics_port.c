@@ -8,6 +8,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
+#include "actor/verbs/self_memory.h"
 #include "observe/json_line.h"
 #include "observe/metrics.h"
 #include "observe/openmetrics.h"
@@ -62,7 +63,8 @@ static tr_next on_metrics(tr_self *self)
     *page = (struct page){.system = self->worker->system,
                           .is_open = accept && strstr(accept, OPENMETRICS_TYPE)};
     tr__json_line_init(&page->text, &page->system->source);
-    tr_defer(self, page, page_free); /* this frees the page even if the turn ends while it waits */
+    tr__turn_defer(
+        self, page, page_free); /* this frees the page even if the turn ends while it waits */
     if (tr_try_blocking(self, page_write, page) != TR_OK || page->text.has_failed)
         return tr_http_reply(self, 503, .text = "the metrics cannot be written now\n");
     const tr_bytes body = {page->text.data, page->text.length};

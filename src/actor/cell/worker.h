@@ -45,6 +45,7 @@ enum { TURN_DEFERS = 4 };
 struct turn_defer {
     void *resource;
     void (*release)(void *resource);
+    bool is_own; /* of the library: released also after a fault in user code */
 };
 
 /** How many asks a turn stores in its record. */

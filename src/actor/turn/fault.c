@@ -7,6 +7,7 @@
 #include "actor/cell/log.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "os/fault.h"
 #include "os/symbols.h"
@@ -205,8 +206,7 @@ static void leave(void *context, const struct fault *fault)
     struct tr_self *self = fiber->user;
     TR_ASSERT(self->worker == worker);
     tr__fiber_wipe(fiber);
-    self->defer_count = 0;
-    self->defers.more = NULL;
+    turn_defers_forget(self);
     fault_error_set(self, fault);
     stack_log(self, fault);
     /*

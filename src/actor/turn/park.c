@@ -475,7 +475,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
     self->waits.number = 0;
     self->wait.wanted = 0;
     self->is_cancelled = true;
-    self->defer_count = 0;
+    turn_defers_forget(self);
     tr__follow_crashed(self);
     const tr_type *type = worker_type(worker);
     worker_set_type(worker, self->envelope->type);

@@ -168,7 +168,8 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell);
 
 /**
  * Drops the parked turns of an actor, because a fault of the actor was trapped. Their stacks are
- * not unwound, and the functions that tr_defer has registered do not run. If a function of
+ * not unwound, and the functions that tr_defer has registered do not run, except
+ * those that the library itself has registered. If a function of
  * tr_blocking runs for a turn, the turn is dropped when that function has returned.
  */
 void tr__turns_abandon(struct worker *worker, struct cell *cell);

@@ -60,4 +60,18 @@ static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t in
     return index < TURN_DEFERS ? &self->defers.few[index] : &self->defers.more[index - TURN_DEFERS];
 }
 
+/**
+ * Forgets the calls of tr_defer by user code, because data that their functions would use may be
+ * broken after a fault. What the library itself has deferred stays.
+ */
+static inline void turn_defers_forget(struct tr_self *self)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < self->defer_count; i++) {
+        if (turn_defer_at(self, i)->is_own)
+            *turn_defer_at(self, kept++) = *turn_defer_at(self, i);
+    }
+    self->defer_count = kept;
+}
+
 #endif

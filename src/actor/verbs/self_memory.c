@@ -2,10 +2,12 @@
 /**
  * The verbs of a turn for memory, of the incarnation and of the turn, and for clean-up.
  */
+#include "actor/verbs/self_memory.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <troupe/self.h>
-#include <stdarg.h>
 
 #include "actor/cell/durable.h"
 #include "actor/cell/recorder.h"
@@ -168,12 +170,8 @@ void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource))
     no_memory(self, sizeof(void *));
 }
 
-void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
+static void defer_add(tr_self *self, void *resource, void (*release)(void *resource), bool is_own)
 {
-    TURN_VERB(self);
-    TR_ASSERT(self);
-    if (!release)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: the function is NULL");
     turn_require_slow_end(self);
     if (self->defer_count == TR_DEFERS_MAX) {
         release(resource);
@@ -187,7 +185,23 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
             no_memory(self, size);
         }
     }
-    *turn_defer_at(self, self->defer_count++) = (struct turn_defer){resource, release};
+    *turn_defer_at(self, self->defer_count++) = (struct turn_defer){resource, release, is_own};
+}
+
+void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
+{
+    TURN_VERB(self);
+    TR_ASSERT(self);
+    if (!release)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: the function is NULL");
+    defer_add(self, resource, release, false);
+}
+
+void tr__turn_defer(tr_self *self, void *resource, void (*release)(void *resource))
+{
+    TURN_VERB(self);
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    defer_add(self, resource, release, true);
 }
 
 static void release_buffer(void *buffer)
@@ -202,7 +216,7 @@ tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size)
     tr_buffer *buffer = tr_buffer_new(size);
     if (!buffer)
         no_memory(self, size);
-    tr_defer(self, buffer, release_buffer);
+    tr__turn_defer(self, buffer, release_buffer);
     return buffer;
 }
 
