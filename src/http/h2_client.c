@@ -148,11 +148,12 @@ static void note_heard(struct h2_client *client)
         tr__waits_wake_one(&client->conn->host->line);
 }
 
-static void read_bytes(struct h2_client *client, tr_bytes bytes)
+/* Returns how many bytes at the end must be read later, as tr__h2_read does. */
+static size_t read_bytes(struct h2_client *client, tr_bytes bytes)
 {
     struct h2_session *session = &client->base;
     if (session->is_over || session->is_busy)
-        return;
+        return 0;
     note_heard(client);
     size_t size = tr__h2_guard_look(&session->guard, bytes.data, bytes.size, client->heard_ns);
     session->is_busy = true;
@@ -164,6 +165,7 @@ static void read_bytes(struct h2_client *client, tr_bytes bytes)
         cut(client, taken);
     else
         tr__h2_client_flush(client);
+    return h2_session_is_up(session) ? bytes.size - size : 0;
 }
 
 static void on_input(struct channel *channel)
@@ -189,8 +191,12 @@ static void on_input(struct channel *channel)
             tr__channel_end(channel, status, NULL);
             return;
         }
-        read_bytes(client, piece);
+        size_t rest = read_bytes(client, piece);
+        if (rest && channel->state == CHANNEL_OPEN)
+            tr__h2_read_later(channel, rest);
         tr__input_settle(channel);
+        if (rest)
+            return;
     }
 }
 

@@ -49,6 +49,7 @@ static void give_credit(struct h2_guard *guard)
 
 static void count_idle(struct h2_guard *guard, const char *why)
 {
+    guard->burst++;
     if (guard->credit)
         guard->credit--;
     else if (++guard->idle > TR_HTTP2_IDLE_FRAMES_MAX)
@@ -117,6 +118,7 @@ static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
             tr__h2_guard_reset(guard, now_ns);
         break;
     case FRAME_SETTINGS:
+        guard->burst += H2_SETTINGS_WEIGHT;
         if (!(flags & FLAG_ACK) && ++guard->settings > TR_HTTP2_SETTINGS_MAX)
             guard->why = "too many frames of settings";
         break;
@@ -138,7 +140,8 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
                          tr_time now_ns)
 {
     size_t at = 0;
-    while (at < size && !guard->why) {
+    guard->burst = 0;
+    while (at < size && !guard->why && guard->burst < H2_BURST_MAX) {
         size_t there = size - at;
         if (guard->preface_left) {
             size_t some = there < guard->preface_left ? there : guard->preface_left;

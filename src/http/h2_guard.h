@@ -25,7 +25,11 @@ enum {
      * nothing.
      */
     H2_CREDIT_STEP = 8,
-    H2_CREDIT_MAX = 8192
+    H2_CREDIT_MAX = 8192,
+    /* what one call of tr__h2_guard_look lets through: frames that carry nothing, where a frame of
+     * settings counts as H2_SETTINGS_WEIGHT, because it costs as much more */
+    H2_BURST_MAX = 64,
+    H2_SETTINGS_WEIGHT = 8
 };
 
 struct h2_guard {
@@ -46,6 +50,7 @@ struct h2_guard {
     uint32_t idle;     /* number of frames that carry nothing and for which there was no credit */
     /* how many frames that carry nothing may still come without being counted in `idle` */
     uint32_t credit;
+    uint32_t burst; /* number of frames that carry nothing in this call of tr__h2_guard_look */
     /*
      * The guard checks input from a server, on the side of the client. Each request that is sent
      * gives credit, because the server may reset the request's stream.
@@ -65,8 +70,9 @@ void tr__h2_guard_init(struct h2_guard *guard, uint32_t block_max);
  */
 void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max);
 /**
- * Checks bytes that have come. Returns how many of them nghttp2 may read. If these are not all,
- * sets guard->why.
+ * Checks bytes that have come. Returns how many of them may be read now. If these are not all,
+ * either guard->why is set, or H2_BURST_MAX is reached: other connections go first, then the caller
+ * passes the rest again.
  */
 size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size_t size,
                          tr_time now_ns);

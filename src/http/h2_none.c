@@ -45,7 +45,7 @@ NEVER(tr__h2_on_ended)
 NEVER(tr__h2_on_deadline)
 NEVER(tr__h2_free)
 
-void tr__h2_read(struct channel *channel, tr_bytes bytes)
+size_t tr__h2_read(struct channel *channel, tr_bytes bytes)
 {
     (void)channel;
     (void)bytes;

@@ -250,12 +250,12 @@ void tr__h2_on_drained(struct channel *channel)
 
 /* ---- Reading. ---- */
 
-void tr__h2_read(struct channel *channel, tr_bytes bytes)
+size_t tr__h2_read(struct channel *channel, tr_bytes bytes)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     if (session->is_over || session->is_busy)
-        return;
+        return 0;
     tr_time now_ns = channel->worker->loop.now_ns;
     size_t size = tr__h2_guard_look(&session->guard, bytes.data, bytes.size, now_ns);
     session->is_busy = true;
@@ -269,6 +269,7 @@ void tr__h2_read(struct channel *channel, tr_bytes bytes)
         cut(session, taken);
     else
         tr__h2_flush(session);
+    return h2_session_is_up(session) ? bytes.size - size : 0;
 }
 
 /*
@@ -281,6 +282,15 @@ static void note_end(struct h2_session *session)
     wake_all(session);
     if (!session->streams.open)
         tr__channel_hang_up(session->channel);
+}
+
+void tr__h2_read_later(struct channel *channel, size_t size)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    if (!tr__input_unread(channel, size))
+        TR_NOT_REACHED("a piece that was just taken can be unread");
+    channel->work->input.needs = 0; /* these bytes are to be read though no more may come */
+    tr__channel_again(channel);
 }
 
 void tr__h2_on_input(struct channel *channel)
@@ -306,8 +316,12 @@ void tr__h2_on_input(struct channel *channel)
             tr__channel_end(channel, status, NULL);
             return;
         }
-        tr__h2_read(channel, piece);
+        size_t rest = tr__h2_read(channel, piece);
+        if (rest && channel->state == CHANNEL_OPEN)
+            tr__h2_read_later(channel, rest);
         tr__input_settle(channel);
+        if (rest)
+            return;
     }
 }
 

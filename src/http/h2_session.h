@@ -46,8 +46,13 @@ static inline struct h2_session *h2_session_of(const struct channel *channel)
  * channel.
  */
 TR_MUST_CHECK tr_status tr__h2_begin(struct channel *channel);
-/** Reads bytes that have come. May end the channel. */
-void tr__h2_read(struct channel *channel, tr_bytes bytes);
+/**
+ * Reads bytes that have come. May end the channel. Returns how many bytes at the end of them must
+ * be read later, after other connections had their turn.
+ */
+size_t tr__h2_read(struct channel *channel, tr_bytes bytes);
+/** Returns the last `size` bytes of the piece to the channel, which is read again soon. */
+void tr__h2_read_later(struct channel *channel, size_t size);
 /** What the functions of the protocol with these names do for HTTP/2. */
 void tr__h2_on_input(struct channel *channel);
 void tr__h2_on_drained(struct channel *channel);

@@ -166,7 +166,10 @@ static size_t play(const uint8_t *data, size_t size, struct rng *rng, struct h2_
         require(copy != NULL);
         memcpy(copy, data + at, some);
         size_t good = tr__h2_guard_look(guard, copy, some, 0);
-        require(good <= some && (good == some || guard->why));
+        require(good <= some && (good == some || guard->why || guard->burst >= H2_BURST_MAX));
+        require(guard->burst < H2_BURST_MAX + H2_SETTINGS_WEIGHT);
+        if (!guard->why)
+            some = good; /* the rest comes again */
         bool is_taken = nghttp2_session_mem_recv(session, copy, good) == (ssize_t)good;
         free(copy);
         all += good;
@@ -192,15 +195,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(all != NULL);
     memcpy(all, preface, sizeof preface - 1);
     memcpy(all + sizeof preface - 1, data + 1, size - 1);
-    size_t read =
-        tr__h2_guard_look((tr__h2_guard_init(&whole, 2 * HEAD_MAX), &whole), all, all_size, 0);
+    size_t read = 0;
+    tr__h2_guard_init(&whole, 2 * HEAD_MAX);
+    while (read < all_size && !whole.why)
+        read += tr__h2_guard_look(&whole, all + read, all_size - read, 0);
     size_t again = 0;
     tr__h2_guard_init(&split, 2 * HEAD_MAX);
-    for (size_t at = 0; at < all_size && !split.why;) {
-        size_t some = 1 + rng_below(&rng, all_size - at);
-        again += tr__h2_guard_look(&split, all + at, some, 0);
-        at += some;
-    }
+    while (again < all_size && !split.why)
+        again += tr__h2_guard_look(&split, all + again, 1 + rng_below(&rng, all_size - again), 0);
     require(whole.blocks == split.blocks && whole.resets == split.resets &&
             whole.idle == split.idle && whole.why == split.why);
     require(whole.why ? again <= read + 1 && read <= again + 1 : read == again);
