@@ -131,10 +131,13 @@ typedef struct tr_connection_id {
 /**
  * Somebody has connected. `caller` is the name that the guard has given, or NULL. `query` is the part of the path
  * behind '?', not decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message, all
- * connections are accepted. If the process ends while the handler waits, what the handler has stored before the wait
- * stays, and the connection is lost. When the actor next wakes, the handler runs again, and tr_send to the connection
- * returns TR_CLOSED; then tr_disconnected comes. So what must happen only once belongs behind the last wait. If the
- * handler fails after a wait, tr_disconnected comes, and the handler does not run again.
+ * connections are accepted.
+ * What the handler changes is stored once, also over a crash: all of it together, when the handler has ended. So the
+ * handler may wait only before it has changed anything that is stored: state, keys, alarms, queues, events, tables, and
+ * what is kept with a connection. After a change, verbs that wait return TR_INVALID_TRANSITION, or end the turn with it,
+ * and the log says so. If the process ends while the handler waits, the connection is lost. When the actor next wakes,
+ * the handler runs again, and tr_send to the connection returns TR_CLOSED; then tr_disconnected comes. If the handler
+ * fails after a wait, tr_disconnected comes, and the handler does not run again.
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
@@ -142,7 +145,8 @@ TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
  * of the close: 1000 or 1001 if the client closed the connection, 1006 if the connection was lost.
  * If the process ends, its connections are lost: the actor gets this message for each of them when
  * it next wakes, before other mail. What was kept with the connection can still be read. If a crash interrupts the
- * handler, the handler runs again. So what must happen only once belongs behind its last wait.
+ * handler, the handler runs again. What it changes is stored once: as for tr_connected, the handler may wait only before
+ * it has changed anything that is stored.
  */
 TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));
 

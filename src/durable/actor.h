@@ -17,6 +17,7 @@
  *     queue           queues, and the run handler; queue_retry: failed attempts; queue_list: looks
  *     connections     connections of gateways; connection_verbs: what a handler can do; connection_row: what is stored;
  *                     connection_gone: how a gateway says that one has ended
+ *     whole           refuses waits that would divide the effect of tr_connected or tr_disconnected -> commit
  *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
  *     running         notes which item or alarm a turn handles, for the start after a crash
  *     alarm           alarms of an awake actor; alarm_move: after a clock change -> queue_alarm

@@ -304,6 +304,18 @@ static tr_status send_early(struct tr_self *self, struct connection *connection)
 
 /* ---- Beginning. ---- */
 
+/* Calls the handler of tr_connected or tr_disconnected. `is_fresh` is as in tr__whole_begin. */
+static tr_next call_whole(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
+                          bool is_fresh, void *state, const void *message)
+{
+    tr_status status = tr__whole_begin(self, handler->type->name, is_fresh);
+    if (status != TR_OK)
+        return tr_fail(self, status, "%s cannot begin", handler->type->name);
+    tr_next next = tr__durable_user(self, verb, handler, state, message);
+    tr__whole_end(self);
+    return next;
+}
+
 /* A walk over the stored events that a connection has missed. It sends these events to the
  * connection. */
 struct event_replay {
@@ -433,7 +445,7 @@ static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct d
     if (actor->kind->connected) {
         const struct tr_connected connected = {
             .connection = {connection->number}, .caller = connection->caller, .query = wish->query};
-        next = tr__durable_user(self, verb, actor->kind->connected, state, &connected);
+        next = call_whole(self, verb, actor->kind->connected, true, state, &connected);
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
@@ -475,7 +487,7 @@ tr_next tr__durable_connect(tr_self *self, void *state, const void *message)
 
 /* Calls the handler of tr_disconnected, then frees the record of the connection. */
 static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
-                          void *state, uint64_t number, int code)
+                          bool is_fresh, void *state, uint64_t number, int code)
 {
     tr_next next = TR_SAME;
     struct connection *connection = tr__connection_find(actor, number);
@@ -487,7 +499,7 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
     tr_status status = begun_end(self->worker, actor, connection);
     if (status == TR_OK && actor->kind->disconnected) {
         const struct tr_disconnected gone = {.connection = {number}, .code = code};
-        next = tr__durable_user(self, verb, actor->kind->disconnected, state, &gone);
+        next = call_whole(self, verb, actor->kind->disconnected, is_fresh, state, &gone);
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
@@ -537,7 +549,7 @@ tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message)
         actor->call.caller = tr_format(self, "%s", connection->caller);
     if (!tr__frame_begin(self, actor, "tr_disconnected", false))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
-    next = disconnect(self, verb_turn, actor, state, number, gone->code);
+    next = disconnect(self, verb_turn, actor, true, state, number, gone->code);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
@@ -574,7 +586,7 @@ static tr_next connect_again(struct tr_self *self, struct tr_self *verb,
     if (status != TR_OK)
         return tr_fail(self, status, "a connection cannot be stored");
     self->frame->call.is_again = true;
-    tr_next next = tr__durable_user(self, verb, actor->kind->connected, state, &connected);
+    tr_next next = call_whole(self, verb, actor->kind->connected, true, state, &connected);
     self->frame->call.is_again = false;
     *is_refused = self->frame->call.is_refused;
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
@@ -600,7 +612,7 @@ static tr_next bury(struct tr_self *self, struct tr_self *verb, struct durable_a
     if (is_again && actor->kind->connected)
         next = connect_again(self, verb, actor, state, connection, &is_refused);
     if (next.code == TR_NEXT_SAME && !self->is_cancelled && !is_refused)
-        next = disconnect(self, verb, actor, state, number, CONNECTION_LOST);
+        next = disconnect(self, verb, actor, false, state, number, CONNECTION_LOST);
     self->frame->call = (struct durable_call){0};
     return next;
 }

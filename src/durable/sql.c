@@ -20,6 +20,11 @@ bool tr__durable_sql_has_changed(const struct durable_actor *actor)
            (pages_are_kept(&actor->sql->pages) || pages_are_finished(&actor->sql->pages));
 }
 
+bool tr__durable_sql_is_kept(const struct durable_actor *actor)
+{
+    return actor->sql && pages_are_kept(&actor->sql->pages);
+}
+
 void tr__durable_sql_finish(struct durable_actor *actor)
 {
     if (actor->sql)

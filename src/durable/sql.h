@@ -10,6 +10,8 @@
 
 /** Whether the open commit or a finished commit has changed tables. */
 bool tr__durable_sql_has_changed(const struct durable_actor *actor);
+/** Returns whether the open commit has changed tables. */
+bool tr__durable_sql_is_kept(const struct durable_actor *actor);
 /**
  * Notes that the open commit is finished and is stored later. If the next commit fails, this
  * commit's changes of tables are not undone.

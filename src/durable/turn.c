@@ -75,6 +75,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->has_alarm = false;
     frame->is_alarm_gone = false;
     frame->kept = NULL;
+    frame->whole = (struct whole){.name = NULL};
     frame->read = NULL;
     frame->message = NULL;
     frame->reads = (struct record_reads){.count = 0};
@@ -128,6 +129,8 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
         tr_message_free(frame->read->type, frame->read->message);
     if (frame->kept)
         tr__alarm_free(worker, frame->kept);
+    if (frame->whole.state)
+        tr__whole_free(worker, frame);
     if (frame->reads.items || frame->reads.before)
         tr__record_free(worker, &frame->reads);
     if (!frame->is_hook || frame->is_run)
@@ -479,12 +482,15 @@ tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
 
 /* ---- Waits of a turn. ---- */
 
-static void on_park(struct tr_self *self)
+static tr_status on_park(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
-        return;
+        return TR_OK;
+    tr_status refusal = tr__whole_may_wait(self);
+    if (refusal != TR_OK)
+        return refusal;
     /* A blocking call may end the process, as a handler may, so the turn keeps its slot during the
      * call. A call that several turns share does not belong to this handler. */
     if (!self->job || self->job->shared)
@@ -499,19 +505,22 @@ static void on_park(struct tr_self *self)
     else if (self->frame->has_alarm)
         tr__alarm_commit_over(actor, self->frame);
     if (self->is_cancelled)
-        return;
+        return TR_OK;
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
     /* The part of the turn that has ended may have asked for a sleep or released a hold. So perform
      * the steps that are due now. Before a wait on a queue this was already done. */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
+    return TR_OK;
 }
 
 static void on_resume(struct tr_self *self)
 {
-    if (self->frame)
-        tr__running_enter(self);
+    if (!self->frame)
+        return;
+    tr__running_enter(self);
+    tr__whole_resume(self);
 }
 
 /* Forgets the hook that waits in hook_wait. Its turn is dropped there, and its frame is gone. */

@@ -6,6 +6,7 @@
 #include "calendar/alarm_plan.h"
 #include "durable/actor.h"
 #include "durable/record.h"
+#include "durable/whole.h"
 
 /** A hold that TR_KEEP_AWAKE or TR_WAIT_UNTIL has made. */
 struct durable_hold {
@@ -40,6 +41,7 @@ struct durable_frame {
     bool is_barrier;            /* on_sleep and on_destroy wait until this turn has ended */
     struct list taker;          /* while the turn waits on a queue: link in durable_actor.takers */
     struct durable_call call;   /* where the message of the turn came from */
+    struct whole whole;         /* the handler whose changes must be in one commit */
     struct kept_message *read;  /* messages that tr_connection_kept has returned */
     /* A wake lock that the turn raises when it takes an item, and drops at its next wait on a
      * queue. */

@@ -120,6 +120,8 @@ tr_status tr_try_save(tr_self *self)
     if (!actor || !self->frame)
         return actor ? TR_NOT_IN_A_TURN : TR_NOT_SUPPORTED;
     tr_status status = turn_may_park(self);
+    if (status == TR_OK)
+        status = tr__whole_may_wait(self);
     if (status != TR_OK)
         return status;
     status = tr__commit_end(self->worker, actor, true);

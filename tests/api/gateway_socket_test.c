@@ -244,6 +244,11 @@ TEST(a_crash_within_the_handlers_of_connections_leaves_each_effect_once, "H-03",
           "awake; connected 1 - wait-slow; gone 1 1006 slow",
           "awake; gone 1 1006 slow"},
          HTTP_OK("{\"value\":1001,\"who\":null}")},
+        /* What they change before they would wait counts once: they may not wait then. */
+        {"?early", {"awake; connected 1 - early"}, HTTP_OK("{\"value\":1001,\"who\":null}")},
+        {"?early-gone",
+         {"awake; connected 1 - early-gone", "awake; gone 1 1006 early"},
+         HTTP_OK("{\"value\":1001,\"who\":null}")},
         /* One that is refused in the end was never there. */
         {"?wait-no", {"awake; connected 1 - wait-no"}, HTTP_OK("{\"value\":0,\"who\":null}")},
         /* One that fails does not keep the actor from waking: its connection is gone. */
@@ -270,6 +275,69 @@ TEST(a_crash_within_the_handlers_of_connections_leaves_each_effect_once, "H-03",
         snprintf(command, sizeof command, "rm -rf '%s' '%s'?", directory, directory);
         ck_assert_int_eq(system(command), 0);
     }
+}
+
+/* They may wait until they change what is stored, and not after that: each kind of change. */
+TEST(handlers_of_connections_do_not_wait_after_a_change, "H-03")
+{
+    char request[256], expected[256];
+    for (size_t i = 0; i < sizeof desk_changes / sizeof desk_changes[0]; i++) {
+        const char *what = desk_changes[i];
+        const char *after = i ? "TR_INVALID_TRANSITION TR_INVALID_TRANSITION" : "TR_OK TR_OK";
+        for (int is_gone = 0; is_gone < 2; is_gone++) {
+            begin(open_plain);
+            (void)said();
+            snprintf(request,
+                     sizeof request,
+                     "GET /actors/desk/a?%s-%s" SHAKE "\r\n",
+                     is_gone ? "gone" : "change",
+                     what);
+            tr_kit_peer *other = peer_new();
+            peer_send(other, request);
+            (void)tr_kit_receive(other, TR_SECOND);
+            if (is_gone) {
+                (void)said();
+                tr_kit_reset(other);
+                tr_kit_advance(kit, TR_SECOND);
+            }
+            snprintf(expected, sizeof expected, "%s: TR_OK TR_OK %s", what, after);
+            const char *words = said();
+            ck_assert_msg(strstr(words, expected), "%s", words);
+            tr_kit_close(other);
+            end();
+        }
+    }
+}
+
+/* In the first turn after a crash several of them run, one after the other: what one has changed does not keep the next from waiting. */
+TEST(handlers_of_lost_connections_may_wait_one_after_the_other, "H-03")
+{
+    char directory[] = "/tmp/troupe-gateway-XXXXXX";
+    char copy[sizeof directory + 1], command[128];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(copy, sizeof copy, "%s2", directory);
+    desks_begin_in(directory, open_plain, 2, 1);
+    static const char *const queries[] = {"gone-state", "gone-table", "gone-key", "gone-nothing"};
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        char request[256];
+        snprintf(request, sizeof request, "GET /actors/desk/a?%s" SHAKE "\r\n", queries[i]);
+        peer = peer_new();
+        peer_send(peer, request);
+        (void)tr_kit_receive(peer, TR_SECOND);
+    }
+    copy_store(directory, copy);
+    tr_kit_free(kit);
+    desks_begin_in(copy, open_plain, 2, 2);
+    peer = peer_new();
+    DESK_ASK(peer, POST("misbehave", "", "{\"how\":7}"), HTTP_OK("{\"value\":4004,\"who\":null}"));
+    SAID("awake; gone 1 1006 gone-state; state: TR_OK TR_OK TR_INVALID_TRANSITION "
+         "TR_INVALID_TRANSITION; "
+         "gone 2 1006 gone-table; table: TR_OK TR_OK TR_INVALID_TRANSITION TR_INVALID_TRANSITION; "
+         "gone 3 1006 gone-key; key: TR_OK TR_OK TR_INVALID_TRANSITION TR_INVALID_TRANSITION; "
+         "gone 4 1006 gone-nothing; nothing: TR_OK TR_OK TR_OK TR_OK");
+    end();
+    snprintf(command, sizeof command, "rm -rf '%s' '%s'", directory, copy);
+    ck_assert_int_eq(system(command), 0);
 }
 
 /* The last frame of a client is cut at each byte. */
@@ -508,6 +576,8 @@ SUITE("sockets of gateways", what_is_sent_to_a_connection_that_begins_comes_behi
       a_connection_can_be_refused_and_ended, who_connects_again_gets_what_was_missed,
       connections_that_a_crash_leaves_behind_are_gone_once,
       a_crash_within_the_handlers_of_connections_leaves_each_effect_once,
+      handlers_of_connections_do_not_wait_after_a_change,
+      handlers_of_lost_connections_may_wait_one_after_the_other,
       a_socket_that_is_reset_at_each_byte_is_gone_once,
       a_client_that_cannot_keep_up_is_closed_with_1013,
       a_connection_that_is_taken_too_late_gets_nothing)

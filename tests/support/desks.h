@@ -86,6 +86,47 @@ static tr_next on_hidden(tr_self *self, struct desk_state *state)
     return desk_tell(self, state);
 }
 
+/* What a handler of connections can change of what is stored. */
+static const char *const desk_changes[] = {
+    "nothing", "state", "broadcast", "keep", "key", "alarm", "queue", "table", "destroy"};
+
+static void desk_change(tr_self *self, struct desk_state *state, tr_connection_id connection,
+                        const char *what)
+{
+    if (strcmp(what, "state") == 0)
+        state->value++;
+    if (strcmp(what, "broadcast") == 0)
+        tr_broadcast(self, rang, .value = 5);
+    if (strcmp(what, "keep") == 0)
+        tr_connection_keep(self, connection, guest, .name = "kept");
+    if (strcmp(what, "key") == 0)
+        tr_kv_put(self, TR_BYTES("key"), TR_BYTES("value"));
+    if (strcmp(what, "alarm") == 0)
+        tr_alarm_after(self, "late", TR_HOUR, add, .by = 1);
+    if (strcmp(what, "queue") == 0)
+        tr_queue_push(self, "jobs", rang, .value = 5);
+    if (strcmp(what, "table") == 0)
+        tr_sql(self, "create table if not exists things (name text)");
+    if (strcmp(what, "destroy") == 0)
+        ck_assert_int_eq(tr_destroy(self), TR_OK);
+}
+
+/* Waits before each change, after it, and after another one; says what came of the waits. */
+static void desk_change_and_wait(tr_self *self, struct desk_state *state,
+                                 tr_connection_id connection, const char *what)
+{
+    tr_status before = tr_sleep(self, TR_MILLISECOND);
+    tr_status saved = tr_try_save(self);
+    desk_change(self, state, connection, what);
+    tr_status after = tr_sleep(self, TR_MILLISECOND);
+    say("%s: %s %s %s %s",
+        what,
+        tr_status_name(before),
+        tr_status_name(saved),
+        tr_status_name(after),
+        tr_status_name(tr_try_save(self)));
+}
+
 static tr_next on_connected(tr_self *self, struct desk_state *state,
                             const struct tr_connected *message)
 {
@@ -99,15 +140,23 @@ static tr_next on_connected(tr_self *self, struct desk_state *state,
         tr_broadcast(self, rang, .value = 1);
         ck_assert_int_eq(tr_send(self, message->connection, rang, .value = 2), TR_OK);
     }
+    bool is_early = message->query && strcmp(message->query, "early") == 0;
+    state->connected += is_early;
+    if (is_early || (message->query && strncmp(message->query, "wait", 4) == 0))
+        (void)tr_sleep(self, 20 * TR_SECOND);
     if (message->query && strcmp(message->query, "wait-slow") == 0)
         tr_connection_keep(self, message->connection, guest, .name = "slow");
-    if (message->query && strncmp(message->query, "wait", 4) == 0)
-        (void)tr_sleep(self, 20 * TR_SECOND);
+    if (message->query && strcmp(message->query, "early-gone") == 0)
+        tr_connection_keep(self, message->connection, guest, .name = "early");
+    if (message->query && strncmp(message->query, "gone-", 5) == 0)
+        tr_connection_keep(self, message->connection, guest, .name = message->query);
+    if (message->query && strncmp(message->query, "change-", 7) == 0)
+        desk_change_and_wait(self, state, message->connection, message->query + 7);
     if (message->query && strcmp(message->query, "wait-no") == 0)
         return tr_refuse(self, 9, "full");
     if (message->query && strcmp(message->query, "wait-fail") == 0)
         return tr_fail(self, TR_BAD_DATA, "not connected");
-    state->connected++;
+    state->connected += !is_early;
     return TR_SAME;
 }
 
@@ -119,9 +168,13 @@ static tr_next on_disconnected(tr_self *self, struct desk_state *state,
         (unsigned long long)message->connection.number,
         message->code,
         guest ? guest->name : "-");
-    if (guest && strcmp(guest->name, "slow") == 0)
+    bool is_early = guest && strcmp(guest->name, "early") == 0;
+    state->gone += is_early;
+    if (is_early || (guest && strcmp(guest->name, "slow") == 0))
         (void)tr_sleep(self, 20 * TR_SECOND);
-    state->gone++;
+    if (guest && strncmp(guest->name, "gone-", 5) == 0)
+        desk_change_and_wait(self, state, message->connection, guest->name + 5);
+    state->gone += !is_early;
     tr_broadcast(self, rang, .value = 900 + state->gone);
     return TR_SAME;
 }

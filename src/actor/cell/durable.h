@@ -25,8 +25,11 @@ struct durable_answer {
 
 /** The functions that the layer above implements for durable actors. */
 struct durable_hooks {
-    /** Ends a stretch, because the turn is about to wait. */
-    void (*on_park)(struct tr_self *self);
+    /**
+     * Ends a stretch, because the turn is about to wait. Returns another status than TR_OK if the
+     * turn may not wait now: then nothing has been done.
+     */
+    tr_status (*on_park)(struct tr_self *self);
     /** Begins a stretch, because a turn that has waited runs again. */
     void (*on_resume)(struct tr_self *self);
     /**

@@ -182,14 +182,18 @@ static void outbox_resume(struct tr_self *self)
 /*
  * Ends the stretch of a durable turn that is about to wait. This takes in mail of the actor, and
  * what the turn waits for may arrive with it. Returns false in that case: the turn must not wait,
- * because nothing would wake it.
+ * because nothing would wake it. Returns false also if the turn may not wait now.
  */
 static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
 {
     self->wait.is_beginning = true;
     self->wait.is_over = false;
-    hooks->on_park(self);
+    tr_status status = hooks->on_park(self);
     self->wait.is_beginning = false;
+    if (status != TR_OK) {
+        self->wait.outcome = status;
+        return false;
+    }
     if (self->wait.is_over)
         outbox_resume(self);
     return !self->wait.is_over;
