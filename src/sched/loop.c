@@ -182,7 +182,7 @@ bool tr__loop_slice(struct loop *loop)
                 return false;
             round_begin(loop);
             if (runqueue_is_empty(&loop->queue) && stack_is_empty(&loop->ready.posted) &&
-                !loop->wants_round)
+                !loop->wants_round && !loop->flush_is_due)
                 return false;
             continue;
         }
