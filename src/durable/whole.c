@@ -38,7 +38,7 @@ tr_status tr__whole_begin(struct tr_self *self, const char *name, bool is_fresh)
     struct whole *whole = &self->frame->whole;
     tr_status status = TR_OK;
     whole->has_state = false;
-    /* pages that this handler changes could not be told from those of an earlier one */
+    /* pages that this handler changes could not be distinguished from those of an earlier one */
     if (!is_fresh && tr__durable_sql_has_changed(actor))
         status = tr__commit_end(self->worker, actor, false);
     else if (!is_fresh)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Trapped faults in handlers of routes, of WebSocket messages and of streams of HTTP/2: the request is answered 500 or its connection
- * reset, other connections go on, and nothing is leaked. On real sockets, with the system in the loop of the test.
+ * reset, other connections continue, and nothing is leaked. On real sockets, with the system in the loop of the test.
  */
 #include "support/faults.h"
 
