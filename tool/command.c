@@ -203,10 +203,13 @@ void value_print(const struct json *value, int depth)
     printf("%*s%c", depth, "", is_list ? ']' : '}');
 }
 
-/* Prints a time of nanoseconds in a short form. */
-static void time_print(int64_t ns)
+/* Prints a time of timed turns in a short form, or "-" if no turn was timed. */
+static void time_print(const struct json *row, const char *name)
 {
-    if (ns < 10000)
+    int64_t ns = json_number(row, name);
+    if (!json_number(row, "sampled"))
+        printf("%9s", "-");
+    else if (ns < 10000)
         printf("%6" PRId64 " ns", ns);
     else if (ns < 10000000)
         printf("%6" PRId64 " us", ns / 1000);
@@ -240,9 +243,9 @@ static void behaviors_print(const struct json *answer)
         printf("%8s %8" PRId64 "  ",
                number_short((double)json_number(row, "handled_about"), handled, sizeof handled),
                json_number(row, "failures"));
-        time_print(json_number(row, "mean_ns"));
+        time_print(row, "mean_ns");
         putchar(' ');
-        time_print(json_number(row, "p99_ns"));
+        time_print(row, "p99_ns");
         printf("  %s (%s:%" PRId64 ")\n",
                json_text(row, "behavior", "?"),
                json_text(row, "file", "?"),
@@ -261,7 +264,7 @@ static void handlers_print(const struct json *answer)
         char waiting[16];
         static const char *const times[] = {"mean_ns", "p50_ns", "p99_ns", "longest_ns"};
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-            time_print(json_number(row, times[i]));
+            time_print(row, times[i]);
             printf("  ");
         }
         printf("%7s %7" PRId64 " %7s ",
