@@ -247,11 +247,11 @@ typedef struct tr_durable_kind {
 } tr_durable_kind;
 
 /**
- * Makes an actor of this file a durable kind: TR_DURABLE(actor, state message, members of
- * tr_durable_options...).
- * At file scope.
+ * At file scope. Makes an actor of this file a durable kind: TR_DURABLE(actor, state message,
+ * options...). An option is a member of tr_durable_options, such as `.version = 2`.
  *
- * The kind has the name of the actor. The state of its behavior is the state that is stored.
+ * The kind has the same name as the actor. The state of the actor's behavior is the state that is
+ * stored.
  */
 #define TR_DURABLE(actor, ...) TR_DURABLE_(actor, __VA_ARGS__, )
 /** Declares a kind that another file defines. At file scope. */

@@ -82,10 +82,11 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
  *
  * It declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that is
  * known to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one source
- * file. Put TR_ACTOR into a header if other files spawn the actor or send to it. The messages, at
- * most 63, may be declared later; the actor of TR_ACTOR(clock) accepts no message of a program's
- * own. A spawn compares the list with the behavior: for a message of the list that has no handler,
- * it writes a line to the log, at the level debug.
+ * file. Put TR_ACTOR into a header if other files spawn the actor or send to it. The list has at
+ * most 63 messages. A message may be declared after TR_ACTOR. The list may be empty:
+ * TR_ACTOR(clock) declares an actor that accepts only messages of the runtime. A spawn compares the
+ * list with the behavior. If a message of the list has no handler, the spawn writes a line to the
+ * log, at the level debug.
  */
 #define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )
 

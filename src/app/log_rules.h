@@ -17,7 +17,7 @@
 enum { LOG_RULES_ERROR_SIZE = 200 };
 
 struct log_rules {
-    size_t count; /* number of rules; a rule for all paths, "", is the first one */
+    size_t count; /* number of rules. A rule with the path "" is for all paths, and comes first. */
     struct log_rule rules[LOG_RULES_MAX];
 };
 

@@ -40,7 +40,10 @@ struct hint_kind {
      * not in this table. */
     tr_time again_ns;
     bool is_named; /* the log has said that alarms of this kind wait */
-    /* All places are taken. Hints for alarms after `place` are sent later, by a walk for this kind alone. */
+    /*
+     * If this is true, the clock has handled the alarms of this kind only up to the alarm at `place`, because too many
+     * actors of the kind were being woken. A walk for this kind alone sends the hints of the later alarms.
+     */
     bool is_behind;
     struct store_alarm_place place;
 };

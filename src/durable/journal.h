@@ -33,8 +33,9 @@ enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* the most snapshots that a policy can keep
 
 struct journal_policy {
     uint64_t snapshot_every; /* make a snapshot after this number of events; 0: never */
-    uint32_t keep;           /* how many snapshots are kept; 0: all snapshots and all events */
-    bool keeps_events;       /* keep events even if a kept snapshot replaces them */
+    /* how many snapshots are kept; 0: all snapshots are kept, and all events, too */
+    uint32_t keep;
+    bool keeps_events; /* keep events even if a kept snapshot replaces them */
 };
 
 struct journal {

@@ -34,7 +34,10 @@ struct fiber_host {
      * a fiber that has ended; the code that runs after the switch gives its stack back to the pool
      */
     struct fiber *ended;
-    /* the side that was left, if the code that runs after the switch must check it; else NULL */
+    /*
+     * the side that the switch has left, if the code that runs after the switch has work to do for
+     * it; else NULL
+     */
     struct fiber_side *leaver;
     struct fiber_side side; /* where the thread's own stack continues; valid while a fiber runs */
 };

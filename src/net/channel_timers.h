@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Timers of an actor that end with one of its channels. Owner only. */
+/** Timers of an actor that are stopped when one of its channels ends. Owner only. */
 #ifndef NET_CHANNEL_TIMERS_H
 #define NET_CHANNEL_TIMERS_H
 

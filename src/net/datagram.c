@@ -83,8 +83,8 @@ bool tr__datagrams_has_some(const struct channel *channel)
 }
 
 /*
- * Returns the size of a slot, which is no power of two. Otherwise the beginnings of all slots would
- * share a few places in the processor's cache.
+ * Returns the size of a slot: `size` and 320 bytes more. If the sizes of slots were powers of two,
+ * the beginnings of all slots would share a few places in the processor's cache.
  */
 static size_t slot_size(size_t size)
 {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Makes LeakSanitizer look for pointers in memory that malloc has not allocated. The address is
- * NULL in a program without LeakSanitizer.
+ * Makes LeakSanitizer look for pointers in memory that malloc has not allocated. In a program
+ * without LeakSanitizer, the address of this function is NULL.
  */
 extern void leak_search_in(const void *memory, size_t size) __asm__("__lsan_register_root_region")
     __attribute__((__weak__));

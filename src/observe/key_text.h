@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Keys as texts for people. A key may have any bytes. Its text has %xx in place of '%' and of each
- * byte that is not printable UTF-8. The last part of an actor's path has this form too, so it can
- * also be read as a key.
+ * byte that is not printable UTF-8. The path of a durable actor ends with its key, which has %xx
+ * there too. So the functions below can also read a key from the end of a path.
  */
 #ifndef OBSERVE_KEY_TEXT_H
 #define OBSERVE_KEY_TEXT_H

@@ -41,9 +41,9 @@ void tr__population_take(struct population *population, const struct actor_glanc
 /** Ends a count that began at `now_ns` and has taken took_ns of the thread's time. */
 void tr__population_end(struct population *population, tr_time now_ns, tr_time took_ns);
 /**
- * Whether a behavior has more and more actors. It must have more than at the beginning of the first window, and many
- * more than at the beginning of some window. If so, sets *before to how many it had then, and *since_ns to that time.
- * The thread of the socket only.
+ * Whether the number of a behavior's actors grows. It must be greater than at the beginning of the first window, and
+ * much greater than at the beginning of at least one window. If so, sets *since_ns to the beginning of that window, and
+ * *before to the number at that time. The thread of the socket only.
  */
 bool tr__population_grows(const struct population *population, const struct population_row *row,
                           tr_time now_ns, uint64_t *before, tr_time *since_ns);

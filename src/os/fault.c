@@ -299,8 +299,10 @@ static uint32_t times_passed(const siginfo_t *info)
 }
 
 /*
- * Ends the process as it would end without the runtime. A fault happens again when the handler returns, because the
- * default action is installed by then. A signal that another process or thread sent is raised again.
+ * Ends the process as it would end without the runtime. Installs the default action of the signal. If an instruction
+ * has caused the signal, this function needs no more: when the handler returns, the instruction runs again and causes
+ * the same signal again. A signal that another process or thread has sent does not come again, so this function raises
+ * it.
  */
 static void end_plainly(int signal, const siginfo_t *info)
 {
@@ -310,7 +312,9 @@ static void end_plainly(int signal, const siginfo_t *info)
         (void)raise(signal);
 }
 
-/* Passes the signal to the handler that would get it if the runtime had installed none. */
+/*
+ * Passes the signal to the handler that would have got it if the runtime had installed no handler.
+ */
 static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, void *context,
                     enum verdict verdict)
 {

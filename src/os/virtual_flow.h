@@ -20,8 +20,9 @@ struct virtual_flow {
     struct virtual_flow *back; /* the flow in the other direction */
     /* all segments, oldest first; the first `arrived` bytes in them can be read */
     struct list segments;
-    struct list held;              /* transits that wait for the end of a cut */
-    struct virtual_transit opens;  /* the request for the connection, or the answer */
+    struct list held; /* transits that wait for the end of a cut */
+    /* the request for the connection; in the other direction, the answer */
+    struct virtual_transit opens;
     struct virtual_transit finish; /* the transit of the finish: the sender sends nothing more */
     struct virtual_transit reset;
     /* when the transit arrives that was sent last; no later transit arrives before that */

@@ -8,8 +8,9 @@
 #include <strings.h>
 
 /*
- * How long the end of a delayed look-up can be seen. A turn that waits for the look-up asks every
- * 10 ms, so it sees the end in time. The first call after these 20 ms begins the next look-up.
+ * How long calls get the result of a delayed look-up after the look-up is done. A turn that waits
+ * for the look-up asks every 10 ms, so 20 ms are enough. The first call after that time begins
+ * another look-up.
  */
 #define SEEN_NS (20 * TR_MILLISECOND)
 

@@ -41,7 +41,10 @@ struct board {
 enum board_way {
     BOARD_STRANGE, /* the board has another tenant, or none */
     BOARD_OPEN,    /* the sender may read the words */
-    /* the board is not open: the message is announced now, and must go to the manager */
+    /*
+     * the board is not open; board_enter has announced the message, and the sender must give it to
+     * the manager
+     */
     BOARD_HOLDS
 };
 

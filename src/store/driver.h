@@ -107,9 +107,9 @@ struct store_driver {
                          tr_error *error);
     /**
      * Cuts the log, and compacts the database while the store is open. If the status is neither
-     * TR_OK nor TR_STORE_FAILED, the store is unchanged. Returns TR_CANCELLED soon after another
-     * thread has set *is_cancelled; is_cancelled may be NULL. Committing thread. NULL: not
-     * supported.
+     * TR_OK nor TR_STORE_FAILED, the store is unchanged. If `is_cancelled` is not NULL, returns
+     * TR_CANCELLED soon after another thread has set *is_cancelled. Committing thread. A driver
+     * without this function has NULL here.
      */
     tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,
                         struct store_why *why);

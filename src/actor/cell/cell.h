@@ -90,7 +90,10 @@ enum cell_control {
     CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: the actor takes it in at once */
     CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
-    /* the supervisor has decided, or a wait that the decision made necessary has ended */
+    /*
+     * the record of the actor's failure has changed, and the actor must act on it: see enum
+     * failure_phase
+     */
     CONTROL_DECIDED = 1 << 6,
     CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
     CONTROL_DISMISS = 1 << 8, /* the parent has ordered the actor to stop */

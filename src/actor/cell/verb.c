@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Verbs that the verbs of other rooms call: tr_fail, tr_crash, and others that need only the turn.
+ * Verbs that need only the turn, such as tr_fail, tr_crash and tr_now. Verbs of other rooms call
+ * them.
  */
 #include "actor/cell/verb.h"
 

@@ -284,7 +284,7 @@ struct dead_letter_batches {
     bool is_logged;       /* the log has reached its limit of lines for this second */
 };
 
-/** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
+/** How a worker runs its actors during a shutdown. See actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
     /* the hooks of the loop during the shutdown: a copy of worker->hooks with another `run` */
     struct loop_hooks hooks;

@@ -270,7 +270,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_ORDERED:
         /* An actor that has to stop anyway is not restarted. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
-            /* the parent counts the end of the actor as its answer */
+            /* if the parent waits for an answer to its DOWN, the end of the actor is this answer */
             tr__cell_stop(worker, cell, true);
         else
             tr__cell_restart(worker, cell);

@@ -23,8 +23,8 @@ void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
  */
 bool tr__shutdown_has_unstored(struct tr_system *system);
 /**
- * Completes the report (`final`) of a shutdown, because the wait for it is given up. Adds the
- * actors that are still busy. Only on the thread that waits for the shutdown.
+ * Completes the report (`final`) of a shutdown when the shutdown waits no longer. Adds the actors
+ * that are still busy. Only on the thread that waits for the shutdown.
  */
 void tr__report_lose(struct tr_system *system);
 

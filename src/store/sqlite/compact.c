@@ -75,8 +75,9 @@ static tr_status bar_readers(struct store_session *session, struct store_why *wh
 }
 
 /*
- * Cuts the log while readers are locked out. A reader that tries to begin still has a lock for a moment, so this tries
- * again while the status is TR_STORE_BUSY.
+ * Cuts the log while readers are locked out. A reader that tries to begin nevertheless holds a lock until it finds that
+ * it must wait. Meanwhile the status of a cut is TR_STORE_BUSY. So this function repeats the cut until it gets another
+ * status, for at most COMPACT_READERS_NS.
  */
 static tr_status cut_barred(struct store_session *session, struct store_why *why)
 {

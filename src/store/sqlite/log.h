@@ -12,15 +12,17 @@
 #include "store/sqlite/vfs.h"
 
 /**
- * Checks the log. TR_OK: SQLite will read everything that was ever acknowledged, except perhaps the
- * last transaction. If the last frame is damaged, it is not known whether that transaction was
- * synced and acknowledged. The status is also TR_OK if there is no log and the database has no mark
- * that there is one. TR_STORE_CORRUPT: acknowledged data is missing. With TR_STORE_CORRUPT and
- * TR_STORE_FAILED `*why` is the rest of a sentence that begins with the path of the log.
- * TR_NO_MEMORY.
+ * Checks the log. Call it after tr__vfs_look. `database` is the file of an open connection; this
+ * function uses that file, and opens and closes the log itself. Statuses:
  *
- * Call it after tr__vfs_look. `database` is the file of a connection, which is used here and not
- * opened again. The log is opened here and closed again.
+ * TR_OK: SQLite will read all transactions that were acknowledged. There is one exception: if the
+ * last frame is damaged, it is not known whether the last transaction was acknowledged, and SQLite
+ * does not read it. The status is also TR_OK if there is no log and the database has no mark that
+ * there is one.
+ *
+ * TR_STORE_CORRUPT: acknowledged data is missing. TR_STORE_FAILED, TR_NO_MEMORY. After
+ * TR_STORE_CORRUPT and TR_STORE_FAILED, `*why` is the rest of a sentence that begins with the path
+ * of the log.
  */
 TR_MUST_CHECK tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **why);
 

@@ -208,8 +208,10 @@ static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name,
     return status == TR_OK && is_event && last != 0 && last != sequence ? TR_STORE_CORRUPT : status;
 }
 
-/* Copies the row of the actor at which `next` stands. Sets *into_id to the number of the actor in
- * the new store. */
+/*
+ * Copies an actor's row, which is the row at which the statement `next` stands. Sets *into_id to
+ * the number of the actor in the new store.
+ */
 static tr_status copy_state(struct salvage *salvage, tr_bytes name, int64_t *into_id)
 {
     sqlite3_stmt *next = salvage->next;
