@@ -318,9 +318,8 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending ask) TR_NON_NULL;
 /** See tr_ask_cancel. In a turn. Does not wait. */
 tr_status tr_self_ask_cancel(tr_self *self, tr_pending ask);
 /**
- * See tr_sleep. `where` is a constant text with the file and line of the call; NULL: they are not
- * known.
- * In a turn. May wait.
+ * See tr_sleep. `where` is a constant text with the file and line of the call, or NULL if they are
+ * not known. In a turn. May wait.
  */
 tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
 /** See tr_give_up. In a turn. Does not wait. */

@@ -96,8 +96,8 @@ typedef struct tr_callback {
 TR_BEGIN_C
 /**
  * Calls the callbacks whose asks have an outcome, in the order of the outcomes. If no ask has an
- * outcome yet, waits at most `wait_ns` for the first outcome; 0: does not wait. Client's thread.
- * May wait.
+ * outcome yet, waits at most `wait_ns` for the first outcome. If `wait_ns` is 0, does not wait.
+ * Client's thread. May wait.
  *
  * Returns how many callbacks were called. Returns 0 if no ask had an outcome in time, and returns 0
  * at once if there is no ask with a callback. A callback may do all that the client's thread may
@@ -125,9 +125,9 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
  */
 int tr_client_fd(tr_client *client);
 /**
- * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes. 0:
- * there is something to do now. TR_NEVER: there is nothing to do until a message comes. For a loop
- * that does not use the descriptor. Client's thread. Does not wait.
+ * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes.
+ * Returns 0 if there is something to do now, and TR_NEVER if there is nothing to do until a message
+ * comes. For a loop that does not use the descriptor. Client's thread. Does not wait.
  */
 tr_time tr_client_timeout(tr_client *client);
 

@@ -102,7 +102,7 @@ typedef struct tr_filter {
     tr_status (*input_end)(void *state) TR_ZERO;
     /**
      * Returns whether bytes of the actor may pass, for instance because a handshake is over. Until
-     * then they wait. NULL: they may always pass.
+     * then they wait. If this member is NULL, they may always pass.
      */
     bool (*is_open)(const void *state) TR_ZERO;
     /**

@@ -215,8 +215,8 @@ const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
  */
 const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
 /**
- * Returns the working directory of the child. NULL: the child has the working directory of this
- * program. One thread. Does not wait.
+ * Returns the working directory of the child. Returns NULL if the child has the working directory
+ * of this program. One thread. Does not wait.
  */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**

@@ -355,7 +355,8 @@ TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes 
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
 /**
- * Limits each later wait for this channel; a longer one ends with TR_TIMEOUT. 0: no limit. In a turn. Does not wait.
+ * Limits each later wait for this channel. A wait that takes longer ends with TR_TIMEOUT. If `ns` is 0, there is no
+ * limit. In a turn. Does not wait.
  */
 void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
 

@@ -450,8 +450,8 @@ struct tr_platform {
 
     /**
      * Writes one address for each function in which a thread is at present, the innermost first, up
-     * to the function that begins at the address `last`. Returns how many addresses it has written;
-     * 0: they are not known. If the thread continues meanwhile, the addresses are a guess. Any
+     * to the function that begins at the address `last`. Returns how many addresses it has written,
+     * or 0 if they are not known. If the thread continues meanwhile, the addresses are a guess. Any
      * other thread. May wait for 20 ms.
      */
     size_t (*thread_stack)(const tr_platform *platform, const tr_thread *thread, uintptr_t last,

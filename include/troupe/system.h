@@ -105,9 +105,9 @@ typedef struct tr_system_options {
      */
     void *(*resize)(void *context, void *memory, size_t size)TR_ZERO;
     /**
-     * Writes a line to the log. `path` is the path of the actor that the line is about; NULL: the
-     * line is about the system. Called on any thread. If this member is NULL, the platform's log is
-     * used.
+     * Writes a line to the log. `path` is the path of the actor that the line is about, or NULL if
+     * the line is about the system. Called on any thread. If this member is NULL, the platform's
+     * log is used.
      */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text) TR_ZERO;
     void *context TR_ZERO; /* the `context` that resize, on_log, on_stall and on_worker_start get */
@@ -200,7 +200,8 @@ typedef struct tr_system_options {
     const struct tr_durables *durable TR_ZERO;
     /**
      * The directory in which durable actors are stored. The system makes it if it does not exist.
-     * Only one process at a time can use it. NULL: "<name>.data" in the current directory.
+     * Only one process at a time can use it. If this member is NULL, the directory is "<name>.data"
+     * in the current directory.
      */
     const char *store TR_ZERO;
     /**
@@ -377,10 +378,9 @@ TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
  */
 int tr_system_fd(const tr_system *system);
 /**
- * Returns in how many nanoseconds the next timer is due; 0: a timer is due now; TR_NEVER: there is
- * no timer. For a loop that does not use the descriptor. Call it on the thread of
- * tr_system_run_once.
- * One thread. Does not wait.
+ * Returns in how many nanoseconds the next timer is due: 0 if a timer is due now, TR_NEVER if there
+ * is no timer. For a loop that does not use the descriptor. Call it on the thread of
+ * tr_system_run_once. One thread. Does not wait.
  */
 tr_time tr_system_timeout(const tr_system *system);
 /**

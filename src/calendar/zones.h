@@ -29,8 +29,8 @@ struct zones {
 };
 
 /**
- * Makes an empty table. `directory` has the zone files, and is borrowed; NULL: $TZDIR or
- * /usr/share/zoneinfo.
+ * Makes an empty table. `directory` has the zone files, and is borrowed. If it is NULL, the zone
+ * files are in $TZDIR or /usr/share/zoneinfo.
  */
 void tr__zones_init(struct zones *zones, const tr_platform *platform, const char *directory);
 /** Frees all zones. No zone may be in use. */

@@ -99,8 +99,8 @@ struct fiber_pool {
     size_t reserve;
     const void *owner; /* for `describe` */
     /*
-     * Writes a text for the report of an overflow: what ran on the stack that was just left. NULL:
-     * the report does not say it.
+     * Writes a text for the report of an overflow: what ran on the stack that was just left. If
+     * this member is NULL, the report does not say it.
      */
     void (*describe)(const struct fiber_pool *pool, char *text, size_t size);
 };

@@ -8,8 +8,8 @@
 #include "gateway/problem.h"
 
 /**
- * Asks a guard. Returns its reply, which is valid until the turn ends. NULL: the guard forbids the
- * request, or has not answered; *problem says which. Waits.
+ * Asks a guard. Returns its reply, which is valid until the turn ends. Returns NULL if the guard
+ * forbids the request, or has not answered. Then *problem says which of the two it was. Waits.
  */
 const struct tr_principal *tr__guard_ask(struct tr_self *self, tr_ref guard,
                                          const struct tr_authorize *question,

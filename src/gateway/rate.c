@@ -26,7 +26,10 @@ static void rates_free(struct tr_system *system)
     source_resize(&system->source, rates, 0);
 }
 
-/* Returns the table of the system. If there is none yet, makes it. NULL: out of memory. */
+/*
+ * Returns the table of the system. If there is none yet, makes it. Returns NULL if there is no
+ * memory.
+ */
 static struct rates *rates_of(struct tr_system *system)
 {
     struct rates *rates = atomptr_load(&system->gateway.rates, ATOM_ACQUIRE);

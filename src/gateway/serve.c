@@ -53,7 +53,7 @@ static bool fill_query(struct visit *visit, const tr_type *type, void *message)
     return true;
 }
 
-/* Reads the body as JSON. Returns the message; NULL: the request was refused. */
+/* Reads the body as JSON. Returns the message. Returns NULL if the request was refused. */
 static const void *read_body(struct visit *visit, const tr_type *type)
 {
     struct http_request *request = visit->request;

@@ -223,8 +223,8 @@ static void ask(struct socket_request *request, const struct socket_above *above
 }
 
 /*
- * Returns the record of the socket that a request came on. NULL: the socket has ended while the
- * turn was waiting.
+ * Returns the record of the socket that a request came on. Returns NULL if the socket has ended
+ * while the turn was waiting.
  */
 static struct socket_above *above_now(const struct socket_request *request)
 {
@@ -361,7 +361,7 @@ static size_t text_size(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-/* Copies what is needed to check each message of a socket. NULL: out of memory. */
+/* Copies what is needed to check each message of a socket. Returns NULL if there is no memory. */
 static struct socket_pass *pass_new(const struct visit *visit, bool asks)
 {
     size_t first = asks ? text_size(visit->authorization) : 0;

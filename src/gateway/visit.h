@@ -52,7 +52,7 @@ bool tr__visit_find(struct visit *visit, const tr_exposed *const *kinds);
 /** If there is a guard, asks it. Then counts the request. Waits. */
 bool tr__visit_admit(struct visit *visit, tr_ref guard);
 
-/** Returns the exposed message with this name; NULL: there is none. */
+/** Returns the exposed message with this name. Returns NULL if there is none. */
 const tr_exposed_message *tr__exposed_find(const tr_exposed *exposed, const char *name,
                                            size_t size);
 

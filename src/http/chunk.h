@@ -26,8 +26,8 @@ struct http_chunk {
 };
 
 /**
- * Takes bytes. Returns how many it has used; 0: it needs more bytes. Sets *data to a part of the
- * body within `bytes`, which may be empty. When is_bad or is_over is set, it uses no bytes.
+ * Takes bytes. Returns how many it has used. Returns 0 if it needs more bytes. Sets *data to a part
+ * of the body within `bytes`, which may be empty. When is_bad or is_over is set, it uses no bytes.
  */
 size_t tr__http_chunk_next(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *data);
 

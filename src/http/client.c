@@ -111,8 +111,8 @@ static void stream_end(struct tr_self *self, struct http_client *client, struct 
 }
 
 /*
- * Finds a stream, and marks it as used by this turn. NULL: there is no such stream, or another turn
- * uses it; the request was answered with an error.
+ * Finds a stream, and marks it as used by this turn. If there is no such stream, or another turn
+ * uses it, answers the request with an error and returns NULL.
  */
 static struct http_stream *stream_begin(struct tr_self *self, struct http_client *client,
                                         uint64_t number)

@@ -21,7 +21,7 @@ static struct http_host **place_of(struct http_hosts *hosts, const char *key)
     return at;
 }
 
-/* Finds the record of a host, or makes it. NULL: out of memory. */
+/* Finds the record of a host, or makes it. Returns NULL if there is no memory. */
 static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts, const char *key)
 {
     struct http_host **at = place_of(hosts, key);
@@ -70,7 +70,10 @@ static struct http_conn *idle_pop(struct http_host *host)
     return conn;
 }
 
-/* Finds a connection of HTTP/2 that can carry one more call. NULL: there is none. */
+/*
+ * Finds a connection of HTTP/2 that can carry one more call. Returns NULL if there is no such
+ * connection.
+ */
 static struct http_conn *shared_find(const struct http_host *host)
 {
     struct http_conn *conn = host->shared;

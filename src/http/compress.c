@@ -41,7 +41,10 @@ static bool is_worth_it(const char *type)
     return ends_with(type, size, "+json") || ends_with(type, size, "+xml");
 }
 
-/* Finds a header that tr_http_set has added to this answer. NULL: there is none with this name. */
+/*
+ * Finds a header that tr_http_set has added to this answer. Returns NULL if there is none with this
+ * name.
+ */
 static struct tr_http_field *set_of(const struct http_request *request, const char *name)
 {
     for (uint32_t i = 0; i < request->set_count; i++) {

@@ -25,7 +25,7 @@ struct deflate;
 /** Whether the library was built with zlib. */
 bool tr__deflate_is_built(void);
 
-/** Returns a new object; the source must outlive it. NULL: out of memory. */
+/** Returns a new object; the source must outlive it. Returns NULL if there is no memory. */
 TR_MUST_CHECK struct deflate *tr__deflate_new(const struct memory_source *source);
 
 /** Frees the object and its streams; NULL is allowed. */

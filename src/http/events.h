@@ -40,7 +40,10 @@ struct http_events {
 
 /** Returns a token for the stream of events that will answer this request. */
 uint64_t tr__http_events_token(const struct http_request *request);
-/** Finds a stream of events of this turn's actor by its token; NULL: that stream has ended. */
+/**
+ * Finds a stream of events of this turn's actor by its token. Returns NULL if that stream has
+ * ended.
+ */
 struct http_events *tr__http_events_find(const struct tr_self *self, uint64_t token);
 
 /**
@@ -66,7 +69,7 @@ void tr__http_events_cut(struct http_events *events, unsigned code);
 
 /* ---- For connections of HTTP/1.1. ---- */
 
-/** Returns the stream of events of a connection of HTTP/1.1; NULL: there is none. */
+/** Returns the stream of events of a connection of HTTP/1.1. Returns NULL if there is none. */
 static inline struct http_events *http_events_of(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));

@@ -28,7 +28,7 @@ struct tr_http_face_ {
     size_t (*error_write)(int status, const char *text, char *to, size_t size);
 };
 
-/** Returns the face of the row of a request; NULL: the row has none. */
+/** Returns the face of the row of a request. Returns NULL if the row has none. */
 static inline const struct tr_http_face_ *http_face_of(const struct http_request *request)
 {
     return request && request->route ? request->route->row->face : NULL;

@@ -11,8 +11,8 @@
 /** Whether the body of the request is multipart/form-data. */
 bool tr__http_form_has_parts(struct http_request *request);
 /**
- * Returns the value of the part with this name, which must be no file. NULL: there is no such part,
- * or the form is malformed.
+ * Returns the value of the part with this name, which must be no file. Returns NULL if there is no
+ * such part, or if the form is malformed.
  */
 const char *tr__http_form_value(struct http_request *request, const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Streams of events over HTTP/2: http/events.h. Owner only. */
+/** Streams of events over HTTP/2. See http/events.h. Owner only. */
 #ifndef HTTP_H2_EVENTS_H
 #define HTTP_H2_EVENTS_H
 
@@ -13,7 +13,10 @@
 
 struct h2_session;
 
-/** Finds a stream of events on a connection; NULL: the connection has none with this token. */
+/**
+ * Finds a stream of events on a connection. Returns NULL if the connection has none with this
+ * token.
+ */
 struct http_events *tr__h2_events_find(const struct channel *channel, uint64_t token);
 /** What the functions of http/events.h with these names do for a stream of HTTP/2. */
 TR_MUST_CHECK tr_status tr__h2_events_begin(struct http_events *events);

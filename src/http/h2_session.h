@@ -35,7 +35,10 @@ bool tr__h2_is_built(void);
  */
 int tr__h2_preface(tr_bytes bytes);
 
-/** Returns the connection of HTTP/2 of a channel; NULL: the channel speaks another protocol. */
+/**
+ * Returns the connection of HTTP/2 of a channel. Returns NULL if the channel speaks another
+ * protocol.
+ */
 static inline struct h2_session *h2_session_of(const struct channel *channel)
 {
     return (struct h2_session *)(void *)channel->rare->streams;
@@ -68,7 +71,7 @@ void tr__h2_flush(struct h2_session *session);
  * which is negative.
  */
 ssize_t tr__h2_send_frames(struct h2_session *session);
-/** Makes options for a session of nghttp2. NULL: out of memory. */
+/** Makes options for a session of nghttp2. Returns NULL if there is no memory. */
 struct nghttp2_option *tr__h2_options_new(void);
 
 #endif

@@ -37,7 +37,7 @@ TR_MUST_CHECK tr_status tr__h2_drain(struct http_request *request);
 /** The handler for the turns of streams, and the function on_turn_done of the protocol. */
 extern const tr_handler tr__h2_handler;
 void tr__h2_on_turn_done(struct protocol_turn *turn);
-/** Makes a stream. NULL: out of memory. */
+/** Makes a stream. Returns NULL if there is no memory. */
 struct h2_stream *tr__h2_stream_new(struct h2_session *session, int32_t id);
 /** Frees a stream, if no turn handles it and nghttp2 has closed it. */
 void tr__h2_stream_rest(struct h2_stream *stream);

@@ -109,7 +109,7 @@ static bool is_same(const struct second_look *look, const struct http_head *head
     return !look->has_length || look->length == (uint64_t)head->length;
 }
 
-/* Returns the CR of the CR LF that ends the line at `at`. NULL: there is no CR LF. */
+/* Returns the CR of the CR LF that ends the line at `at`. Returns NULL if there is no CR LF. */
 static char *line_end(char *at, char *end)
 {
     char *cr = memchr(at, '\r', (size_t)(end - at));

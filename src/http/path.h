@@ -41,8 +41,8 @@ bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_
 bool tr__http_value_decode(const char *raw, size_t size, char *to);
 
 /**
- * Finds the next "name=value" of a query. Returns the rest of the query; NULL: there is no further pair. Name and value
- * are not decoded.
+ * Finds the next "name=value" of a query. Returns the rest of the query. Returns NULL if there is no further pair. Name
+ * and value are not decoded.
  */
 const char *tr__http_query_next(const char *query, tr_bytes *name, tr_bytes *value);
 

@@ -88,7 +88,7 @@ struct http_request *tr__http_request_new(struct tr_self *self, struct channel *
                                           size_t head_size);
 /** Frees the memory of a request that is not in scratch memory of its turn. */
 void tr__http_request_end(struct http_request *request);
-/** Returns the request of this turn; NULL: the turn handles no request. */
+/** Returns the request of this turn. Returns NULL if the turn handles no request. */
 struct http_request *tr__http_request_of(struct tr_self *self);
 /** Returns the request of this turn. If there is none, ends the turn with TR_INVALID_TRANSITION. */
 TR_NON_NULL struct http_request *tr__http_request_need(struct tr_self *self, const char *verb);

@@ -44,8 +44,8 @@ const char *tr_http_header(tr_self *self, const char *name)
 }
 
 /*
- * Finds a name in a query or a form, and decodes its value. NULL: the name is not there, or its
- * value is malformed.
+ * Finds a name in a query or a form, and decodes its value. Returns NULL if the name is missing, or
+ * if its value is malformed.
  */
 static const char *value_of(struct tr_self *self, const char *query, const char *name)
 {

@@ -27,8 +27,8 @@ static bool is_message(const tr_type *type)
 }
 
 /*
- * Finds the field of a typed row that has the name of a part of the path. NULL: there is no such
- * field, or a text cannot set it.
+ * Finds the field of a typed row that has the name of a part of the path. Returns NULL if there is
+ * no such field, or if the field cannot be set from a text.
  */
 static const tr_field *field_of(const tr_type *type, const struct http_segment *part)
 {

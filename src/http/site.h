@@ -36,9 +36,9 @@ struct http_site {
 };
 
 /**
- * Makes the site of a behavior. `options` has all members that this library knows; NULL: the defaults. Fails with
- * TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option or a row is invalid. Then *why is the error text, and *row is
- * the row, or NULL if an option is invalid.
+ * Makes the site of a behavior. `options` has all members that this library knows. If `options` is NULL, all options
+ * have their defaults. Fails with TR_NO_MEMORY, or with TR_INVALID_ARGUMENT if an option or a row is invalid. Then *why
+ * is the error text, and *row is the row, or NULL if an option is invalid.
  */
 TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_http_options *options,
@@ -46,9 +46,9 @@ TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_handler **row, const char **why);
 
 /**
- * Finds the row for a path and a method; for HEAD, the row of GET. NULL: there is none. In this
- * case *other is the first row for this path with another method, or NULL. All methods of rows for
- * this path are written to `allow`, which has at least HTTP_ALLOW_MAX bytes.
+ * Finds the row for a path and a method; for HEAD, the row of GET. Returns NULL if there is no such
+ * row. Then *other is the first row for this path with another method, or NULL. All methods of rows
+ * for this path are written to `allow`, which has at least HTTP_ALLOW_MAX bytes.
  */
 const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
                                             const struct http_path *path,

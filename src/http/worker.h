@@ -10,8 +10,8 @@ struct deflate;
 struct worker;
 
 /**
- * Returns the streams of zlib of this worker, and makes them at the first use. NULL: out of memory.
- * A turn must not use them across a wait.
+ * Returns the streams of zlib of this worker, and makes them at the first use. Returns NULL if
+ * there is no memory. A turn must not use them across a wait.
  */
 struct deflate *tr__http_worker_deflate(struct worker *worker);
 

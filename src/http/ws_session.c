@@ -67,7 +67,7 @@ void tr__ws_session_free(const struct memory_source *source, void *session)
     source_resize(source, session, 0);
 }
 
-/* Returns the site of a channel of a server; NULL: the channel is one of a client. */
+/* Returns the site of a channel of a server. Returns NULL if the channel is one of a client. */
 static const struct http_site *site_of(const struct channel *channel)
 {
     bool is_client = ws_session_of(channel)->reader.role == WS_CLIENT;

@@ -55,7 +55,7 @@ struct ws_session {
 };
 static_assert(sizeof(struct ws_session) == 56, "each WebSocket has one");
 
-/** Returns the WebSocket of a channel; NULL: the channel is no WebSocket. */
+/** Returns the WebSocket of a channel. Returns NULL if the channel is no WebSocket. */
 static inline struct ws_session *ws_session_of(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
@@ -77,7 +77,10 @@ struct ws_setup {
     const char *protocol; /* NULL: none */
 };
 
-/** Returns the name of the subprotocol that both sides have agreed on; NULL: none. */
+/**
+ * Returns the name of the subprotocol that both sides have agreed on. Returns NULL if there is
+ * none.
+ */
 const char *tr__ws_protocol(const struct ws_session *session);
 /** Makes a channel a WebSocket. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup);

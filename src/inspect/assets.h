@@ -15,7 +15,7 @@ struct asset {
     tr_bytes bytes;
 };
 
-/** Returns the file with this path; NULL: there is none. */
+/** Returns the file with this path. Returns NULL if there is none. */
 const struct asset *tr__asset_find(const char *path);
 
 #endif

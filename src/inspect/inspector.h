@@ -58,8 +58,8 @@ struct inspector_options {
     bool (*find)(void *context, char *path, size_t path_size, char *why, size_t why_size);
     void *context; /* of find */
     /**
-     * Called with each line of the inspector's log, on the thread of the inspector. NULL: the lines
-     * go to the platform's log.
+     * Called with each line of the inspector's log, on the thread of the inspector. If this member
+     * is NULL, the lines go to the platform's log.
      */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
     void *log_context;

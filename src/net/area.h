@@ -31,7 +31,7 @@ struct area {
 
 /**
  * Returns an area with at least AREA_LOW free bytes, and adds one to its holders. *current is the
- * area of the worker, and becomes the returned one. NULL: out of memory.
+ * area of the worker, and becomes the returned one. Returns NULL if there is no memory.
  */
 struct area *tr__area_take(const struct memory_source *source, struct area **current);
 /**

@@ -43,11 +43,11 @@ static inline size_t net_buffer_size(const struct net_buffer *buffer)
 
 /**
  * Makes at least `size` bytes free at the end of the buffer: moves the bytes of the buffer, or
- * takes more memory. Returns the free bytes. NULL: out of memory.
+ * takes more memory. Returns the free bytes. Returns NULL if there is no memory.
  */
 TR_MUST_CHECK void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size);
 
-/** Returns `size` free bytes at the end; NULL: out of memory. */
+/** Returns `size` free bytes at the end. Returns NULL if there is no memory. */
 TR_MUST_CHECK static inline void *net_buffer_reserve(struct net_buffer *buffer, size_t size)
 {
     if (buffer->capacity - buffer->end >= size && buffer->data)

@@ -25,7 +25,10 @@ struct chain;
 
 extern const struct filter tr__chain_filter;
 
-/** Makes a chain without filters. NULL: out of memory. The source must outlive the chain. */
+/**
+ * Makes a chain without filters. Returns NULL if there is no memory. The source must outlive the
+ * chain.
+ */
 TR_MUST_CHECK struct chain *tr__chain_new(const struct memory_source *source);
 /**
  * Adds a filter next to the framing. The filter has not started. If there are too many filters,
@@ -46,7 +49,7 @@ uint32_t tr__chain_count(const struct chain *chain, const struct filter *table);
 /**
  * Finds a filter with this table whose state fits: is_it(state, what) returns true. If several fit,
  * finds the one nearest to the framing. Returns its state and sets *place to its place in the
- * chain. NULL: there is none.
+ * chain. Returns NULL if there is no such filter.
  */
 void *tr__chain_find(const struct chain *chain, const struct filter *table,
                      bool (*is_it)(const void *state, const void *what), const void *what,

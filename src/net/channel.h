@@ -50,13 +50,14 @@ enum channel_state {
 
 enum channel_kind {
     CHANNEL_STREAM,
-    /* the socket of a listener, whose actor gets tr__acceptable: net/listener.c */
+    /* the socket of a listener, whose actor gets tr__acceptable; see net/listener.c */
     CHANNEL_LISTENER,
     CHANNEL_DATAGRAM,
-    /* one attempt to connect to an address, made for another channel: net/dial.c */
+    /* one attempt to connect to an address, made for another channel; see net/dial.c */
     CHANNEL_ATTEMPT,
-    CHANNEL_EXIT,   /* reports the end of a child process: net/process.h */
-    CHANNEL_SIGNALS /* signals of the process, which its actor gets as tr_signal: net/signals.c */
+    CHANNEL_EXIT, /* reports the end of a child process; see net/process.h */
+    /* signals of the process, which its actor gets as tr_signal; see net/signals.c */
+    CHANNEL_SIGNALS
 };
 
 enum channel_flag {
@@ -82,8 +83,8 @@ enum channel_flag {
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches the descriptor of the channel */
     /* the channel is a listener that accepts no connections for now */
     CHANNEL_PAUSED = 1 << 16,
-    CHANNEL_END_HELD = 1 << 17,   /* the end of the output waits for a commit: net/held.h */
-    CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
+    CHANNEL_END_HELD = 1 << 17,   /* the end of the output waits for a commit; see net/held.h */
+    CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit; see net/held.h */
     /* a filter was added to the open channel, and the handshake of the filter is still running */
     CHANNEL_SHAKES = 1 << 19,
     CHANNEL_UNASKED = 1 << 20, /* the first piece that has come belongs to no exchange */
@@ -195,9 +196,9 @@ struct channel_rare {
      * connections_per_peer_max is set
      */
     tr_address accepted_from;
-    /* the process to which this channel belongs: net/process.h; NULL: none */
+    /* the process to which this channel belongs, see net/process.h; NULL: none */
     struct process *process;
-    /* timers that end with the channel: net/channel_timers.h; NULL: none */
+    /* timers that end with the channel, see net/channel_timers.h; NULL: none */
     struct channel_timers *timers;
     char *text; /* text for tr_closed; NULL: none */
     /* of a protocol that reads outside of turns: its data; NULL: the protocol reads in turns */
@@ -273,7 +274,7 @@ struct channel {
          */
         uint32_t charged;
     };
-    /* The next members are what other threads read: net/glance.h. */
+    /* Other threads read the next members. See net/glance.h. */
     bool is_secure;         /* bytes that are sent and received pass TLS */
     uint8_t secure_flags;   /* bits of enum secure_flag; 0 until the handshake has ended */
     uint16_t secure_cipher; /* if TLS is used: number of the cipher */

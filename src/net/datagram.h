@@ -12,14 +12,14 @@
 bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope);
 /**
  * For the turn of a datagram: returns this datagram and those that have come after it, at most
- * `max`, and sets *count. NULL: no other datagram has come, or the turn handles no datagram. Owner
- * only.
+ * `max`, and sets *count. Returns NULL if no other datagram has come, or if the turn handles no
+ * datagram. Owner only.
  */
 const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count);
 /**
  * Call when the turn of a datagram has declined it. Returns the further datagrams that
- * tr__datagrams_batch gave to the turn; they now count as dead letters, and not as handled. NULL:
- * there are none. Owner only.
+ * tr__datagrams_batch gave to the turn; they now count as dead letters, and not as handled. Returns
+ * NULL if there are none. Owner only.
  */
 const void *const *tr__datagrams_declined(struct tr_self *self, size_t *count);
 /** Call when the turn of a datagram has ended. Owner only. */

@@ -9,8 +9,8 @@
 
 /**
  * Returns the handler of an event: the handler of the channel's protocol, else `any`, which is the
- * actor's own handler for any message, else the default handler. NULL: there is none, and the event
- * is unhandled. Owner only.
+ * actor's own handler for any message, else the default handler. If there is none, returns NULL,
+ * and the event is unhandled. Owner only.
  */
 const tr_handler *tr__default_handler(struct tr_self *self, const struct envelope *envelope,
                                       const tr_handler *any);

@@ -18,8 +18,8 @@ struct event_types {
 extern const struct event_types tr__event_types;
 
 /**
- * Returns the channel of an event; NULL: the channel is gone. The event must not belong to a piece
- * (PIECE_TAG) or to a protocol's turn (TURN_TAG). Owner only.
+ * Returns the channel of an event. Returns NULL if the channel is gone. The event must not belong
+ * to a piece (PIECE_TAG) or to a protocol's turn (TURN_TAG). Owner only.
  */
 static inline struct channel *event_channel(const struct envelope *event)
 {

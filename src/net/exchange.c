@@ -121,8 +121,8 @@ static struct exchange **find_number(struct channel *channel, uint64_t number)
 }
 
 /*
- * Returns where the list has the exchange that a piece answers; NULL: the piece answers no
- * exchange. Sets *is_answer if the piece has an id.
+ * Returns where the list has the exchange that a piece answers. Returns NULL if the piece answers
+ * no exchange. Sets *is_answer if the piece has an id.
  */
 static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool *is_answer)
 {

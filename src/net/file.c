@@ -48,7 +48,7 @@ static void job_free(struct worker *worker, struct lent *lent)
     source_resize(&worker->system->source, job, 0);
 }
 
-/* Makes the job of a turn; NULL: out of memory. */
+/* Makes the job of a turn. Returns NULL if there is no memory. */
 static struct file_job *job_new(struct tr_self *self, const struct file_job *as)
 {
     struct file_job *job = source_resize(&self->worker->system->source, NULL, sizeof *job);

@@ -55,8 +55,8 @@ struct filter {
      */
     bool (*is_open)(const void *state);
     /**
-     * Whether `inbound` would append more bytes without new input. NULL: never, because `inbound`
-     * always appends all bytes that it can.
+     * Whether `inbound` would append more bytes without new input. If this member is NULL,
+     * `inbound` always appends all bytes that it can.
      */
     bool (*has_more)(const void *state);
     /**
@@ -64,7 +64,10 @@ struct filter {
      * if none is known.
      */
     const char *(*text)(const void *state);
-    /** Returns the bytes of the state and of its buffers, for budgets. NULL: they do not count. */
+    /**
+     * Returns the bytes of the state and of its buffers, for budgets. If this member is NULL, they
+     * do not count.
+     */
     size_t (*bytes)(const void *state);
     void (*free)(void *state);
 };

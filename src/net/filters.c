@@ -26,7 +26,7 @@ static const struct memory_source *source_of(const struct channel *channel)
 
 /*
  * Returns the chain of a channel. If there is none yet, makes it, and puts the present filter of
- * the channel into it as the first one. NULL: out of memory.
+ * the channel into it as the first one. Returns NULL if there is no memory.
  */
 static struct chain *chain_of(struct channel *channel)
 {

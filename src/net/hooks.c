@@ -435,7 +435,7 @@ static void on_plain_end(struct tr_self *self)
 
 /* ---- Protocols. ---- */
 
-/* Returns the protocol that has begun this turn; NULL: none. */
+/* Returns the protocol that has begun this turn. Returns NULL if there is none. */
 static const struct tr_protocol *protocol_of_turn(const struct tr_self *self)
 {
     if (self->envelope->sender & PIECE_TAG)

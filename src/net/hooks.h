@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The hooks by which src/actor calls channels: actor/cell/channel.h. */
+/** The hooks by which src/actor calls channels. See actor/cell/channel.h. */
 #ifndef NET_HOOKS_H
 #define NET_HOOKS_H
 

@@ -5,8 +5,8 @@
  * Bytes are received into the area of the worker, or behind bytes that are there already. A turn
  * that takes a piece becomes the borrower of the input: the piece stays where it is until this turn
  * takes the next piece, or ends. If another turn takes a piece before that, the first turn keeps
- * the memory of its piece: net/lent.h. An incomplete piece is moved to memory of the channel, so
- * that the area can be used for other channels. Owner only.
+ * the memory of its piece. See net/lent.h. An incomplete piece is moved to memory of the channel,
+ * so that the area can be used for other channels. Owner only.
  */
 #ifndef NET_INPUT_H
 #define NET_INPUT_H

@@ -62,14 +62,18 @@ struct listener_shared *tr__listener_share(struct listener_shared *shared);
 void tr__listener_shared_drop(struct listener_shared *shared);
 
 /**
- * Finds the record of a listener and adds a user to it; NULL: the listener has ended. Any thread.
+ * Finds the record of a listener and adds a user to it. Returns NULL if the listener has ended. Any
+ * thread.
  */
 struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref);
 /** Let tr__listener_find find a listener by its ref (show), or no longer (hide). Any thread. */
 void tr__listener_show(struct listener_shared *shared);
 void tr__listener_hide(struct listener_shared *shared);
 
-/** Records a connection that is on its way to a deck. NULL: out of memory. Any thread. */
+/**
+ * Records a connection that is on its way to a deck. Returns NULL if there is no memory. Any
+ * thread.
+ */
 struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32_t worker,
                                   const tr_address *peer);
 /**
@@ -85,7 +89,7 @@ TR_MUST_CHECK bool tr__accepted_claim(struct listener_shared *shared, uint64_t n
                                       struct accepted *taken);
 /**
  * Finds a connection that is on its way to the deck of this worker. Call when that deck has ended.
- * NULL: there is none. Any thread.
+ * Returns NULL if there is no such connection. Any thread.
  */
 struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker);
 /** Resets all connections that were neither taken nor claimed. Call when all decks have ended. */

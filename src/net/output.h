@@ -35,7 +35,7 @@ enum {
     SEND_AT_ONCE = 16 * 1024
 };
 
-/** Returns `size` bytes of space at the end of the output; NULL: out of memory. */
+/** Returns `size` bytes of space at the end of the output. Returns NULL if there is no memory. */
 TR_MUST_CHECK void *tr__output_reserve(struct channel *channel, size_t size);
 /** Adds the first `size` reserved bytes, which the caller has filled in, to the output. */
 void tr__output_commit(struct channel *channel, size_t size);

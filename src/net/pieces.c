@@ -34,7 +34,10 @@ static bool is_ordered(const struct channel *channel)
     return channel->endpoint->options.answers_in_order;
 }
 
-/* Returns the piece that this turn handles; NULL: the turn handles no piece of this channel. */
+/*
+ * Returns the piece that this turn handles. Returns NULL if the turn handles no piece of this
+ * channel.
+ */
 static struct piece *piece_of(const struct tr_self *self, const struct channel *channel)
 {
     const struct envelope *envelope = self->envelope;

@@ -84,8 +84,8 @@ void tr__piece_done(struct worker *worker, struct envelope *envelope);
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel);
 
 /**
- * If the answer of this turn must be held back, returns the buffer to which the turn writes. NULL:
- * the turn writes to the output of the channel.
+ * If the answer of this turn must be held back, returns the buffer to which the turn writes.
+ * Returns NULL if the turn writes to the output of the channel.
  */
 static inline struct net_buffer *piece_held(const struct tr_self *self,
                                             const struct channel *channel)

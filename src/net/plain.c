@@ -114,8 +114,8 @@ tr_status tr__plain_receive(struct tr_self *self, struct channel *channel, tr_by
 /* ---- Output. ---- */
 
 /*
- * Returns the last page of the output; if there is none, a free page of the worker. NULL: that page
- * does not have space for `size` bytes, or there is no free page.
+ * Returns the last page of the output. If the output has no page, returns a free page of the
+ * worker. Returns NULL if the page has no space for `size` bytes, or if there is no free page.
  */
 static inline struct out_page *page_at(struct net_worker *net, struct channel_output *output,
                                        size_t size)

@@ -48,8 +48,10 @@ static bool has_idle_options(const tr_process *options)
            (!writes && (options->output_max || options->stall_ns));
 }
 
-/* Makes the list of arguments in scratch memory; the program is the first. NULL: there are too many
- * arguments. */
+/*
+ * Makes the list of arguments in scratch memory; the program is the first. Returns NULL if there
+ * are too many arguments.
+ */
 static const char **arguments_of(struct tr_self *self, const tr_process *options)
 {
     size_t count = 0;

@@ -41,7 +41,8 @@ struct tr_protocol {
      */
     void (*on_deadline)(struct channel *channel);
     /**
-     * Returns how long a turn that handles channel->request may wait for the channel; 0: no limit.
+     * Returns how long a turn that handles channel->request may wait for the channel. Returns 0 if
+     * there is no limit.
      */
     tr_time (*within)(const struct channel *channel);
     /**
@@ -103,7 +104,7 @@ static inline const struct tr_protocol *protocol_of(const struct channel *channe
     return channel->endpoint->options.protocol;
 }
 
-/** Returns how long a turn may wait for this channel; 0: no limit. */
+/** Returns how long a turn may wait for this channel. Returns 0 if there is no limit. */
 static inline tr_time channel_within(const struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));

@@ -40,7 +40,7 @@ extern const struct filter tr__proxy_filter;
 
 /**
  * Returns a new state, which the function `free` of the filter frees. The source must outlive the
- * state. NULL: out of memory.
+ * state. Returns NULL if there is no memory.
  */
 TR_MUST_CHECK struct proxy *tr__proxy_new(const struct memory_source *source);
 

@@ -16,7 +16,7 @@ static inline bool rare_is_there(const struct channel *channel)
     return channel->rare != &tr__no_rare;
 }
 
-/** Returns the record of a channel, and makes it if needed; NULL: out of memory. */
+/** Returns the record of a channel, and makes it if needed. Returns NULL if there is no memory. */
 struct channel_rare *tr__rare_of(struct channel *channel);
 /** Frees the record of a channel, with the channel's filter and its text for tr_closed. */
 void tr__rare_free(struct channel *channel);

@@ -52,7 +52,8 @@ static void contexts_free(struct tr_system *system)
 }
 
 /*
- * Returns the record of a system's contexts. If there is none yet, makes it. NULL: out of memory.
+ * Returns the record of a system's contexts. If there is none yet, makes it. Returns NULL if there
+ * is no memory.
  */
 static struct secure_contexts *contexts_of(struct tr_system *system)
 {
@@ -74,7 +75,10 @@ static struct secure_contexts *contexts_of(struct tr_system *system)
     return contexts;
 }
 
-/* Returns a context that fits an endpoint, retained, and makes it the most recently used one. NULL: there is none. */
+/*
+ * Returns a context that fits an endpoint, retained, and makes it the most recently used one. Returns NULL if there is
+ * no such context.
+ */
 static struct tls_context *contexts_find(struct secure_contexts *contexts,
                                          const tr_endpoint *options)
 {

@@ -19,21 +19,21 @@ TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel 
 /** Gives a slot back. Any thread. */
 void tr__table_give(struct tr_system *system, struct channel *channel);
 /**
- * Returns the channel with these bits; NULL: there is none. Any thread, but only the owner of the channel may use what
- * is returned.
+ * Returns the channel with these bits. Returns NULL if there is none. Any thread, but only the owner of the channel may
+ * use what is returned.
  */
 struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
 /**
- * Returns a channel of this actor, and sets *count to the number of its channels. NULL: the actor
- * has none. Looks only at the first TABLE_LOOKED_AT slots. The channel may belong to another actor
- * by the time that the caller reads it. Any thread.
+ * Returns a channel of this actor, and sets *count to the number of its channels. Returns NULL if
+ * the actor has none. Looks only at the first TABLE_LOOKED_AT slots. The channel may belong to
+ * another actor by the time that the caller reads it. Any thread.
  */
 struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, uint32_t *count);
 /** Returns 1 more than the number of the last slot that was ever used. Any thread. */
 uint32_t tr__table_used(struct tr_system *system);
 /**
- * Returns the slot with this number, which may have no channel now; NULL: the slot was never used.
- * Any thread.
+ * Returns the slot with this number, which may have no channel now. Returns NULL if the slot was
+ * never used. Any thread.
  */
 const struct channel *tr__table_slot(struct tr_system *system, uint32_t number);
 /**

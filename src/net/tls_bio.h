@@ -19,14 +19,14 @@ struct tls_pipe {
 };
 
 /**
- * Makes the table of functions for BIOs, which must outlive the BIOs. NULL: out of memory.
- * BIO_meth_free frees it.
+ * Makes the table of functions for BIOs, which must outlive the BIOs. Returns NULL if there is no
+ * memory. BIO_meth_free frees it.
  */
 BIO_METHOD *tr__tls_bio_method(void);
 
 /**
- * Makes a BIO that reads from a pipe and writes to it. The pipe must outlive the BIO. NULL: out of
- * memory.
+ * Makes a BIO that reads from a pipe and writes to it. The pipe must outlive the BIO. Returns NULL
+ * if there is no memory.
  */
 BIO *tr__tls_bio_new(const BIO_METHOD *method, struct tls_pipe *pipe);
 

@@ -12,8 +12,8 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /*
- * The methods of RSA objects that are used for hidden keys and for the keys behind them. NULL: not
- * made yet, or out of memory.
+ * The methods of RSA objects that are used for hidden keys and for the keys behind them. The
+ * pointer is NULL if they are not made yet, or if there was no memory.
  */
 static RSA_METHOD *hidden; /* read it by method_get */
 
@@ -102,7 +102,7 @@ static const RSA_METHOD *method_get(void)
     return hidden;
 }
 
-/* Returns a hidden key for the key `secret`, which is taken. NULL: out of memory. */
+/* Returns a hidden key for the key `secret`, which is taken. Returns NULL if there is no memory. */
 static EVP_PKEY *key_of(RSA *secret)
 {
     const RSA_METHOD *method = method_get();

@@ -22,7 +22,7 @@ bool tr__tls_rsa_is_hidden(const EVP_PKEY *key);
  */
 bool tr__tls_rsa_hide(EVP_PKEY **key);
 
-/** Returns a copy of a hidden key. NULL: out of memory. */
+/** Returns a copy of a hidden key. Returns NULL if there is no memory. */
 EVP_PKEY *tr__tls_rsa_copy(const EVP_PKEY *key);
 
 #endif

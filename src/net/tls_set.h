@@ -57,13 +57,14 @@ void tr__tls_set_retain(struct tls_set *set);
 void tr__tls_set_release(struct tls_set *set);
 
 /**
- * Returns the record of a worker, and makes it if needed. NULL: out of memory. Only on that worker.
+ * Returns the record of a worker, and makes it if needed. Returns NULL if there is no memory. Only
+ * on that worker.
  */
 struct tls_worker *tr__tls_set_worker(struct tls_set *set, unsigned worker);
 
 /**
- * Returns a session of an earlier connection that a new connection can resume; NULL: there is none.
- * Any thread.
+ * Returns a session of an earlier connection that a new connection can resume. Returns NULL if
+ * there is none. Any thread.
  */
 SSL_SESSION *tr__tls_set_session(struct tls_set *set);
 

@@ -72,9 +72,9 @@ static bool set_key(const struct tls_ticket_key *key, const unsigned char *iv,
 }
 
 /*
- * OpenSSL calls this to get the key of a ticket. Returns 1: use the key. 2: use the key and give
- * the client a new ticket. 0: the key is not known, so the handshake must be a full one. -1:
- * failure.
+ * OpenSSL calls this to get the key of a ticket. If it returns 1, OpenSSL uses the key. If it
+ * returns 2, OpenSSL also gives the client a new ticket. 0 means that the key is not known, so the
+ * handshake must be a full one. -1 means failure.
  */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                      EVP_MAC_CTX *mac, int is_encrypting)

@@ -16,7 +16,10 @@ extern const struct filter tr__user_filter;
 
 /** Whether a filter of the program has all functions that it needs. */
 bool tr__user_filter_is_valid(const tr_filter *table);
-/** Makes the state of a channel. NULL: out of memory. The source must outlive the state. */
+/**
+ * Makes the state of a channel. Returns NULL if there is no memory. The source must outlive the
+ * state.
+ */
 TR_MUST_CHECK struct user_filter *tr__user_filter_new(const struct memory_source *source,
                                                       const tr_filter *table);
 /** Whether a state was made for this filter of the program. For tr__chain_find. */

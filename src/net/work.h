@@ -20,7 +20,7 @@ static inline bool work_is_there(const struct channel *channel)
     return channel->work != &tr__no_work;
 }
 
-/** Gives a channel a record. NULL: out of memory. */
+/** Gives a channel a record. Returns NULL if there is no memory. */
 struct channel_work *tr__work_new(struct channel *channel);
 /**
  * Takes the record from a channel. The channel must have no bytes, and no turn may have borrowed
@@ -30,7 +30,7 @@ void tr__work_give(struct channel *channel);
 /** Frees the records that a worker keeps. */
 void tr__works_free(struct worker *worker);
 
-/** Returns the record of a channel, and makes it if needed; NULL: out of memory. */
+/** Returns the record of a channel, and makes it if needed. Returns NULL if there is no memory. */
 static inline struct channel_work *work_of(struct channel *channel)
 {
     return work_is_there(channel) ? channel->work : tr__work_new(channel);

@@ -39,12 +39,14 @@ struct net_worker {
     tr_time date_until_ns; /* when `date` must be made again; 0: it was not made yet */
     /* ref of the actor that sends requests to servers, see src/http/client.h; 0: none yet */
     uint64_t http_client;
-    void *deflate; /* streams of zlib: src/http/worker.h; NULL: none yet */
+    void *deflate; /* streams of zlib, see src/http/worker.h; NULL: none yet */
     void (*deflate_free)(void *deflate);
     char date[40]; /* the Date header of answers, made once a second: src/http */
 };
 
-/** Returns the record of this worker, and makes it if needed; NULL: out of memory. */
+/**
+ * Returns the record of this worker, and makes it if needed. Returns NULL if there is no memory.
+ */
 struct net_worker *tr__net_worker_of(struct worker *worker);
 /**
  * Frees what a worker keeps for its channels, and all channels that linger on it. Call when the

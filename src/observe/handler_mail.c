@@ -50,7 +50,10 @@ static void actor_take(void *context, const struct actor_glance *glance)
 
 /* ---- What is in them. ---- */
 
-/* Returns the handler of a behavior for messages of a type: its own one, or the one for any message. NULL: there is none. */
+/*
+ * Returns the handler of a behavior for messages of a type: its own one, or the one for any message. Returns NULL if
+ * there is none.
+ */
 static const tr_handler *handler_for(const tr_behavior *behavior, const tr_type *type)
 {
     const tr_handler *any = NULL;

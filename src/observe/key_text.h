@@ -28,7 +28,8 @@ void tr__key_write(tr_bytes key, char *text, size_t size);
 void tr__json_key(struct json_line *line, const char *name, tr_bytes key);
 /**
  * Writes bytes as a member. If they are printable UTF-8, writes them as a string. Otherwise writes
- * base64, and appends "64" to the name of the member. Writes at most `most` bytes; 0: no limit.
+ * base64, and appends "64" to the name of the member. Writes at most `most` bytes. If `most` is 0,
+ * there is no limit.
  */
 void tr__json_bytes(struct json_line *line, const char *name, tr_bytes bytes, size_t most);
 

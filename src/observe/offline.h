@@ -50,7 +50,7 @@ TR_MUST_CHECK tr_status tr__offline_salvage(
 
 /** Passes bytes of requests to the verbs. Returns how many bytes were taken. */
 size_t tr__offline_send(struct offline *offline, const char *bytes, size_t size);
-/** Receives bytes of answers, at most `size`. Returns how many there were; 0: none. */
+/** Receives bytes of answers, at most `size`. Returns the number of these bytes. */
 size_t tr__offline_receive(struct offline *offline, char *bytes, size_t size);
 
 #endif

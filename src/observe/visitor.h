@@ -74,7 +74,7 @@ struct visitor {
     bool (*step)(struct visitor *visitor);
     void *work; /* data of the job; NULL: none */
     void (*work_free)(struct visitor *visitor, void *work);
-    /* Adds members to a line of progress. NULL: there is nothing to add. */
+    /* Adds members to a line of progress. If this member is NULL, there is nothing to add. */
     void (*work_tell)(struct visitor *visitor);
     tr_time begun_ns; /* when the job began */
     /* when the last line of progress was written; before that, when the job began */

@@ -56,7 +56,10 @@ static unsigned limit_of(long long quota, long long period)
     return cpus > CPUS_MAX ? CPUS_MAX : (unsigned)cpus;
 }
 
-/* Reads the limit of a control group of version 2: "max 100000" or "150000 100000". 0: no limit. */
+/*
+ * Reads the limit of a control group of version 2: "max 100000" or "150000 100000". Returns 0 if
+ * there is no limit.
+ */
 static unsigned limit_read_2(const char *directory)
 {
     char path[GROUP_PATH_MAX];

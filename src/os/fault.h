@@ -76,7 +76,8 @@ struct fault_owner {
     bool (*find)(void *context, struct fault_span *span);
     /**
      * Continues the thread after its user code was dropped. The signal mask is the one from before the fault. Never
-     * returns. NULL: no fault is survived. The process prints a line that names what ran, and ends by the signal.
+     * returns. If this member is NULL, no fault is survived: the process prints a line that names what ran, and ends by
+     * the signal.
      */
     void (*leave)(void *context, const struct fault *fault);
     /**

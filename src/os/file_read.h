@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions of the real platform that read files: troupe/platform.h. */
+/** The functions of the real platform that read files. See troupe/platform.h. */
 #ifndef OS_FILE_READ_H
 #define OS_FILE_READ_H
 

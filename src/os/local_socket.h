@@ -40,18 +40,18 @@ void tr__local_unlisten(int fd, const char *path);
  */
 TR_MUST_CHECK tr_status tr__local_accept(int listener, int *fd, uint32_t *uid);
 /**
- * Reads the bytes that have arrived. Returns how many; 0: none are there now; -1: the other end is
- * gone.
+ * Reads the bytes that have arrived. Returns their number, which may be 0. Returns -1 if the other
+ * end is gone.
  */
 ptrdiff_t tr__local_read(int fd, void *to, size_t size);
 /**
- * Writes as many bytes as the socket takes. Returns how many; 0: it takes none now; -1: the other
- * end is gone.
+ * Writes as many bytes as the socket takes. Returns their number, which may be 0. Returns -1 if the
+ * other end is gone.
  */
 ptrdiff_t tr__local_write(int fd, const void *from, size_t size);
 void tr__local_close(int fd);
 
-/** Waits for events, for at most timeout_ms; -1: without a limit. */
+/** Waits for events, for at most timeout_ms. If timeout_ms is -1, waits without a limit. */
 void tr__local_wait(struct local_event *events, size_t count, int timeout_ms);
 /**
  * Makes a bell: a descriptor with which another thread can end a tr__local_wait. Returns -1 if no descriptor is left.

@@ -15,8 +15,8 @@
  */
 TR_MUST_CHECK tr_status tr__notify(const char *state);
 /**
- * Returns how long after the last "WATCHDOG=1" systemd ends the process: the variable WATCHDOG_USEC, if WATCHDOG_PID is
- * this process or not set. 0: no limit.
+ * Returns after how much time without a "WATCHDOG=1" systemd ends the process. The variable WATCHDOG_USEC has this
+ * time; it counts only if WATCHDOG_PID is this process or is not set. Returns 0 if there is no limit.
  */
 tr_time tr__notify_watchdog_ns(void);
 

@@ -47,8 +47,8 @@ _Static_assert(sizeof(struct rlimit) == 2 * sizeof(uint64_t), "as prlimit64 has 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
 /*
- * The descriptors that the child gets for its streams: `io` becomes 0 and 1, `errors` becomes 2.
- * -1: the stream is not connected to this program.
+ * The descriptors that the child gets for its streams: `io` becomes 0 and 1, `errors` becomes 2. A
+ * descriptor of -1: the stream is not connected to this program.
  */
 struct ends {
     int io;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The functions of the real platform for child processes: troupe/platform.h. */
+/** The functions of the real platform for child processes. See troupe/platform.h. */
 #ifndef OS_PROCESS_H
 #define OS_PROCESS_H
 

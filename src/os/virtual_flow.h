@@ -64,7 +64,7 @@ tr_status tr__virtual_flow_send(struct virtual_flow *flow, const tr_bytes *piece
                                 size_t *sent);
 /**
  * Copies a piece of the bytes that have arrived, and removes the bytes from the flow. Returns the
- * size of the piece; 0: no bytes have arrived.
+ * size of the piece, which is 0 if no bytes have arrived.
  */
 size_t tr__virtual_flow_take(struct virtual_flow *flow, void *to, size_t size);
 /** Sends the finish, which informs the receiver that nothing more comes. */

@@ -135,7 +135,7 @@ struct virtual_net {
 
 /** Makes an empty network. The platform is lent. */
 void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, uint64_t seed);
-/** Allocates memory of the platform. NULL: the platform refuses to give memory. */
+/** Allocates memory of the platform. Returns NULL if the platform refuses to give memory. */
 void *tr__virtual_net_new(struct virtual_net *net, size_t size);
 void tr__virtual_net_free(struct virtual_net *net, void *memory);
 /** Mixes a number into the hash `trace`. */
@@ -168,7 +168,9 @@ void tr__virtual_socket_init(struct virtual_net *net, struct virtual_socket *soc
 void tr__virtual_socket_number(struct virtual_socket *socket, bool is_peer);
 /** Removes the descriptor and the address of a socket. */
 void tr__virtual_socket_release(struct virtual_socket *socket);
-/** Returns the socket that has a descriptor of the system. NULL: there is none. */
+/**
+ * Returns the socket that has a descriptor of the system. Returns NULL if there is no such socket.
+ */
 struct virtual_socket *tr__virtual_socket_find(const struct virtual_net *net, int fd);
 
 /**
@@ -179,10 +181,13 @@ tr_status tr__virtual_place(struct virtual_place *place, const tr_address *addre
                             const char *path);
 /** Gives a socket its address. Port 0: chooses a free port. TR_ADDRESS_IN_USE; TR_LIMIT: no port is free. */
 tr_status tr__virtual_bind(struct virtual_socket *socket, const struct virtual_place *place);
-/** Returns the socket of this kind that gets what is sent to a place. NULL: there is none. */
+/**
+ * Returns the socket of this kind that gets what is sent to a place. Returns NULL if there is no
+ * such socket.
+ */
 struct virtual_socket *tr__virtual_bound(struct virtual_net *net, enum virtual_kind kind,
                                          const struct virtual_place *place);
-/** Returns a port that no bound socket of this kind has; 0: all ports are in use. */
+/** Returns a port that no bound socket of this kind has. Returns 0 if all ports are in use. */
 uint16_t tr__virtual_free_port(struct virtual_net *net, enum virtual_kind kind);
 /**
  * If an address stands for every address of the machine, replaces it by the loopback address of its family, as connect

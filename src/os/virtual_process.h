@@ -57,7 +57,7 @@ tr_status tr__virtual_process_reap(const tr_platform *platform, const tr_process
 
 /** Adds a program that can be started. TR_NO_MEMORY. */
 tr_status tr__virtual_program_add(struct virtual_net *net, const char *name);
-/** Returns the n-th of the `texts` of a child; NULL: there are not so many. */
+/** Returns the n-th of the `texts` of a child. Returns NULL if the child has fewer texts. */
 const char *tr__virtual_child_text(const struct virtual_child *child, size_t n);
 /** Ends a child by this signal; if `signal` is 0, by an exit with this code. */
 void tr__virtual_child_end(struct virtual_child *child, int code, int signal);

@@ -58,7 +58,7 @@ struct store_driver {
                       uint64_t *epoch, tr_error *error);
     /** Closes the driver. All views must be freed before. */
     void (*close)(struct store_session *session);
-    /** Implements tr__store_salvage. NULL: not supported. */
+    /** Implements tr__store_salvage. A driver that cannot do it has NULL here. */
     tr_status (*salvage)(const struct store_options *from, const struct store_options *into,
                          struct store_salvage *report, store_salvage_lost *on_lost, void *context,
                          tr_error *error);
@@ -94,12 +94,15 @@ struct store_driver {
      */
     tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 
-    /** Implements tr__store_backup. Any thread, one at a time. NULL: not supported. */
+    /**
+     * Implements tr__store_backup. Any thread, one at a time. A driver that cannot do it has NULL
+     * here.
+     */
     tr_status (*backup)(struct store_session *session, const struct store_backup_call *call,
                         tr_error *error);
     /**
-     * Implements tr__store_check. NULL: not supported. The next function does the same for
-     * tr__store_compact.
+     * Implements tr__store_check. A driver that cannot do it has NULL here. This also holds for the
+     * next member, which implements tr__store_compact.
      */
     tr_status (*check)(const struct store_options *options, struct store_check *report,
                        store_check_damage *on_damage, void *context, tr_error *error);
@@ -109,7 +112,7 @@ struct store_driver {
      * Cuts the log, and compacts the database while the store is open. If the status is neither
      * TR_OK nor TR_STORE_FAILED, the store is unchanged. If `is_cancelled` is not NULL, returns
      * TR_CANCELLED soon after another thread has set *is_cancelled. Committing thread. A driver
-     * without this function has NULL here.
+     * that cannot do it has NULL here.
      */
     tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,
                         struct store_why *why);

@@ -128,10 +128,10 @@ TR_MUST_CHECK tr_status tr__store_list_requests(struct store_reader *reader, con
 
 /**
  * Lists keys of a kind in the order of their bytes. Lists those that begin with `prefix` and come
- * after `after`; if `after` has no bytes, from the first key on. Lists at most `limit` keys; 0: no
- * limit. Leaves out actors that are marked to be destroyed, and actors whose version has the bit
- * STORE_VERSION_HALF. A row has `key`. Reads only an index, so the seals of the actors are not
- * checked.
+ * after `after`. If `after` has no bytes, begins with the first key. Lists at most `limit` keys. If
+ * `limit` is 0, there is no limit. Leaves out actors that are marked to be destroyed, and actors
+ * whose version has the bit STORE_VERSION_HALF. A row has `key`. Reads only an index, so the seals
+ * of the actors are not checked.
  */
 TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const char *kind,
                                             tr_bytes prefix, tr_bytes after, size_t limit,

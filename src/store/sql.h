@@ -67,8 +67,10 @@ struct store_sql_call {
     const tr_sql_value *values;
     size_t count;
     store_sql_visit *visit;
-    /* Called before the first row, with the names of the columns, which are borrowed. NULL: the caller does not need
-     * the names. */
+    /*
+     * Called before the first row, with the names of the columns, which are borrowed. If this member is NULL, the
+     * caller does not need the names.
+     */
     void (*on_columns)(void *context, const char *const *names, size_t count);
     void *context; /* passed to visit and on_columns */
     /* The statement may only read. A statement that would change the tables fails with

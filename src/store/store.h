@@ -77,8 +77,8 @@ static inline int store_generation_compare(struct store_generation a, struct sto
 struct store_options {
     struct memory_source source;
     /**
-     * The directory of the store, which is made if it does not exist; copied. NULL: the store is in
-     * memory, and is lost when it is closed.
+     * The directory of the store, which is made if it does not exist. The text is copied. If it is
+     * NULL, the store is in memory, and is lost when it is closed.
      */
     const char *path;
     /**

@@ -15,9 +15,11 @@ typedef void shape_show_put(void *context, const char *text, size_t size);
 struct shape_show {
     tr_bytes shape;
     tr_bytes document; /* MessagePack */
-    /* The type that the message has in this program. NULL: this program does not have the type. A
-     * field is shown if the type has a field of that name that is not secret (TR_SECRET). All other
-     * fields are shown as "...". */
+    /*
+     * The type that the message has in this program, or NULL if this program does not have the
+     * type. A field is shown if the type has a field of that name that is not secret (TR_SECRET).
+     * All other fields are shown as "...".
+     */
     const tr_type *known;
     bool shows_all; /* also show secret fields, and fields that `known` does not have */
     shape_show_put *put;

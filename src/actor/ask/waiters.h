@@ -20,7 +20,7 @@
  * client whose wait was claimed waits for the answer, which is on its way.
  *
  * An actor with a turn that waits for capacity starts no ask and no notice. So a cycle of such
- * actors would wait forever: actor/ask/ask_cycle.h finds such cycles.
+ * actors would wait forever. How such cycles are found is in actor/ask/ask_cycle.h.
  */
 #ifndef ACTOR_ASK_WAITERS_H
 #define ACTOR_ASK_WAITERS_H

@@ -27,7 +27,8 @@ struct ask {
         struct {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
             uint32_t id;
-            uint32_t place; /* place of the ask among the asks of its turn: actor/ask/turn_asks.h */
+            /* place of the ask among the asks of its turn; see actor/ask/turn_asks.h */
+            uint32_t place;
 #else
             uint32_t place;
             uint32_t id;
@@ -38,7 +39,7 @@ struct ask {
     union {
         struct {
             bool is_listed; /* the ask is in the table of its actor */
-            bool is_young;  /* the timer of the ask is in no wheel yet: actor/ask/ask_open.h */
+            bool is_young;  /* the timer of the ask is in no wheel yet; see actor/ask/ask_open.h */
             bool is_wanted; /* a turn waits for this ask */
             /*
              * the runtime itself asks, for instance for tr_actor_why: the ask gets no trace; see

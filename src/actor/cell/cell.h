@@ -121,7 +121,7 @@ enum {
     CELL_NOWHERE = 0xfffffffdu,
     /*
      * in place of an owner: the slot is a group address. It has no actor, and stands for the
-     * members of a group: actor/mail/group_address.h
+     * members of a group; see actor/mail/group_address.h
      */
     CELL_GROUP_ADDRESS = 0xfffffffeu,
     /*
@@ -309,14 +309,14 @@ struct extra_suspended {
 /** Further data about turns that wait. */
 struct extra_waits {
     struct list born;  /* turns that have waited and have not ended, the oldest first */
-    struct list line;  /* turns that wait for capacity, by arrival: actor/ask/line.h */
+    struct list line;  /* turns that wait for capacity, by arrival; see actor/ask/line.h */
     uint32_t barriers; /* number of waiting turns that are barriers */
     /*
-     * how many turns wait for a function of tr_blocking that is queued or runs:
+     * how many turns wait for a function of tr_blocking that is queued or runs; see
      * actor/turn/blocking.h
      */
     uint32_t blocked;
-    /* the turn whose thread has lost the worker, or NULL: actor/system/thread_handoff.h */
+    /* the turn whose thread has lost the worker, or NULL; see actor/system/thread_handoff.h */
     struct tr_self *stuck;
     /*
      * the actor is sealed but does not stop yet, because a channel has received a part of a piece:

@@ -88,7 +88,10 @@ struct durable {
     bool has_stashed; /* a message of the stash has had a turn, and waits for another one */
 };
 
-/** Returns the record that the layer above keeps for this actor; NULL: the actor is not durable. */
+/**
+ * Returns the record that the layer above keeps for this actor. Returns NULL if the actor is not
+ * durable.
+ */
 static inline struct durable *cell_durable(const struct cell *cell)
 {
     return cell->extra ? cell->extra->durable : NULL;

@@ -86,7 +86,7 @@ struct follow_context {
     uint64_t span; /* span of the sender; 0: the trace began here */
 };
 
-/** The export of spans: src/observe/otlp.h. */
+/** The export of spans. See src/observe/otlp.h. */
 struct follow_export {
     /* the upper half of the id of each trace that begins here; the causal id is the lower half */
     uint64_t seed;
@@ -199,7 +199,7 @@ uint64_t tr__follow_oldest(struct tr_system *system, uint32_t worker);
  * TR_NO_MEMORY. To be called once, before the system runs.
  */
 TR_MUST_CHECK tr_status tr__follow_export_make(struct tr_system *system, uint32_t every);
-/** Returns the export; NULL: there is none. Any thread. */
+/** Returns the export. Returns NULL if there is none. Any thread. */
 static inline struct follow_export *follow_export_of(const struct follow *follow)
 {
     return atomptr_load(&follow->exports, ATOM_ACQUIRE); /* pairs with tr__follow_export_make */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What a worker knows about turns that it has timed: actor/turn/samples.h.
- */
+/** What a worker knows about turns that it has timed. See actor/turn/samples.h. */
 #ifndef ACTOR_CELL_SAMPLES_H
 #define ACTOR_CELL_SAMPLES_H
 
@@ -137,7 +135,7 @@ struct worker_samples {
     uint32_t weight;
     const tr_behavior *behavior;
     /*
-     * Type, sender and kind of the message of that turn, if somebody asks for flows:
+     * Type, sender and kind of the message of that turn, if somebody asks for flows. See
      * actor/turn/follow_turn.c. A type of NULL: the message was not looked at.
      */
     const tr_type *type;

@@ -118,7 +118,7 @@ bool tr__signal_is_forged(const tr_type *type);
 bool tr__signal_is_called(const tr_type *type);
 /**
  * Returns the runtime's descriptor of the MAILED signal with the name and the fields of this type.
- * NULL: there is no such signal.
+ * Returns NULL if there is no such signal.
  */
 const tr_type *tr__signal_mailed(const tr_type *type);
 

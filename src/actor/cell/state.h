@@ -14,9 +14,9 @@
 #include "actor/cell/worker.h"
 
 /**
- * Returns memory for a new state of `size` bytes, which must be more than 0; NULL: out of memory.
- * The content is undefined. If `is_apart` is true, allocates separate memory, because turns that
- * wait may still use the state in the cell or in a place beside it. Owner only.
+ * Returns memory for a new state of `size` bytes, which must be more than 0. Returns NULL if there
+ * is no memory. The content is undefined. If `is_apart` is true, allocates separate memory, because
+ * turns that wait may still use the state in the cell or in a place beside it. Owner only.
  */
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart);
 

@@ -32,7 +32,8 @@ struct system_log {
     void *context;
     tr_log_format format; /* the form of lines that the platform writes */
     struct log_levels levels;
-    atomptr kept; /* the last lines of the log: actor/cell/log_kept.h; NULL: lines are not kept */
+    /* the last lines of the log, see actor/cell/log_kept.h; NULL: lines are not kept */
+    atomptr kept;
 };
 
 /** Options that do not change. */
@@ -77,8 +78,8 @@ struct system_user {
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
     /*
      * The original handler of the root's first turn, and the original set-up of the root.
-     * app/service.c replaces both, to see when they have run. NULL: there is no such function, or
-     * it was not replaced. Written before the start
+     * app/service.c replaces both, to see when they have run. Each of them is NULL if there is no
+     * such function, or if it was not replaced. Written before the start
      */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
     tr_next (*first_setup)(tr_self *self, void *state, const void *message);
@@ -109,13 +110,16 @@ struct system_durable {
     uint32_t awake_max;
     uint64_t awake_bytes_max;
     void (*free)(struct tr_system *system);
-    /* Returns at what time the store's thread began to write; 0: it is not writing. Any thread. */
+    /*
+     * Returns at what time the store's thread began to write, or 0 if it is not writing. Any
+     * thread.
+     */
     tr_time (*writing_since)(const struct tr_system *system);
     /* called before the keepers are ordered to stop, on their worker */
     void (*stop)(struct worker *worker);
     /*
      * Returns whether a new durable actor may be set up now. If not, the actor is posted to this
-     * worker again later. NULL: a durable actor may always be set up.
+     * worker again later. If this member is NULL, a durable actor may always be set up.
      */
     bool (*admits)(struct worker *worker, struct cell *cell);
     /*
@@ -135,7 +139,7 @@ struct system_channels {
      * a list of struct listener_shared, under the lock; not initialized as long as there are none
      */
     struct list listeners;
-    atomptr contexts; /* a struct secure_contexts: net/secure.c */
+    atomptr contexts; /* a struct secure_contexts; see net/secure.c */
     void (*free_contexts)(struct tr_system *system);
     const struct channel_hooks *hooks; /* set before the first channel is made */
     void (*free)(struct tr_system *system);
@@ -144,8 +148,8 @@ struct system_channels {
 /** Gateways. Made by gateway/rate.c. */
 struct system_gateway {
     struct lock lock;
-    atom64 causes;  /* number of causal ids that gateways have made so far: gateway/gateway.c */
-    atom64 streams; /* number of streams of events over HTTP/2 so far: http/events.c */
+    atom64 causes;  /* number of causal ids that gateways have made so far; see gateway/gateway.c */
+    atom64 streams; /* number of streams of events over HTTP/2 so far; see http/events.c */
     atomptr rates;  /* a struct rates: how often each caller has asked */
     void (*free)(struct tr_system *system);
 };
@@ -210,7 +214,7 @@ struct tr_system {
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;
-    struct doorbell doorbell; /* wakes the thread of the control socket: observe/control.h */
+    struct doorbell doorbell; /* wakes the thread of the control socket; see observe/control.h */
     struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;

@@ -30,7 +30,7 @@ struct dead_letter_path {
     char text[TR_DEAD_LETTER_PATH_MAX + 1];
 };
 
-/** Messages that were not delivered or not handled: actor/mail/dead_letter.h. */
+/** Messages that were not delivered or not handled. See actor/mail/dead_letter.h. */
 struct dead_letters {
     struct lock lock;
     uint64_t total;
@@ -54,7 +54,9 @@ struct dead_letters {
 
 enum { ENDED_NAMES_MAX = 64 };
 
-/** The paths of the named actors that have ended last, so that dead letters can show these paths: actor/cell/view.h. */
+/**
+ * The paths of the named actors that have ended last, so that dead letters can show these paths. See actor/cell/view.h.
+ */
 struct ended_names {
     struct lock lock; /* for all members below */
     uint64_t total;
@@ -64,7 +66,7 @@ struct ended_names {
     } ring[ENDED_NAMES_MAX];
 };
 
-/** Failures of actors, and restarts: actor/cell/failure_log.h. */
+/** Failures of actors, and restarts. See actor/cell/failure_log.h. */
 struct failure_log {
     struct lock lock; /* for all members below */
     uint64_t total;
@@ -82,7 +84,7 @@ struct failure_log {
     } handlers[TR_FAILED_BEHAVIORS_MAX];
 };
 
-/** The timing of turns for tools: actor/turn/samples.h. */
+/** The timing of turns for tools. See actor/turn/samples.h. */
 struct system_samples {
     /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
     atom64 until_ns;
@@ -101,14 +103,14 @@ struct system_samples {
     atom64 oldest_ns;
 };
 
-/** The addresses of groups: actor/mail/group_address.h. */
+/** The addresses of groups. See actor/mail/group_address.h. */
 struct group_addresses {
     struct lock lock;
     atomptr buckets; /* GROUP_BUCKETS of atomptr; NULL until the first group address */
     uint32_t count;  /* under the lock */
 };
 
-/** The helper threads that run functions of tr_blocking: actor/turn/blocking.h. */
+/** The helper threads that run functions of tr_blocking. See actor/turn/blocking.h. */
 struct blocking {
     struct tr_system *system;
     struct lock lock; /* for all members below */
@@ -121,7 +123,7 @@ struct blocking {
     struct list idle;
     /* a list of struct helper: the helpers that have ended and are not joined yet */
     struct list over;
-    /* a list of struct shared_job: the jobs that have not returned: actor/turn/shared_job.h */
+    /* a list of struct shared_job: the jobs that have not returned; see actor/turn/shared_job.h */
     struct list shared;
     /*
      * how many shared jobs are queued or run; the other shared jobs wait until one of these has
@@ -138,7 +140,7 @@ struct blocking {
     bool is_played; /* there are no helper threads: a kit calls tr__blocking_step instead */
 };
 
-/** Topics: actor/verbs/topic.h. */
+/** Topics. See actor/verbs/topic.h. */
 enum { TOPICS_CHUNK = 256, TOPICS_CHUNKS = TR_TOPICS_MAX / TOPICS_CHUNK };
 
 struct topics {
@@ -152,7 +154,7 @@ struct topics {
     struct names names;
 };
 
-/** Schedules: actor/verbs/schedule.h. */
+/** Schedules. See actor/verbs/schedule.h. */
 struct schedules {
     struct lock lock;
     atom64 next_ns;  /* when worker 0 has to look at the schedules next; written under the lock */
@@ -169,14 +171,16 @@ struct schedules {
 
 enum { STALLS_KEPT = 64, STALL_FRAMES_MAX = 24 };
 
-/** The functions in which the thread of a long turn was at one look: actor/system/stall_stack.h. */
+/**
+ * The functions in which the thread of a long turn was at one look. See actor/system/stall_stack.h.
+ */
 struct stall_stack {
     tr_time looked_ns;                  /* the time of the look */
     uint32_t count;                     /* number of frames; 0: not known */
     uintptr_t frames[STALL_FRAMES_MAX]; /* an address in each function, the innermost first */
 };
 
-/** A long turn: actor/system/stall_log.h. All texts except the path are constants of the program. */
+/** A long turn. See actor/system/stall_log.h. All texts except the path are constants of the program. */
 struct stall_entry {
     uint64_t number; /* from 1 */
     uint64_t actor;
@@ -201,7 +205,7 @@ struct stall_log {
     struct stall_entry *entries;
 };
 
-/** Long turns: actor/system/stall.h. Written by the watch's thread. */
+/** Long turns. See actor/system/stall.h. Written by the watch's thread. */
 struct stalls {
     tr_time report_ns; /* TR_TURN_REPORT_NS, or the application's value; 0: no reports */
     void (*on_stall)(void *context, const tr_stall *stall);
@@ -217,7 +221,7 @@ struct stalls {
     uint32_t looks;           /* how often stacks were looked at since looks_ns */
 };
 
-/** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */
+/** Threads that take a worker from a stuck thread. See actor/system/thread_handoff.h. */
 struct thread_handoff {
     struct tr_system *system;
     /* how long a handler runs before another thread gets its worker; 0: no handoff */
@@ -235,7 +239,7 @@ struct thread_handoff {
 };
 
 /**
- * The wait of all workers for on_worker_start, before the first actor runs:
+ * The wait of all workers for on_worker_start, before the first actor runs. See
  * actor/system/start_barrier.h.
  */
 struct start_barrier {
@@ -259,13 +263,13 @@ static inline bool start_barrier_has_failed(const struct start_barrier *start_ba
     return (tr_status)atom32_load(&start_barrier->status, ATOM_RELAXED) != TR_OK;
 }
 
-/** Counters of single actors during a shutdown: actor/mail/shutdown_stats.h. */
+/** Counters of single actors during a shutdown. See actor/mail/shutdown_stats.h. */
 struct shutdown_stats {
     atomptr entries; /* an array of struct shutdown_stats_entry, by slot; NULL: no counters */
     uint32_t count;  /* number of entries; written before `entries` */
 };
 
-/** A function that a shutdown calls: actor/system/hooks.h. */
+/** A function that a shutdown calls. See actor/system/hooks.h. */
 struct hook {
     struct tr_system *system;
     tr_status (*on_shutdown)(void *context);
@@ -298,7 +302,7 @@ struct report_lines {
     tr_report_actor line[TR_REPORT_ACTORS_MAX];
 };
 
-/** A shutdown, and the rules for it: actor/system/shutdown.h. */
+/** A shutdown, and the rules for it. See actor/system/shutdown.h. */
 struct shutdown {
     /* parker of the thread that waits for the shutdown; NULL until the system is started */
     atomptr parker;

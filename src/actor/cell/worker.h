@@ -35,7 +35,7 @@ enum turn_state {
     TURN_PARKED,
     TURN_WOKEN,
     TURN_ENDED,
-    /* another thread has taken the turn's worker: actor/system/thread_handoff.h */
+    /* another thread has taken the turn's worker; see actor/system/thread_handoff.h */
     TURN_STUCK
 };
 
@@ -152,7 +152,7 @@ struct tr_self {
     union {
         struct {
             bool is_cancelled; /* the actor ends: every verb returns TR_CANCELLED */
-            /* other turns of the actor may already wait for capacity: actor/ask/line.h */
+            /* other turns of the actor may already wait for capacity; see actor/ask/line.h */
             bool is_behind;
         };
         uint16_t is_unusual; /* not 0 if is_cancelled or is_behind is set */
@@ -160,7 +160,8 @@ struct tr_self {
     uint32_t turns;     /* number of turns of this run so far */
     uint32_t turns_max; /* the run ends after this many turns */
     uint32_t defer_count;
-    bool asks_barrier;   /* the turn has asked an actor behind a barrier: actor/ask/ask_cycle.h */
+    /* the turn has asked an actor behind a barrier; see actor/ask/ask_cycle.h */
+    bool asks_barrier;
     bool needs_slow_end; /* only turn_require_slow_end sets it */
     /* the turn has waited, its handler is no barrier, and its message does not come from a timer */
     bool waits_plainly;
@@ -181,15 +182,17 @@ struct tr_self {
     /* the state with which the turn started, if the actor has another state now; else NULL */
     struct old_state *old_state;
     struct durable_frame *frame; /* data of a turn of a durable actor; see durable/actor.h */
-    /* records what the turn reads: actor/cell/recorder.h; NULL: the turn is not recorded */
+    /* records what the turn reads, see actor/cell/recorder.h; NULL: the turn is not recorded */
     struct record_reads *reads;
-    /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
+    /* holds back what the turn sends, see actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
-    struct channel *borrowed; /* a list of the channels whose memory the turn uses: net/input.h */
-    struct lent *lent;        /* memory of channels that the turn still uses: net/lent.h */
+    /* a list of the channels whose memory the turn uses; see net/input.h */
+    struct channel *borrowed;
+    struct lent *lent; /* memory of channels that the turn still uses; see net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
-    uint64_t followed; /* number of this turn if it is followed, otherwise 0: actor/cell/follow.h */
+    /* number of this turn if it is followed, otherwise 0; see actor/cell/follow.h */
+    uint64_t followed;
     /* child_count << 32 | child_last of the actor at the begin of the turn */
     uint64_t followed_children;
 };
@@ -273,7 +276,9 @@ struct balance {
     } talks[BALANCE_PLACES]; /* from which worker an actor receives messages, hashed by slot */
 };
 
-/** Dead letters that a worker has counted but not handed in yet: actor/mail/dead_letter_batch.h. */
+/**
+ * Dead letters that a worker has counted but not handed in yet. See actor/mail/dead_letter_batch.h.
+ */
 struct dead_letter_batches {
     /* number of these dead letters; the worker writes it, and lowers it under the lock of dead_letters */
     atom64 pending;
@@ -326,7 +331,7 @@ struct worker_turns {
     uint64_t wait_last;      /* the number that the last wait got */
     /* The records of nested turns, by depth. calls[0] is what `message` points to at first. */
     struct tr_self calls[WORKER_TURNS];
-    struct extra_spare *extras; /* free records of struct cell_extra: actor/cell/extra.c */
+    struct extra_spare *extras; /* free records of struct cell_extra; see actor/cell/extra.c */
 };
 
 enum { WORKER_STACK_CLASSES = 11 };
@@ -343,7 +348,7 @@ struct worker_stacks {
     /* The actor for whose turns the loop is on a larger stack; valid while `home` is set. */
     struct cell *guest;
     /*
-     * pools of larger stacks, by class; NULL: not needed so far. Class i has FIBER_STACK_SIZE << i bytes:
+     * pools of larger stacks, by class; NULL: not needed so far. Class i has FIBER_STACK_SIZE << i bytes; see
      * actor/turn/stack.h
      */
     struct fiber_pool *larger[WORKER_STACK_CLASSES];
@@ -371,17 +376,20 @@ struct worker_asks {
     struct wheel timeouts; /* nodes of struct ask */
     /* the first of a chain of asks whose timers may not be in the wheel yet */
     struct ask *young;
-    struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
-    bool is_ticked;         /* there is a watch thread that gives ticks, and the clock is real */
+    /* the link where the next young ask is added; see actor/ask/ask_open.h */
+    struct ask **young_end;
+    bool is_ticked; /* there is a watch thread that gives ticks, and the clock is real */
     /* the last two types of replies, expected and given, that were equal although declared in different files */
     const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
-    /* an empty array of slots, kept for the next actor that needs slots: actor/cell/ask_table.h */
+    /*
+     * an empty array of slots, kept for the next actor that needs slots; see actor/cell/ask_table.h
+     */
     struct ask_table table_spare;
     tr_time traces_ns; /* since when `traces` counts */
-    uint32_t traces;   /* number of traces since traces_ns: actor/ask/ask_trace.h */
+    uint32_t traces;   /* number of traces since traces_ns; see actor/ask/ask_trace.h */
     /* the highest number of an ask in extras that tr__extra_rest has removed */
     uint32_t last;
 };
@@ -525,7 +533,10 @@ static inline void turn_fail_reply(struct tr_self *self, tr_status status)
     turn_require_slow_end(self);
 }
 
-/** Returns the actor whose code the worker runs, or NULL. Other threads: actor/cell/view.h, actor/system/shutdown.h. */
+/**
+ * Returns the actor whose code the worker runs, or NULL. What other threads use instead is in actor/cell/view.h and
+ * actor/system/shutdown.h.
+ */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
     return atomptr_load(&worker->view.cell, ATOM_ACQUIRE); /* pairs with worker_set_running */
@@ -551,7 +562,10 @@ static inline void worker_set_handler(struct worker *worker, const tr_handler *h
     atomptr_store(&worker->view.handler, (void *)(uintptr_t)handler, ATOM_RELAXED);
 }
 
-/** Returns the type of the message that the worker handles; NULL: a signal, or nothing. Any thread. */
+/**
+ * Returns the type of the message that the worker handles. Returns NULL if the worker handles a signal, or nothing. Any
+ * thread.
+ */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
     return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* pairs with worker_set_type */
@@ -568,8 +582,9 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * Makes the outbox of this turn hold back what the worker sends from now on; NULL: nothing is held back. Returns the
- * turn whose outbox has held sends back until now, or NULL. Only functions of actor/mail/outbox.h call this.
+ * Makes the outbox of this turn hold back what the worker sends from now on. If `self` is NULL, nothing is held back.
+ * Returns the turn whose outbox has held sends back until now, or NULL. Only functions of actor/mail/outbox.h call
+ * this.
  *
  * While sends are held back, no send takes the fast path. On a thread that may have been replaced no send does so
  * either, because the thread must first get its worker again. The fast paths compare the owner of the receiver with

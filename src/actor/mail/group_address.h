@@ -198,8 +198,8 @@ struct group_walk {
     const struct slots *slots;
     struct group_address *group;
     /*
-     * The ref of the group address. 0: the group supervisor itself walks, so the tenant is there in
-     * any case.
+     * The ref of the group address. It is 0 if the group supervisor itself walks, because the
+     * tenant cannot be gone then.
      */
     uint64_t ref;
     uint64_t member; /* the member that the walk returned last */

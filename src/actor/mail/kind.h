@@ -130,13 +130,13 @@ enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
 typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * For each kind: the function that takes mail of this kind. NULL: mail of this kind waits in a
- * mailbox.
+ * For each kind of mail, the function that takes mail of this kind. The element is NULL if mail of
+ * this kind waits in a mailbox.
  */
 extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
 /**
- * For each kind of mail that waits in a mailbox: the function that takes the mail when its turn
- * comes, in place of a handler. NULL: a handler is called.
+ * For each kind of mail that waits in a mailbox, the function that takes the mail when its turn
+ * comes, in place of a handler. The element is NULL if a handler is called.
  */
 extern mail_taker *const tr__mail_turns[MAIL_KIND_COUNT];
 

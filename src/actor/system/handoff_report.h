@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Reports of turns that are stuck while another thread runs their worker: actor/system/thread_handoff.h.
- */
+/** Reports of turns that are stuck while another thread runs their worker. See actor/system/thread_handoff.h. */
 #ifndef ACTOR_SYSTEM_HANDOFF_REPORT_H
 #define ACTOR_SYSTEM_HANDOFF_REPORT_H
 

@@ -30,8 +30,8 @@ struct tr_kit_peer {
     struct tr_kit *kit;
     struct virtual_socket *socket;
     /*
-     * For a peer of a child process: where the pointer to its socket is. NULL: the peer has a
-     * socket of its own.
+     * For a peer of a child process: where the pointer to its socket is. For other peers, which
+     * have a socket of their own, it is NULL.
      */
     struct virtual_socket **of_child;
     char path[TR_ADDRESS_PATH_MAX]; /* the sender of the last datagram */

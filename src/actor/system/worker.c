@@ -187,7 +187,10 @@ static bool trim(struct worker *worker)
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timers.pool);
     tr__turns_trim(worker);
-    /* tr__asks_free must not free asks that are in the chain of young asks: actor/ask/ask_open.h */
+    /*
+     * tr__asks_free must not free asks that are in the chain of young asks; see
+     * actor/ask/ask_open.h
+     */
     TR_ASSERT(!worker->asks.young);
     tr__asks_free(worker);
     tr__extras_free(worker);

@@ -188,7 +188,7 @@ void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parc
     extra->timers.parcel = parcel;
 }
 
-/* Returns a new place for a packed timer; NULL: out of memory. */
+/* Returns a new place for a packed timer. Returns NULL if there is no memory. */
 static struct timer_entry *place_new(struct worker *worker, struct cell_extra *extra,
                                      const struct packed_timer *packed)
 {

@@ -49,8 +49,8 @@ struct blocking_job {
     uint64_t ticket;
     /*
      * If this job has no turn, it is itself a shared job, and this points to it. If a turn waits
-     * for a shared job, this points to that shared job: actor/turn/shared_job.h. NULL in all other
-     * cases.
+     * for a shared job, this points to that shared job. See actor/turn/shared_job.h. NULL in all
+     * other cases.
      */
     struct shared_job *shared;
     /*

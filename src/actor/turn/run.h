@@ -18,7 +18,9 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max);
 /** As tr__cell_run, but for a system with thread handoff. */
 uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max);
-/** As the three functions above, but used while any messages are followed: actor/cell/follow.h. */
+/**
+ * As the three functions above, but used while any messages are followed. See actor/cell/follow.h.
+ */
 uint32_t tr__cell_run_following(struct loop *loop, struct task *task, uint32_t turns_max);
 uint32_t tr__cell_run_trapping_following(struct loop *loop, struct task *task, uint32_t turns_max);
 uint32_t tr__cell_run_with_handoff_following(struct loop *loop, struct task *task,

@@ -25,7 +25,9 @@ struct worker;
  */
 enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL, LOOK_WAITS, LOOK_TYPES };
 
-/** The question about the actor with this ref. The answer is a tr_why_told: actor/ask/answer.h. */
+/**
+ * The question about the actor with this ref. The answer is a tr_why_told. See actor/ask/answer.h.
+ */
 TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));
 /** Makes `report` an empty report of this actor. */
 void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
