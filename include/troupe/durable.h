@@ -247,8 +247,8 @@ typedef struct tr_durable_kind {
 } tr_durable_kind;
 
 /**
- * At file scope. Makes an actor of this file a durable kind: TR_DURABLE(actor, state message,
- * options...). An option is a member of tr_durable_options, such as `.version = 2`.
+ * Makes an actor of this file a durable kind: TR_DURABLE(actor, state message, options...). At file
+ * scope. An option is a member of tr_durable_options, such as `.version = 2`.
  *
  * The kind has the same name as the actor. The state of the actor's behavior is the state that is
  * stored.

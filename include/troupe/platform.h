@@ -324,10 +324,10 @@ struct tr_platform {
      */
     tr_status (*io_watch)(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
     /**
-     * Ends io_watch. Called once for each watched descriptor, before the descriptor is closed. With
-     * an fd of -1: the descriptor was closed already, which has ended the watch, because no other
-     * descriptor has the same socket. io_poll may still give events with the old token that a park
-     * has collected before. Only the thread that parks. Does not wait.
+     * Ends io_watch. Called once for each watched descriptor, before the descriptor is closed. If
+     * `fd` is -1, the descriptor was closed already. The close has ended the watch, because no
+     * other descriptor has the same socket. io_poll may still give events with the old token that a
+     * park has collected before. Only the thread that parks. Does not wait.
      */
     void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
     /**

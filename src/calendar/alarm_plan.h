@@ -122,7 +122,7 @@ enum alarm_outcome {
  * Returns TR_INVALID_ARGUMENT for a time before 1970, a delay below 0, or a period below
  * ALARM_EVERY_MIN. Returns TR_LIMIT for a time that is more than ALARM_AHEAD_MAX ahead, or beyond
  * ALARM_TIME_MAX. Returns TR_NOT_FOUND for a cron expression that never fires. *plan is written on
- * TR_OK only. Any thread. All of this also holds for tr__alarm_plan_every and tr__alarm_plan_cron.
+ * TR_OK only. All of this also holds for tr__alarm_plan_every and tr__alarm_plan_cron. Any thread.
  */
 TR_MUST_CHECK tr_status tr__alarm_plan_at(struct alarm_plan *plan, uint64_t id, tr_time time,
                                           tr_time now);

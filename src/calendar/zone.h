@@ -74,8 +74,8 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc);
 /** The instants at which the clock shows a local time. */
 struct zone_instants {
     /*
-     * How many instants there are. 0: the local time is in a gap, which the clock skips. 2: the
-     * local time is in an overlap, after the clock was set back.
+     * How many instants there are. 0 means that the local time is in a gap, which the clock skips.
+     * 2 means that the local time is in an overlap, after the clock was set back.
      */
     int count;
     int64_t first;  /* if count is 0: the end of the gap, which tr__zone_first returns */

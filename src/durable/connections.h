@@ -16,7 +16,7 @@
  *    tr_connected runs again before that, and may refuse the connection. If this second run fails, it is not repeated
  *    in the same process, so that the actor can wake.
  * 4. An event for a connection is a message to its session, and waits for the commit in the outbox as all messages do.
- *    An event that is sent while tr_connected is handled also waits until the session has its reply.
+ *    An event that is sent while the handler of tr_connected runs waits, too, until the session has its reply.
  * 5. If a turn fails, the generation ends, and the next generation reads the rows. So the records in memory need no
  *    undo.
  *

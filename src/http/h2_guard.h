@@ -26,8 +26,10 @@ enum {
      */
     H2_CREDIT_STEP = 8,
     H2_CREDIT_MAX = 8192,
-    /* what one call of tr__h2_guard_look lets through: frames that carry nothing, where a frame of
-     * settings counts as H2_SETTINGS_WEIGHT, because it costs as much more */
+    /*
+     * how many frames that carry nothing one call of tr__h2_guard_look lets through; a frame of
+     * settings counts as H2_SETTINGS_WEIGHT frames, because it costs that many times as much
+     */
     H2_BURST_MAX = 64,
     H2_SETTINGS_WEIGHT = 8
 };

@@ -19,7 +19,7 @@ struct tr_protocol {
     bool dials; /* true: the protocol is for channels that connect; false: for listeners */
     /**
      * Called before a listener is made: checks the behavior of the listener's sessions, and sets
-     * endpoint->site. In a turn. Fails with TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
+     * endpoint->site. Fails with TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY. In a turn.
      */
     tr_status (*open)(struct tr_self *self, struct endpoint *endpoint, const tr_behavior *behavior);
     /** Frees a site. Any thread. */

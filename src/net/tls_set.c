@@ -113,8 +113,8 @@ static bool configure_both(SSL_CTX *context, const struct tls_set *set,
     SSL_CTX_set_options(
         context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
     /*
-     * NO_AUTO_CHAIN: otherwise OpenSSL would send certificates from .trusts that the program has
-     * not put into the chain.
+     * Without NO_AUTO_CHAIN, OpenSSL would send certificates from .trusts that the program has not
+     * put into the chain.
      */
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_security_level(context, SECURITY_LEVEL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The record that a channel has while there are bytes that it has received or that wait to be sent:
- * its input and its output. A worker keeps some free records, so that a channel gets one without an
- * allocation. Owner only.
+ * The input and the output of a channel. A channel has this record only while it has bytes that
+ * were received, or that wait to be sent. A worker keeps some free records, so that a channel gets
+ * one without an allocation. Owner only.
  */
 #ifndef NET_WORK_H
 #define NET_WORK_H

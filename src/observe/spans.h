@@ -3,9 +3,9 @@
  * Spans. A span is a turn that is followed (actor/cell/follow.h), with the turn that sent its message. Only the
  * exporter of OTLP uses them.
  *
- * Records come in the order of their numbers. The record that a message was sent may come after the record of the turn
- * that handles this message, if that turn runs on another worker. Therefore a span is ready only one tick after it has
- * ended. Rules:
+ * Records come in the order of their numbers. A message has a record of its sending and a record of the turn that
+ * handles it. The first of these may come after the second, if the turn runs on another worker. Therefore a span is
+ * ready only one tick after it has ended. Rules:
  *   1. A span is in one list: `open`, `ended` or `unused`.
  *   2. There are SPANS_MAX. If all are in use, the oldest one is dropped and counted.
  *   3. SPANS_SENDS_MAX messages whose turn has not started are kept. A new one replaces the oldest. A

@@ -185,10 +185,7 @@ static struct fault_thread *thread_of(const char *here)
     return thread;
 }
 
-/*
- * Whether the processor raised this signal, because of an instruction that this thread has just
- * run.
- */
+/* Whether an instruction that this thread has just run has caused this signal. */
 static bool is_fault(const siginfo_t *info)
 {
     if (info->si_signo == SIGBUS &&

@@ -92,10 +92,10 @@ struct fault_owner {
 struct fault_thread;
 
 /**
- * Installs the handlers of the process if they are not installed, and counts the calls. Any thread.
- *
- * TR_NOT_SUPPORTED: if `survives`, no fault can be survived with this processor or this way of
- * linking (os/text.h); otherwise, a sanitizer has handlers of its own.
+ * Installs the handlers of the process if they are not installed, and counts the calls. Fails with
+ * TR_NOT_SUPPORTED. If `survives` is true, this status means that no fault can be survived with
+ * this processor or this way of linking (os/text.h). If `survives` is false, it means that a
+ * sanitizer has handlers of its own. Any thread.
  */
 TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**

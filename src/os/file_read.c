@@ -48,7 +48,7 @@ tr_status tr__real_file_size(const tr_platform *platform, int fd, uint64_t *size
 tr_status tr__real_file_open(const tr_platform *platform, const char *path, int *fd, uint64_t *size,
                              const char **why)
 {
-    /* O_NONBLOCK: a FIFO or a device would otherwise wait in open. */
+    /* without O_NONBLOCK, opening a FIFO or a device could wait */
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (opened < 0)
         return read_refuse(errno, why);

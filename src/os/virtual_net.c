@@ -192,8 +192,8 @@ static bool is_any(const tr_address *address)
 }
 
 /*
- * Whether a socket that is bound to `any` takes what is sent to `address`, because `any` is the
- * IPv6 address of zeros and `address` is one of IPv4.
+ * Whether a socket of IPv6 also takes what is sent to this IPv4 address. It does if `any`, to which
+ * the socket is bound, is the address of zeros, unless the socket is for IPv6 only.
  */
 static bool takes_v4(const tr_address *any, bool only_v6, const tr_address *address)
 {
@@ -208,8 +208,8 @@ static bool has_same_host(const tr_address *a, const tr_address *b)
 }
 
 /*
- * Returns how well a bound socket matches a place to which something is sent: 0 not at all; 1 because the socket is
- * bound to every address; 2 exactly.
+ * Returns how well a bound socket matches a place to which something is sent. 0: not at all. 1: the socket is bound to
+ * every address. 2: the socket is bound to exactly this place.
  */
 static int fit(const struct virtual_socket *socket, const struct virtual_place *place)
 {
@@ -226,7 +226,7 @@ static int fit(const struct virtual_socket *socket, const struct virtual_place *
     return covers ? 1 : 0;
 }
 
-/* Whether `socket` cannot be bound to this place, because `bound` is. */
+/* Whether `bound` prevents `socket` from being bound to this place. */
 static bool collides(const struct virtual_socket *bound, const struct virtual_socket *socket,
                      const struct virtual_place *place)
 {

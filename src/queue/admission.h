@@ -7,9 +7,9 @@
  * the thread that has entered. One thread closes. Rules, with a model in tests/explore:
  *
  * 1. After admission_close no thread enters, because the bit and the count are one word.
- * 2. Exactly one of all calls of admission_leave and admission_close returns true: the call after
- *    which the admission is closed and no thread is inside, for the first time. All work was
- *    brought in before that moment.
+ * 2. Of all calls of admission_leave and admission_close, exactly one returns true. It is the first
+ *    call after which the admission is closed and no thread is inside. All work was brought in
+ *    before that moment.
  * 3. Before a thread leaves, it makes sure that the end finds the work. It is not enough to post
  *    the work, because the end may be reached on another path before the post arrives.
  */
@@ -51,10 +51,11 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 }
 
 /**
- * Leaves. Returns true if the admission is closed and no thread is inside any more. Any thread.
+ * Leaves. Returns true if the admission is closed and no thread is inside any more.
  *
  * This is sequentially consistent. Suppose that one thread is the last to leave, and another thread
  * finds the admission in use. Then at least one of the two sees what the other has written before.
+ * Any thread.
  */
 ATOM_INLINE bool admission_leave(struct admission *admission)
 {

@@ -87,10 +87,10 @@ ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool
 }
 
 /**
- * Pushes a chain of mail, newest first. Any thread.
+ * Pushes a chain of mail, newest first.
  *
  * The release publishes the mail's bytes to door_take_early and door_take_posted. The acquire pairs
- * with door_open, so that a thread that must post the door sees its owner.
+ * with door_open, so that a thread that must post the door sees its owner. Any thread.
  */
 ATOM_INLINE enum door_result door_push_chain(struct door *door, struct door_mail *newest,
                                              struct door_mail *oldest)
@@ -111,12 +111,12 @@ ATOM_INLINE enum door_result door_push(struct door *door, struct door_mail *mail
 }
 
 /**
- * Makes the owner look at this door, although no mail is pushed. Any thread.
+ * Makes the owner look at this door, although no mail is pushed.
  *
  * The caller has written a word (the control bits) that the owner reads after door_take_posted.
  * Each side writes one word and then reads the word of the other side, and all four operations are
  * sequentially consistent. So if this function finds the door posted, the owner has not looked yet
- * and will see the caller's word.
+ * and will see the caller's word. Any thread.
  */
 ATOM_INLINE enum door_result door_nudge(struct door *door)
 {
@@ -165,10 +165,9 @@ ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
 
 /**
  * Rule 4: closes the door. Returns the mail, and sets *is_posted to whether a post is on its way.
- * Owner only.
  *
  * A thread that has called door_nudge may rely on that post. So the thread that receives the post
- * must read the control word, even though the door is closed.
+ * must read the control word, even though the door is closed. Owner only.
  */
 ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 {

@@ -55,10 +55,10 @@ ATOM_INLINE bool ready_nudge(struct ready *ready)
 }
 
 /**
- * Ends sleep, after the park has returned for any reason. Worker only.
+ * Ends sleep, after the park has returned for any reason.
  *
  * Comes before any later load of the watch's state. This is an exchange, because it may overwrite a
- * nudge, and then the worker must see what the sender of the nudge has written before.
+ * nudge, and then the worker must see what the sender of the nudge has written before. Worker only.
  */
 ATOM_INLINE void ready_rise(struct ready *ready)
 {

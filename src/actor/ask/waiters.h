@@ -12,8 +12,8 @@
  * If the sender is on the same worker, the granted capacity stays in the receiver's stock until the
  * stretch of the sender ends; no other actor of the worker can run meanwhile. A sender on another
  * worker keeps the GRANT, takes capacity from it, and sends the rest back (BACK) when its stretch
- * ends. A sender that gives up, because of its deadline or because it ends, also sends a BACK. If
- * capacity was granted to this sender in the meantime, it is returned when the GRANT arrives.
+ * ends. A sender that gives up, because of its deadline or because it ends, also sends a BACK. If a
+ * GRANT for this sender is on its way already, its capacity is returned when the GRANT arrives.
  *
  * A client has no worker that could send capacity back while the client does something else. So an
  * owner claims the wait of a client (client_claim) before it grants capacity to the client. A

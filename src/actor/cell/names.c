@@ -22,7 +22,7 @@ enum {
     CHAIN_MAX = 32,
     /* if there are at most this many readers, each removal checks whether any of them is active */
     READERS_FEW = 16,
-    /* otherwise the check comes after this many removals, plus one for each reader */
+    /* with more readers, this comes after this many removals, plus one for each reader */
     SPENT_BATCH = 32
 };
 

@@ -173,8 +173,8 @@ void tr__names_free(struct names *names, struct name *name);
 /** Calls tr__names_take_out and tr__names_free. Any thread. */
 void tr__names_remove(struct names *names, struct name *name);
 /**
- * Returns the ref at a path, 0 for none. Any thread. `reader` must have joined names->grace, and
- * only this thread uses it. If `reader` is NULL, the lookup takes the lock.
+ * Returns the ref at a path, 0 for none. `reader` must have joined names->grace, and only this
+ * thread uses it. If `reader` is NULL, the lookup takes the lock. Any thread.
  */
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path);
 /**

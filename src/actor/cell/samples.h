@@ -31,9 +31,9 @@ enum {
 };
 
 /**
- * Turns of one handler that one worker has timed. Written by the worker, read by any thread. The weight of a timed turn
- * is the number of turns that it stands for, because most runs and rounds are not timed: the turns of its run, times
- * the runs and rounds that one timed run stands for.
+ * Turns of one handler that one worker has timed. Written by the worker, read by any thread. Most runs and rounds are
+ * not timed, so a timed turn stands for several turns. Their number is the weight of the timed turn: the turns of its
+ * run, times the runs and rounds that one timed run stands for.
  */
 struct turn_sample {
     /* a const tr_handler; NULL: this entry is not used. Written after the other members */

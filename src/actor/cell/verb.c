@@ -42,7 +42,7 @@ tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
 void tr_crash(tr_self *self, tr_status status, const char *format, ...)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* otherwise there is no turn to end */
+    TR_ASSERT(self); /* without `self` there is no turn to end */
     va_list list;
     va_start(list, format);
     error_fill(self, status, format, list);

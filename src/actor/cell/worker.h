@@ -160,8 +160,7 @@ struct tr_self {
     uint32_t turns;     /* number of turns of this run so far */
     uint32_t turns_max; /* the run ends after this many turns */
     uint32_t defer_count;
-    /* the turn has asked an actor behind a barrier; see actor/ask/ask_cycle.h */
-    bool asks_barrier;
+    bool asks_barrier;   /* has asked an actor behind a barrier; see actor/ask/ask_cycle.h */
     bool needs_slow_end; /* only turn_require_slow_end sets it */
     /* the turn has waited, its handler is no barrier, and its message does not come from a timer */
     bool waits_plainly;
@@ -186,13 +185,11 @@ struct tr_self {
     struct record_reads *reads;
     /* holds back what the turn sends, see actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
-    /* a list of the channels whose memory the turn uses; see net/input.h */
-    struct channel *borrowed;
-    struct lent *lent; /* memory of channels that the turn still uses; see net/lent.h */
+    struct channel *borrowed; /* list of channels whose memory the turn uses; see net/input.h */
+    struct lent *lent;        /* memory of channels that the turn still uses; see net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
-    /* number of this turn if it is followed, otherwise 0; see actor/cell/follow.h */
-    uint64_t followed;
+    uint64_t followed; /* number of this turn if it is followed, else 0; see actor/cell/follow.h */
     /* child_count << 32 | child_last of the actor at the begin of the turn */
     uint64_t followed_children;
 };
@@ -276,9 +273,7 @@ struct balance {
     } talks[BALANCE_PLACES]; /* from which worker an actor receives messages, hashed by slot */
 };
 
-/**
- * Dead letters that a worker has counted but not handed in yet. See actor/mail/dead_letter_batch.h.
- */
+/** Dead letters that a worker has counted but not handed in yet. See actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
     /* number of these dead letters; the worker writes it, and lowers it under the lock of dead_letters */
     atom64 pending;
@@ -376,17 +371,14 @@ struct worker_asks {
     struct wheel timeouts; /* nodes of struct ask */
     /* the first of a chain of asks whose timers may not be in the wheel yet */
     struct ask *young;
-    /* the link where the next young ask is added; see actor/ask/ask_open.h */
-    struct ask **young_end;
-    bool is_ticked; /* there is a watch thread that gives ticks, and the clock is real */
+    struct ask **young_end; /* link where the next young ask is added; see actor/ask/ask_open.h */
+    bool is_ticked;         /* there is a watch thread that gives ticks, and the clock is real */
     /* the last two types of replies, expected and given, that were equal although declared in different files */
     const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
-    /*
-     * an empty array of slots, kept for the next actor that needs slots; see actor/cell/ask_table.h
-     */
+    /* an empty array of slots for the next actor that needs slots; see actor/cell/ask_table.h */
     struct ask_table table_spare;
     tr_time traces_ns; /* since when `traces` counts */
     uint32_t traces;   /* number of traces since traces_ns; see actor/ask/ask_trace.h */
@@ -422,7 +414,7 @@ struct worker_handoff {
     struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
     bool is_wanted;  /* a thread is about to take the worker; under the lock of the handoff */
     tr_time call_ns; /* when the watch may ask for another thread again */
-    /* loop_steps at the stuck turn for which the watch has logged last that no thread is left */
+    /* loop_steps at the last stuck turn for which the watch has logged that no thread is left */
     uint64_t call_steps;
 };
 
@@ -533,10 +525,7 @@ static inline void turn_fail_reply(struct tr_self *self, tr_status status)
     turn_require_slow_end(self);
 }
 
-/**
- * Returns the actor whose code the worker runs, or NULL. What other threads use instead is in actor/cell/view.h and
- * actor/system/shutdown.h.
- */
+/** Returns the actor whose code the worker runs, or NULL. Other threads use view.h or actor/system/shutdown.h. */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
     return atomptr_load(&worker->view.cell, ATOM_ACQUIRE); /* pairs with worker_set_running */
@@ -562,10 +551,7 @@ static inline void worker_set_handler(struct worker *worker, const tr_handler *h
     atomptr_store(&worker->view.handler, (void *)(uintptr_t)handler, ATOM_RELAXED);
 }
 
-/**
- * Returns the type of the message that the worker handles. Returns NULL if the worker handles a signal, or nothing. Any
- * thread.
- */
+/** Returns the type of the message that the worker handles, or NULL for a signal or for nothing. Any thread. */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
     return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* pairs with worker_set_type */
@@ -582,9 +568,8 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * Makes the outbox of this turn hold back what the worker sends from now on. If `self` is NULL, nothing is held back.
- * Returns the turn whose outbox has held sends back until now, or NULL. Only functions of actor/mail/outbox.h call
- * this.
+ * Makes the outbox of this turn hold back what the worker sends. If `self` is NULL, nothing is held back from now on.
+ * Returns the turn whose outbox has held sends back until now, or NULL. Only functions of mail/outbox.h call this.
  *
  * While sends are held back, no send takes the fast path. On a thread that may have been replaced no send does so
  * either, because the thread must first get its worker again. The fast paths compare the owner of the receiver with

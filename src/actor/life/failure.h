@@ -14,9 +14,9 @@ struct memory_source;
 struct worker;
 
 /**
- * Marks an actor as failed, because it has failed or because it is restarted. Pauses its receive
- * timeout, and returns the capacity that its turns were granted. The caller has changed the actor's
- * life already.
+ * Sets the mark CELL_FAILED of an actor that has failed, or that is about to be restarted. Pauses
+ * its receive timeout, and returns the capacity that its turns were granted. The caller has changed
+ * the actor's life already.
  */
 void tr__failure_pause(struct worker *worker, struct cell *cell);
 /**

@@ -66,7 +66,10 @@ void tr__keepers_close(struct worker *worker)
     if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
         worker->loop.alarm_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (admission_close(&system->ending.wakes))
-        /* otherwise the end of the last wake under way asks for a sweep, and the sweep does this */
+        /*
+         * if wakes are under way, the end of the last one asks for a sweep, and the sweep makes
+         * this call
+         */
         tr__keepers_tell(worker);
 }
 

@@ -132,7 +132,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
-    /* a cell that counts as running is not queued by the mail that is taken in below */
+    /* mail that is taken in below must not queue the cell, so let the cell count as running */
     cell_sched_change(cell, SCHED_RUNNING);
     /*
      * From now on no sender finds the actor by its ref. A sender that has found the actor before

@@ -56,9 +56,9 @@ static void watch_turn(struct envelope *envelope)
 }
 
 /*
- * Pushes an envelope through the door of a ref. The slot may have another tenant by now, because
- * the receiver compares the whole ref. Returns false if the door is closed. Then the caller sees
- * everything that the last tenant of the slot did.
+ * Pushes an envelope through the door of a ref. If the slot has another tenant by now, that tenant
+ * gets the envelope and ignores it, because the envelope names another receiver. Returns false if
+ * the door is closed. Then the caller sees everything that the last tenant of the slot did.
  */
 static bool knock(struct tr_system *system, struct counters *counters, uint64_t ref,
                   struct envelope *envelope)

@@ -468,9 +468,9 @@ static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sends an envelope for which the capacity was taken, or which needs no capacity. Any thread.
- * Returns TR_OK if the envelope is accepted. Otherwise returns TR_STOPPED, and the envelope remains
- * the caller's.
+ * Sends an envelope for which the capacity was taken, or which needs no capacity. Returns TR_OK if
+ * the envelope is accepted. Otherwise returns TR_STOPPED, and the envelope remains the caller's.
+ * Any thread.
  */
 ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *cell,
                                         struct envelope *envelope)
@@ -489,9 +489,9 @@ ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *c
 }
 
 /**
- * Sends an envelope. Any thread. On TR_OK the envelope is accepted. On any other status it remains
- * the caller's. The other statuses are TR_STOPPED, TR_MAILBOX_FULL, and TR_NO_REPLY for an ask to a
- * client.
+ * Sends an envelope. On TR_OK the envelope is accepted. On any other status it remains the
+ * caller's. The other statuses are TR_STOPPED, TR_MAILBOX_FULL, and TR_NO_REPLY for an ask to a
+ * client. Any thread.
  */
 TR_MUST_CHECK tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                               struct envelope *envelope);

@@ -11,7 +11,8 @@
  * (tr__outbox_drop). If the turn spawns, the set-up of the new actor runs inside the turn, and what
  * the set-up sends waits too. Rules:
  *   1. worker->outbox_turn is NULL or a turn with an outbox. Only worker_hold_sends writes it.
- *   2. A turn that waits or has ended is not the outbox_turn: see outbox_leave, outbox_end.
+ *   2. When a turn begins to wait or ends, it is no longer the outbox_turn. See outbox_leave and
+ *      outbox_end.
  *   3. No fast path of sending is used while outbox_turn is set. mail_send_fast and
  *      ask_reply_quickly assert this.
  *
@@ -138,8 +139,8 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
  */
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token);
 /**
- * Sends an envelope of tr__stored_new. Any thread. Right after this call, the thing that the token
- * refers to may be gone.
+ * Sends an envelope of tr__stored_new. Right after this call, the thing that the token refers to
+ * may be gone. Any thread.
  */
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope);
 /** Passes an ENVELOPE_STORED that has arrived to the layer above. That layer takes the envelope. */

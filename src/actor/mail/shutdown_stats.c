@@ -85,7 +85,8 @@ static uint32_t counted_run(struct loop *loop, struct task *task, uint32_t turns
     const struct cell *cell = cell_of_task(task);
     settle(worker);
     if (!(atom32_load(&cell->control, ATOM_RELAXED) & CONTROL_KILL))
-        tr__dead_letter_batches_end(worker); /* because the handler may never return */
+        /* hand in dead letters now, because the handler may never return */
+        tr__dead_letter_batches_end(worker);
     uint32_t slot = slots_number(worker->slots, cell);
     atom32_store(&worker->shutdown.stats.slot, slot, ATOM_RELAXED);
     return worker->shutdown.stats.run(loop, task, turns_max);

@@ -103,7 +103,7 @@ void tr__shutdown_begin(struct tr_system *system)
         /* a worker with listeners then closes them */
         loop_nudge(&system->workers[i]->loop);
     if (admission_close(&system->ending.spawns))
-        /* otherwise the end of the last spawn that is under way calls tr__shutdown_tell */
+        /* if spawns are under way, the end of the last one makes this call */
         tr__shutdown_tell(system);
     tr__shutdown_wake(system);
 }

@@ -315,7 +315,7 @@ static void mail_sweep(struct tr_system *system)
             mail = mail->next;
             envelope_give(&worker->pool, envelope);
         }
-        /* The origin of an actor that a client has spawned so late that it was not set up. */
+        /* If a client has spawned the actor so late that it was not set up, its origin is left. */
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
         /* The name was kept for readers until now: rule 4 of actor/system/shutdown.h. */

@@ -102,8 +102,8 @@ bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
     /*
-     * Look at `shared` too. A lookup that has waited in line is for a moment neither queued nor
-     * running, just before it begins.
+     * Look at `shared` too. A lookup that has waited in line leaves the line before it is in
+     * `running`. Between the two it is only in `shared`.
      */
     bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);

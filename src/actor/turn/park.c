@@ -450,7 +450,8 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->outbox)
         outbox_return(self);
-    tr__dead_letter_batches_end(worker); /* because the handler may never return */
+    /* hand in dead letters now, because the handler may never return */
+    tr__dead_letter_batches_end(worker);
     if (!resume_until_wait(worker, cell, self, true))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);

@@ -48,7 +48,7 @@ void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
     struct client_calls *calls = client->calls;
     TR_ASSERT(ask->answer || ask->status != TR_OK);
     bool is_left = tr__client_ask_leave(client, ask);
-    TR_ASSERT(is_left); /* otherwise the ask would have two outcomes */
+    TR_ASSERT(is_left); /* an ask that is not in the table any more has an outcome already */
     calls->pending -= tr__wheel_cancel(&calls->timeouts, &ask->timeout);
     *calls->last = ask;
     calls->last = &ask->next;

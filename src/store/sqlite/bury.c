@@ -176,8 +176,10 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
 
 /* ---- When a store is opened. ---- */
 
-/* Whether the row at which the statement stands has the mark that its actor is to be destroyed, and
- * a seal that matches. */
+/*
+ * Whether the actor of the row at which the statement stands is marked to be destroyed, and the
+ * seal of the row fits.
+ */
 static bool is_doomed(const struct store_session *session, sqlite3_stmt *statement)
 {
     struct store_generation generation;

@@ -30,7 +30,7 @@ bool tr__vfs_is_strange(struct vfs *vfs, const char *path);
 /**
  * Renames new_path to the path of the database. From then on the renamed file is watched. Each
  * connection opens the database again before its next use of the file. No connection may be in a
- * transaction. Committing thread. After TR_STORE_FULL or TR_STORE_FAILED nothing has changed.
+ * transaction. After TR_STORE_FULL or TR_STORE_FAILED nothing has changed. Committing thread.
  */
 TR_MUST_CHECK tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error);
 
