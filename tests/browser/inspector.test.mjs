@@ -347,12 +347,12 @@ test('every_view_fits_small_screens', 'IP-01', async stage => {
   const list = [['tree', '/tree'], ['actor', `/tree${SHOP}/guest`], ['time', '/time'], ['mailboxes', `/mailboxes?path=${SHOP}/desk`], ['flow', '/trace'], ['trace', `/trace?path=${SHOP}/guest`], ['durable', '/durable/shelf/row-00'],
     ['events', '/durable/ledger/cash?tab=events'], ['connections', '/connections'], ['failures', '/failures'], ['store', '/store'], ['log', '/log'],
     ['waits', `/tree${SHOP}/clerk?tab=waits`], ['list', '/tree?behavior=teller'], ['letters', '/failures?tab=letters'], ['stalls', '/failures?tab=stalls'], ['alarms', '/durable?all=alarms']];
-  for (const [width, height, suffix] of [[390, 844, '-phone'], [1024, 680, '']]) {
+  for (const [width, height, suffix] of [[390, 844, '-phone'], [1024, 680, ''], [1280, 800, '-wide']]) {
     await page.setViewportSize({ width, height });
     for (const [name, hash] of list) {
       await go(page, `#${hash}`);
       await page.waitForSelector('main .panel, main > .empty');
-      if (name === 'flow' && !suffix) await page.waitForSelector('svg.flow');
+      if (name === 'flow' && suffix !== '-phone') await page.waitForSelector('svg.flow');
       if (name === 'trace' && !suffix) {
         await shows(page, '.empty', 'Waiting for the next message');
         await ask(socket, 'tell', { path: SHOP, message: 'tour', json: '{"text":"a tour"}', may: true });
@@ -364,6 +364,8 @@ test('every_view_fits_small_screens', 'IP-01', async stage => {
       assert.ok(await page.locator('main .age').count(), `${name} does not say how old it is`);
       const cut = await page.evaluate(() => [...document.querySelectorAll('main th')].filter(head => head.scrollWidth > head.clientWidth + 1).map(head => head.innerText));
       assert.deepEqual(cut, [], `heads of columns are cut in ${name} at ${width}`);
+      const short = await page.evaluate(() => [...document.querySelectorAll('main td.num')].filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.innerText));
+      assert.deepEqual(short, [], `numbers are cut in ${name} at ${width}`);
     }
   }
 });

@@ -31,7 +31,7 @@ function foldRates(before, answer) {
 
 function Treemap({ rows }) {
   const boxes = useMemo(() => {
-    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.bytes, 0.3) : 0));
+    const root = hierarchy({ children: rows.filter((row) => row.live) }).sum((row) => (row.live ? Math.pow(row.bytes, 0.3) : 0)).sort((a, b) => b.value - a.value);
     return treemap().size([1000, 170]).paddingInner(3).round(true)(root).leaves();
   }, [rows.map((row) => row.behavior + Math.round(Math.log2(row.bytes + 1) * 2) + heat(row)).join()]);
   return html`<div class="map" role="list" aria-label="behaviors by memory">${boxes.map((box) => {
@@ -44,7 +44,7 @@ function Treemap({ rows }) {
 }
 
 const behaviorColumns = (most) => [
-  { name: 'behavior', label: 'behavior', cell: (row) => html`<a href=${link('tree', [], { behavior: row.behavior })}><b>${row.behavior}</b></a> <${Source} ...${row} />`, sort: (row) => row.behavior, class: 'wide-2' },
+  { name: 'behavior', label: 'behavior', cell: (row) => html`<a href=${link('tree', [], { behavior: row.behavior })}><b>${row.behavior}</b></a> <${Source} ...${row} />`, sort: (row) => row.behavior, class: 'wide-1' },
   { name: 'live', label: 'alive', unit: 'actors', class: 'num', cell: (row) => html`<${Bar} part=${row.live / most} text=${count(row.live)} />`, sort: (row) => row.live },
   { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => count(row.queued), sort: (row) => row.queued },
   { name: 'most', label: 'fullest', unit: 'messages', class: 'num', cell: (row) => count(row.queued_most), sort: (row) => row.queued_most },
