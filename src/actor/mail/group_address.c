@@ -314,7 +314,10 @@ uint64_t tr__group_behind(const struct slots *slots, uint64_t ref)
     const struct cell *cell = slots_find(slots, ref);
     if (!cell || !cell_is_group_address(cell))
         return ref;
+    /* If the group has been closed meanwhile, this word may be that of another tenant. */
     const struct cell *supervisor = slots_at(slots, ATOM_PEEK(&cell->door.tenant));
+    if (!supervisor)
+        return ref;
     uint64_t behind = ATOM_PEEK(&supervisor->identity);
     /*
      * If `ref` is still valid, `behind` is the right ref: the group address is freed before the
