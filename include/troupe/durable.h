@@ -197,15 +197,16 @@ typedef struct tr_durable_options {
     tr_time retry_max_ns TR_ZERO;
     /**
      * TR_MIGRATIONS(cart_1): one migration for each version that the next version cannot read. A
-     * version that only adds fields at the end can read the version before. NULL: no migrations.
-     * The result of a migration must begin with the same fields as the next migration or the state
-     * that reads it; further fields of the reader are zero. Otherwise tr_system_new gives
-     * TR_INVALID_ARGUMENT.
+     * version that only adds fields at the end can read the version before. If this member is NULL,
+     * there are no migrations. The result of a migration must begin with the same fields as the
+     * next migration or the state that reads it; further fields of the reader are zero. Otherwise
+     * tr_system_new gives TR_INVALID_ARGUMENT.
      *
-     * If fields of a stored state were moved, renamed or retyped without a new version the actor
-     * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end of the state
-     * that the code does not know are kept when the state is stored again. If a message inside the
-     * state has such fields the actor does not start: TR_STALE.
+     * If fields of a stored state were moved, renamed or retyped without a new version, the actor
+     * does not start. The status is TR_WRONG_SHAPE, and the log has both shapes. Fields at the end
+     * of the state that the code does not know are kept when the state is stored again. If a
+     * message inside the state has such fields, the actor does not start, and the status is
+     * TR_STALE.
      */
     const tr_migration *const *migrations TR_ZERO;
     /**

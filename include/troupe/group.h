@@ -109,10 +109,10 @@
  * Starts a group as tr_spawn_group does, and writes its ref to *ref, a `mill_ref *`, on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_try_spawn; TR_INVALID_ARGUMENT also means less than one member;
- * TR_LIMIT also means more than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups;
- * TR_NOT_SUPPORTED: the members are TR_PERMANENT. A group that a client starts is a child of /user,
- * and worker 0 sets it up later: tr_spawn_wait waits until that is done.
+ * The statuses are those of tr_try_spawn. TR_INVALID_ARGUMENT may also mean less than one member.
+ * TR_LIMIT may also mean more than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups.
+ * TR_NOT_SUPPORTED: the members are TR_PERMANENT. A group that a client starts is a child of /user.
+ * Worker 0 sets it up later; tr_spawn_wait waits until that is done.
  */
 #define tr_try_spawn_group(from, ref, actor, name, ...)                                            \
     TR_TRY_SPAWN_GROUP_(from, ref, NULL, actor, name, __VA_ARGS__)

@@ -174,7 +174,7 @@ typedef struct tr_endpoint {
     tr_filters filters TR_ZERO; /* of a stream: TR_FILTERS(&deflate), between socket and framing */
     /* options of TR_HTTP and TR_HTTPS, which set the next two members */
     const struct tr_http_options *http TR_ZERO;
-    const struct tr_protocol *protocol TR_ZERO; /* not for programs */
+    const struct tr_protocol *protocol TR_ZERO; /* programs do not set it */
     size_t http_size TR_ZERO;                   /* sizeof *http; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces have come. */

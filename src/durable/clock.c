@@ -464,7 +464,10 @@ static void clock_post(struct worker *worker, struct durable_host *host, const t
     struct cell *cell = slots_find(worker->slots, host->clock);
     struct envelope *envelope;
     if (!cell || tr__mail_new(&worker->pool, address, type, message, &envelope) != TR_OK)
-        /* No memory for the message. The clock finds the alarm without it within CLOCK_LOOK_NS. */
+        /*
+         * Without memory no message is sent. The clock finds the alarm without the message, within
+         * CLOCK_LOOK_NS.
+         */
         return;
     if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);

@@ -154,7 +154,7 @@ tr_next tr__queue_alarm_due(tr_self *self, struct durable_actor *actor, bool may
     }
     if (!tr__frame_begin(self, actor, "a queue", false))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
-    actor->queues.has_changed = true; /* so the end of the commit updates the alarm */
+    actor->queues.has_changed = true; /* makes the end of the commit update the alarm */
     tr_status status = retimed_put(actor);
     tr_next next = status == TR_OK ? TR_SAME : tr_fail(self, status, "out of memory for a queue");
     next = tr__frame_done(self, actor, next, true);

@@ -15,9 +15,9 @@ static size_t fail(struct http_chunk *chunk)
 }
 
 /*
- * Finds the first line of `bytes`. Sets *line to the line without its end, and returns its size
- * with the end; 0 if the end has not come. If the line is too long or has a control character, the
- * body is malformed.
+ * Finds the first line of `bytes`. Sets *line to the line without its end. Returns the size of the
+ * line with its end, or 0 if the end has not come. If the line is too long or has a control
+ * character, the body is malformed.
  */
 static size_t line_of(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *line)
 {

@@ -71,7 +71,10 @@ static void fail(struct h2_client *client, uint32_t code, const char *why)
         /* if memory is missing, no GOAWAY is sent, which does not matter */
         (void)tr__h2_send_frames(session);
     session->is_busy = false;
-    /* TR_OK makes `over` replace an earlier reason by this one, which says more */
+    /*
+     * `over` keeps an earlier reason unless the status is TR_OK; this reason says more, so let it
+     * replace the earlier one
+     */
     client->status = TR_OK;
     over(client, TR_BAD_DATA, why);
     if (session->channel->state == CHANNEL_OPEN)

@@ -20,7 +20,8 @@ int tr__h2_preface(tr_bytes bytes)
 {
     (void)bytes;
     /*
-     * Then the preface is read as HTTP/1.1, and refused as a request with the unknown method "PRI".
+     * The caller then reads the preface as HTTP/1.1, and refuses it as a request with the unknown
+     * method "PRI".
      */
     return 0;
 }

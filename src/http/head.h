@@ -28,7 +28,9 @@ enum http_method {
     METHOD_PATCH,
     METHOD_DELETE,
     METHOD_OPTIONS,
-    /* not from a head, only in rows: a GET that asks for the upgrade to WebSocket */
+    /*
+     * a GET that asks for the upgrade to WebSocket; only rows have this method, a head never has it
+     */
     METHOD_WEBSOCKET
 };
 

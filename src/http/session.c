@@ -196,7 +196,7 @@ static void on_close(struct channel *channel, bool has_failed)
 static void on_deadline(struct channel *channel)
 {
     if (channel->deadline_ns > channel->worker->loop.now_ns) {
-        /* not the deadline, but the limit .idle_ns of the endpoint was reached */
+        /* the deadline is not reached, so the channel was idle for .idle_ns of the endpoint */
         tr__channel_end(channel, TR_TIMEOUT, NULL);
         return;
     }

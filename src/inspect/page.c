@@ -249,7 +249,8 @@ static const char *connect_program(tr_self *self, struct page *page)
     char *why = tr_scratch(self, INSPECTOR_WHY_SIZE);
     const char *wrong;
     tr_bytes line;
-    tr_bytes rest; /* it belongs to an answer, and goes to the page behind the greeting */
+    /* lines of the program that came with the line that was read last; the page gets them after the greeting */
+    tr_bytes rest;
     if (!options->find(options->context, path, sizeof path, why, INSPECTOR_WHY_SIZE))
         return why;
     tr_status status = tr_try_connect(

@@ -29,7 +29,7 @@ struct exchange {
     uint32_t id; /* number of the ask */
     uint8_t kind;
     bool is_alone;
-    /* only if the framing has ids: the id that it has found in the request */
+    /* the id that the framing has found in the request; only for a framing that has ids */
     uint64_t number;
 };
 

@@ -219,7 +219,10 @@ static tr_status write_file(struct tr_self *self, tr_channel handle, const struc
     if (status == TR_OK)
         status = tr__writable(self, handle, &channel);
     if (status == TR_OK && channel->endpoint->options.answers_in_order)
-        /* not possible, because the file would have to wait for the answers to earlier pieces */
+        /*
+         * answers in order rule this out, because the file would have to wait for the answers to
+         * earlier pieces
+         */
         status = TR_NOT_SUPPORTED;
     if (status == TR_OK && !(job = job_new(self, as)))
         status = TR_NO_MEMORY;

@@ -78,7 +78,8 @@ void tr__census_end(struct census *census)
     uint64_t others;
     const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
     size_t count = tr__failure_log_behaviors(system, failed, &others);
-    for (size_t i = 0; i < count; i++) /* also behaviors whose actors have all ended */
+    /* add the behaviors of failed actors, even if all their actors have ended */
+    for (size_t i = 0; i < count; i++)
         (void)line_of(census, failed[i]);
     qsort(census->lines, census->used, sizeof *census->lines, compare_live);
     for (size_t i = 0; i < census->used; i++)

@@ -334,7 +334,7 @@ static void import_run(struct visitor *visitor, const struct control_request *re
     char why[MERGE_WHY_SIZE] = "";
     struct store_batch *batch;
     const char *fault = import_check(stored, import);
-    struct control_request named = *request; /* so that the line of the log names the actor */
+    struct control_request named = *request; /* the log line of this request names the actor */
     named.kind = import->line->kind;
     named.key = import->line->key;
     if (fault) {

@@ -27,7 +27,7 @@ struct export_rows {
     const struct memory_source *source;
     void *blocks;    /* blocks that have the rows; each points to the next */
     size_t bytes;    /* sum of the sizes of all values */
-    tr_status error; /* not TR_OK: why rows are missing */
+    tr_status error; /* why rows are missing; TR_OK: none are missing */
 };
 
 /**

@@ -15,7 +15,7 @@ enum {
     ROWS_DEFAULT = 1000,
     /* most bytes of all rows, because no more may wait to be sent */
     ROWS_BYTES_MAX = VISITOR_PAGE_MAX / 2,
-    ROWS_BYTES_OFFLINE = 1024 * 1024, /* the same while no program runs */
+    ROWS_BYTES_OFFLINE = 1024 * 1024, /* as ROWS_BYTES_MAX, while no program runs */
     SQL_MS = 50 /* most time of a statement, because the thread of the socket has other clients */
 };
 

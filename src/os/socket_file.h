@@ -12,7 +12,7 @@
 void tr__real_socket_file(const tr_platform *platform, const char *path, uint64_t id[2]);
 void tr__real_socket_file_remove(const tr_platform *platform, const char *path,
                                  const uint64_t id[2]);
-/** The same functions of the virtual platform, which has no files. */
+/** The functions socket_file and socket_file_remove of the virtual platform, which has no files. */
 void tr__virtual_socket_file(const tr_platform *platform, const char *path, uint64_t id[2]);
 void tr__virtual_socket_file_remove(const tr_platform *platform, const char *path,
                                     const uint64_t id[2]);

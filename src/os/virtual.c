@@ -299,7 +299,7 @@ static const tr_platform virtual_table = {
     .socket_close = tr__virtual_socket_close,
     .socket_address = tr__virtual_socket_address,
     .io_watch = tr__virtual_io_watch,
-    /* the same function as for io_watch, because virtual watches report all changes */
+    /* virtual watches report all changes, so this function is the same as for io_watch */
     .io_watch_input = tr__virtual_io_watch,
     .io_watch_output = tr__virtual_io_watch_output,
     .io_unwatch = tr__virtual_io_unwatch,

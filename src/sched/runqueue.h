@@ -164,7 +164,7 @@ static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class 
     return has_normal ? runqueue_pop_next(queue) : NULL;
 }
 
-/** Counts the turns of a task of this class, which has run for `turns` turns. */
+/** Notes that a task of this class has run for `turns` turns. */
 static inline void runqueue_charge(struct runqueue *queue, enum task_class class, uint32_t turns)
 {
     if (queue->classes[TASK_NEXT].first) {

@@ -13,8 +13,8 @@ enum {
     SAMPLE_HANDLERS = 256, /* a worker keeps the times of at most this many handlers */
     SAMPLE_FLOWS = 512,    /* a worker keeps at most this many flows */
     /*
-     * one count for turns below 1 us, one for each of 4 us, 16 us, ... 1.05 s, and one for longer
-     * turns
+     * how many counts of turns there are, by their time: below 1 us, up to 4 us, 16 us, ... 1.05 s,
+     * and longer
      */
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,

@@ -31,7 +31,7 @@ enum mail_property {
     MAIL_TAKES_CAPACITY = 1 << 1,
     /* carries the number of the ask that it answers; answers come first in a cycle */
     MAIL_IS_ANSWER = 1 << 2,
-    /* a sealed actor accepts it too: an actor that has got a PoisonPill */
+    /* an actor that has got a PoisonPill (a sealed actor) accepts this kind, too */
     MAIL_PASSES_SEAL = 1 << 3,
     /* a turn with this mail may begin while another turn waits as a barrier */
     MAIL_PASSES_BARRIER = 1 << 4,

@@ -309,7 +309,7 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
         start_barrier->on_worker_start(system, (int)worker->index, start_barrier->context);
     if (status == TR_OK)
         return true;
-    /* then this thread calls on_worker_start again at its next call */
+    /* this makes the thread call on_worker_start again at its next call */
     thread->has_begun = false;
     tr__log(system,
             TR_LEVEL_ERROR,

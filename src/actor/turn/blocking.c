@@ -247,7 +247,7 @@ static void helpers_await(struct blocking *blocking)
             platform->park(platform, parker, platform->mono_now(platform) + TR_MILLISECOND);
         else
             platform->yield(platform);
-        i -= i > SPINS; /* so that `i` does not overflow */
+        i -= i > SPINS; /* `i` must not overflow */
     }
     if (parker)
         platform->parker_free(platform, parker);

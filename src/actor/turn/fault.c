@@ -232,8 +232,8 @@ tr_status tr__faults_switch_on(struct tr_system *system)
     system->options.traps_faults = false;
     system->options.names_faults = false;
     /*
-     * only names_faults is set: without its line a fault ends the process as usual, so do not
-     * refuse
+     * only names_faults was set; without it a fault still ends the process, but prints no line, so
+     * do not refuse to start
      */
     if (!survives)
         return TR_OK;

@@ -172,7 +172,7 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         tr__turn_return_capacity(self);
     if (self->is_barrier)
         tr__barrier_end(self);
-    turn_change(self, TURN_ENDED); /* so that a defer cannot wait */
+    turn_change(self, TURN_ENDED); /* no defer can wait from now on */
     run_defers(self);
     if (self->asks.count)
         tr__asks_drop(self);

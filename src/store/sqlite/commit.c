@@ -232,8 +232,8 @@ static tr_status update_row(struct work *work, const struct store_known *row,
 }
 
 /*
- * Updates the row of the actor to its contents after the batch. Its seal has the generation of the
- * entry.
+ * Updates the row of the actor to its contents after the batch. The new seal of the row has the
+ * generation of the batch's entry.
  */
 static tr_status write_row(struct work *work, const struct plan *plan)
 {

@@ -18,7 +18,10 @@ enum {
     ENGINE_BYTES = 96 * 1024,        /* estimate of a connection's other memory */
     /* steps of SQLite's machine between two checks of the limits */
     ENGINE_STEPS_AT = 1000,
-    /* the same while the time is limited, because one step may take long */
+    /*
+     * as ENGINE_STEPS_AT, while the time of a statement is limited; fewer, because one step may
+     * take long
+     */
     ENGINE_STEPS_TIMED = 50,
     /* The next limits of SQL statements are far above any use, and far below what the stack
      * allows. */

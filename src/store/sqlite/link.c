@@ -22,8 +22,9 @@ tr_status tr__link_status(int result)
     case SQLITE_NOMEM:
     case SQLITE_IOERR_NOMEM:
         return TR_NO_MEMORY;
-    case SQLITE_IOERR_READ:       /* a page that cannot be read counts as corrupt, */
-    case SQLITE_IOERR_SHORT_READ: /* because other data may be intact */
+    /* a page that cannot be read counts as corrupt, because other data may be intact */
+    case SQLITE_IOERR_READ:
+    case SQLITE_IOERR_SHORT_READ:
     case SQLITE_IOERR_CORRUPTFS:
     case SQLITE_IOERR_DATA:
         return TR_STORE_CORRUPT;
