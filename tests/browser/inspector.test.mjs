@@ -364,7 +364,12 @@ test('every_view_fits_small_screens', 'IP-01', async stage => {
       assert.ok(await page.locator('main .age').count(), `${name} does not say how old it is`);
       const cut = await page.evaluate(() => [...document.querySelectorAll('main th')].filter(head => head.scrollWidth > head.clientWidth + 1).map(head => head.innerText));
       assert.deepEqual(cut, [], `heads of columns are cut in ${name} at ${width}`);
-      const short = await page.evaluate(() => [...document.querySelectorAll('main td.num')].filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.innerText));
+      const short = await page.evaluate(() => [...document.querySelectorAll('main td.num')].filter(cell => {
+        const whole = document.createRange();
+        whole.selectNodeContents(cell);
+        const { paddingLeft, paddingRight } = getComputedStyle(cell);
+        return cell.clientWidth && !cell.querySelector('.bar') && whole.getBoundingClientRect().width > cell.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) + 0.1;
+      }).map(cell => cell.innerText));
       assert.deepEqual(short, [], `numbers are cut in ${name} at ${width}`);
     }
   }
