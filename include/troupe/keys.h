@@ -90,9 +90,8 @@
 #define tr_ask_key_within(from, timeout_ns, actor, key, ...)                                       \
     TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__, )
 /**
- * Asks as tr_ask_key does, with an id, a string: the request takes effect once, however often it is
- * sent; see above.
- * In a turn, or client's thread. May wait.
+ * Asks as tr_ask_key does, with an id, which is a string. The request takes effect once, however
+ * often it is sent with this id; see above. In a turn, or client's thread. May wait.
  *
  * Sends the request again also if the actor has stopped while it handled the request. If the
  * outcome is neither a reply nor a refusal, it is safe to ask again with the same id.

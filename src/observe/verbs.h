@@ -26,7 +26,7 @@ bool tr__list_continue(struct visitor *visitor);
  */
 bool tr__age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
 
-/** Writes the members of an actor that a list has. */
+/** Writes an actor as an item of a list: the members that each item has. */
 void tr__actor_write(struct json_line *line, const tr_actor_info *info);
 
 /** Writes members about what a worker does now. */

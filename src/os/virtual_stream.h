@@ -37,7 +37,7 @@ tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
 tr_status tr__virtual_outcome(const struct virtual_socket *socket);
 /** The function socket_receive of the platform. */
 tr_status tr__virtual_receive(struct virtual_socket *socket, void *to, size_t size, size_t *got);
-/** The function socket_send of the platform; also TR_NO_MEMORY: nothing was sent. */
+/** The function socket_send of the platform. If this fails with TR_NO_MEMORY, nothing was sent. */
 tr_status tr__virtual_send(struct virtual_socket *socket, const tr_bytes *pieces, size_t count,
                            size_t *sent);
 /** The function socket_finish of the platform. */

@@ -153,7 +153,7 @@ struct loop {
     /* on_round sets this when it could not do everything that is due: begin another round soon */
     bool wants_round;
     enum task_class class; /* the class of the task that runs now */
-    atom64 runs;           /* `runs` and `parks` are counters, which any thread reads */
+    atom64 runs;           /* counters of runs and of parks; any thread reads them */
     atom64 parks;
     atom64 seen_ns; /* a copy of now_ns that any thread may read */
     /* counts progress other than runs and parks: rounds, and what the hooks count */

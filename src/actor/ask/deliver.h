@@ -49,9 +49,10 @@ ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *c
 
 /**
  * Sends an envelope that is addressed to `*to`, whose cell is `*cell`. If the receiver is a group,
- * sets *cell and *to to the member that takes the envelope. `ask` is NULL, unless the envelope is a
- * request: then it is the ask of this turn that has this request. On TR_OK the envelope was
- * accepted; otherwise it was refused and still belongs to the caller. Worker only.
+ * sets *cell and *to to the member that takes the envelope. If the envelope is a request, `ask` is
+ * the ask of this turn to which the request belongs. For other envelopes, `ask` is NULL. On TR_OK
+ * the receiver has accepted the envelope. On any other status the envelope was refused, and still
+ * belongs to the caller. Worker only.
  */
 ATOM_INLINE tr_status deliver(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, enum envelope_kind kind,

@@ -30,8 +30,9 @@ struct pooled_place {
     const char *path;
     uint32_t bits; /* flags of the new cell: CELL_POOLED, CELL_KEEPER, or 0 */
     /**
-     * Called with the new actor. Either takes the actor and returns true, and then its owner calls
-     * tr__pooled_begin later; or returns false. May be NULL.
+     * Called with the new actor. If this returns true, it has taken the actor, and the actor's
+     * owner calls tr__pooled_begin later. If it returns false, it has not taken the actor. May be
+     * NULL.
      */
     bool (*defer)(void *context, struct cell *cell);
     void *context; /* passed to defer */

@@ -115,7 +115,7 @@ void tr__capacity_give(struct cell *cell, uint32_t lines)
         capacity_give_waiters(cell, lines > 0, (int32_t)lines);
         return;
     }
-    if (lines) { /* a message with `lines` did not use the stock */
+    if (lines) { /* if `lines` is not 0, the capacity was not taken from the stock */
         capacity_give(&cell->door.capacity, 1, (int32_t)lines);
         return;
     }

@@ -25,7 +25,7 @@ struct cell;
 struct worker;
 
 enum mail_property {
-    /* is a message: counted in accepted = handled + dead + queued */
+    /* mail of this kind is a message; each message counts in accepted = handled + dead + queued */
     MAIL_COUNTS = 1 << 0,
     /* takes capacity of the mailbox of its receiver */
     MAIL_TAKES_CAPACITY = 1 << 1,

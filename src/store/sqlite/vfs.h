@@ -66,7 +66,7 @@ struct vfs {
      * has this lock takes no other lock. */
     struct lock place_lock;
     struct os_file_id database_id;
-    atom32 replaced; /* how often `path` has got another file */
+    atom32 replaced; /* how often another file has got the name `path` */
     struct os_file_id log_id;
     /* The least size that the database file must have. It is lowered only when a connection of the
      * store shortens the file. */
