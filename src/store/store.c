@@ -82,8 +82,8 @@ static struct store_batch *queue_pop(struct store_queue *queue)
     struct store_batch *batch = queue->first;
     queue->first = batch->next;
     if (!queue->first)
-        queue->last =
-            NULL; /* take_group looks at it, also in a group that was taken from an empty queue */
+        /* take_group reads `last`, even in a group that was taken from an empty queue */
+        queue->last = NULL;
     queue->count--;
     queue->pages -= batch->pages;
     return batch;
