@@ -84,6 +84,36 @@ TEST(a_group_is_told_of_in_order_of_submission, "PE-05", "PE-01")
     close_store();
 }
 
+/* A batch with more pages than a group is taken alone. Nothing of it is read when the next group is taken. */
+TEST(what_follows_a_batch_larger_than_a_group_is_stored, "K-02", "PE-05")
+{
+    enum { KEYS = 2100 }; /* two pages are estimated for each, and a group has 4,000 */
+    static char keys[KEYS][8];
+    struct told told = {0};
+    struct promise promises[3];
+    open_store();
+    struct store_entry *a = stores_enter(store, "k", "a");
+    struct store_batch *large = batch_with_state(a, "a1");
+    for (int i = 0; i < KEYS; i++) {
+        (void)snprintf(keys[i], sizeof keys[i], "%d", i);
+        ck_assert_int_eq(tr__store_kv_put(large, stores_bytes(keys[i]), stores_bytes("v")), TR_OK);
+    }
+    submit(large, &promises[0], &told, "large");
+    ck_assert(tr__store_work(store));
+    ck_assert(!tr__store_work(store));
+    struct store_batch *destroy = stores_batch(a);
+    ck_assert_int_eq(tr__store_destroy(destroy), TR_OK);
+    submit(destroy, &promises[1], &told, "destroy");
+    submit(batch_with_state(a, "a2"), &promises[2], &told, "a2");
+    while (tr__store_work(store))
+        continue;
+    ck_assert_str_eq(told.text, "large:TR_OK destroy:TR_OK a2:TR_OK ");
+    ck_assert_str_eq(stores_state(reader, "k", "a"), "a2");
+    ck_assert_str_eq(stores_kv(reader, "k", "a", "7"), "TR_NOT_FOUND");
+    tr__store_leave(a);
+    close_store();
+}
+
 TEST(one_bad_batch_fails_alone_and_whole, "K-02", "AL-07")
 {
     struct told told = {0};
@@ -398,7 +428,8 @@ TEST(threads_write_and_are_told_in_order_on_disk, "PE-05", "K-06")
     stores_remove(options.path);
 }
 
-SUITE("store order", a_group_is_told_of_in_order_of_submission, one_bad_batch_fails_alone_and_whole,
+SUITE("store order", a_group_is_told_of_in_order_of_submission,
+      what_follows_a_batch_larger_than_a_group_is_stored, one_bad_batch_fails_alone_and_whole,
       limits_have_statuses, entering_makes_earlier_entries_stale,
       who_left_is_committed_and_waited_for, generations_grow_over_openings,
       many_entries_are_told_apart, threads_write_and_are_told_in_order_in_memory,
