@@ -5,7 +5,7 @@
 
 #include <troupe/durable.h>
 
-#include "actor/cell/dispatch.h"
+#include "actor/cell/system_parts.h"
 
 /**
  * With what a record is run: the behaviors of the program, and its durable kinds, or NULL if it has

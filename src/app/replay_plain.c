@@ -66,7 +66,7 @@ static bool behavior_strip(const tr_behavior *whole, const struct memory_source 
 static tr_status state_set(tr_system *system, tr_ref actor, const tr_behavior *behavior,
                            struct recorder *recorder)
 {
-    const struct cell *cell = slots_find(&system->slots, actor.bits);
+    const struct cell *cell = slots_find(system->slots, actor.bits);
     const struct tr_record *record = recorder->replay->record;
     struct tail tail;
     void *state;

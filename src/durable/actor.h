@@ -52,7 +52,6 @@
 #ifndef DURABLE_ACTOR_H
 #define DURABLE_ACTOR_H
 
-#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "actor/mail/outbox.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
+#include "actor/cell/names.h"
 #include "base/assert.h"
 #include "base/sized.h"
 #include "calendar/alarm_bytes.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "actor/mail/address.h"
 #include "actor/life/pooled.h"
 #include "actor/mail/mail.h"

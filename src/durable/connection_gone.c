@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "durable/connection_gone.h"
 
+#include "actor/cell/slots.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/gateway.h>
 
+#include "actor/cell/slots.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "durable/commit.h"

@@ -7,6 +7,7 @@
  * steps wait until the actor handles tr_durable_driven, a message of the runtime that passes all
  * barriers (tr__durable_nudge).
  */
+#include "actor/cell/names.h"
 #include "os/probe.h"
 #include "durable/drive.h"
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "base/assert.h"
 #include "durable/changed.h"
 #include "durable/commit.h"

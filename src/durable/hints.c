@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "base/assert.h"
 
@@ -59,7 +61,7 @@ void tr__hints_deinit(struct hints *hints, struct worker *worker)
 uint64_t tr__hints_ticket(const struct worker *worker, const struct store_alarm_place *place)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    uint64_t hash = hash_bytes(worker->system->names.key, place->name, strlen(place->name));
+    uint64_t hash = hash_bytes(worker->system->names->key, place->name, strlen(place->name));
     hash = hash_mix(hash ^ hash_mix((uint64_t)place->actor));
     return hash ? hash : 1;
 }

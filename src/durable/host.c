@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "actor/life/pooled.h"
 #include "base/assert.h"
 #include "base/sized.h"
@@ -42,7 +43,7 @@ TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned
 
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
 {
-    uint64_t hash = hash_bytes(host->system->names.key, key.data, key.size);
+    uint64_t hash = hash_bytes(host->system->names->key, key.data, key.size);
     return (hash ^ (uintptr_t)kind >> 6) % LEAVING_PARTS;
 }
 
@@ -80,7 +81,7 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
     /* Remove the name under the lock. A thread that makes the next generation then finds either the
      * name, or the actor in the list. */
     if (cell->name && !tr__names_is_out(cell->name))
-        tr__names_take_out(&host->system->names, cell->name);
+        tr__names_take_out(host->system->names, cell->name);
     lock_give(&host->lock);
 }
 
@@ -174,8 +175,8 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
     size_t length = tr__durable_path(kind, key, path);
     if (!length)
         return TR_INVALID_ARGUMENT;
-    struct names_found found = tr__names_look(&system->names, spawner->reader, path, length);
-    if (found.ref && slots_find(&system->slots, found.ref)) {
+    struct names_found found = tr__names_look(system->names, spawner->reader, path, length);
+    if (found.ref && slots_find(system->slots, found.ref)) {
         *ref_bits = found.ref;
         return TR_OK;
     }
@@ -230,8 +231,8 @@ bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes 
     size_t length = tr__durable_path(kind, key, path);
     if (!length)
         return false;
-    struct names_found found = tr__names_look(&system->names, &self->worker->reader, path, length);
-    return found.ref && slots_find(&system->slots, found.ref);
+    struct names_found found = tr__names_look(system->names, &self->worker->reader, path, length);
+    return found.ref && slots_find(system->slots, found.ref);
 }
 
 tr_status tr__host_wake(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
@@ -402,7 +403,7 @@ static tr_status keeper_make(struct durable_kind *kind)
         .size = sizeof args, .behavior = &tr_behavior_tr_keeper, .worker = 0};
     tr_status status = tr__pooled_spawn_at(system, &nobody, &place, &args, &bits);
     if (status == TR_OK)
-        kind->keeper = slots_find(&system->slots, bits);
+        kind->keeper = slots_find(system->slots, bits);
     return status;
 }
 

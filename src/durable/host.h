@@ -12,7 +12,6 @@
 #include <troupe/durable.h>
 #include <troupe/wire.h>
 
-#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "calendar/zones.h"
 #include "fiber/aside.h"

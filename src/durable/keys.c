@@ -11,6 +11,8 @@
 #include <troupe/keys.h>
 
 #include "actor/cell/client.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/verb.h"
 #include "base/sized.h"
 #include "durable/actor.h"
@@ -80,8 +82,8 @@ static bool is_awake(const struct looker *looker, const struct durable_kind *kin
     size_t length = tr__durable_path(kind, key, path);
     if (!length)
         return false;
-    struct names_found found = tr__names_look(&looker->system->names, looker->names, path, length);
-    return found.ref && slots_find(&looker->system->slots, found.ref);
+    struct names_found found = tr__names_look(looker->system->names, looker->names, path, length);
+    return found.ref && slots_find(looker->system->slots, found.ref);
 }
 
 /* ---- Lists. ---- */

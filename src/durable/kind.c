@@ -9,6 +9,7 @@
 #include <troupe/gateway.h>
 
 #include "actor/cell/dispatch.h"
+#include "actor/cell/names.h"
 #include "actor/cell/signal.h"
 #include "base/sized.h"
 #include "durable/alarm.h"

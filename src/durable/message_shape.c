@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "actor/cell/worker.h"
 #include "durable/actor.h"
 #include "durable/shapes.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "base/assert.h"
 #include "base/hash.h"
 
@@ -40,7 +41,7 @@ static void table_make(struct worker *worker, struct durable_actor *actor, size_
         source_resize(&worker->source, NULL, sizeof *table + buckets * sizeof table->buckets[0]);
     if (!table)
         return;
-    table->key = worker->system->names.key;
+    table->key = worker->system->names->key;
     table->mask = buckets - 1;
     for (size_t i = 0; i < buckets; i++)
         list_init(&table->buckets[i]);

@@ -20,6 +20,7 @@
  */
 #include "durable/pressure.h"
 
+#include "actor/cell/durable.h"
 #include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"

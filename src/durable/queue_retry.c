@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "calendar/alarm_plan.h"
 #include "durable/commit.h"
 #include "durable/item_row.h"

@@ -8,6 +8,7 @@
 
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/ask_table.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/log.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"

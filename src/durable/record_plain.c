@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/log.h"
 #include "actor/cell/slots.h"
 #include "actor/turn/follow_turn.h"
@@ -84,7 +85,7 @@ static bool is_only_failing(struct recorder *recorder)
 /* If the actor of the order has ended, ends the order. Turns of other actors call it. */
 static void actor_check(struct recorder *recorder, uint64_t actor)
 {
-    if (!actor || recorder->replay || slots_find(&recorder->system->slots, actor))
+    if (!actor || recorder->replay || slots_find(recorder->system->slots, actor))
         return;
     if (order_count(recorder, actor, true))
         tr__log(recorder->system,

@@ -9,7 +9,6 @@
 #ifndef DURABLE_RECORD_PLAIN_H
 #define DURABLE_RECORD_PLAIN_H
 
-#include "actor/cell/dispatch.h"
 #include "durable/record.h"
 
 /**

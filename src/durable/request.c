@@ -5,6 +5,9 @@
 #include <troupe/wire.h>
 
 #include "actor/ask/ask.h"
+#include "actor/cell/durable.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
@@ -47,7 +50,7 @@ static struct requests *requests_of(struct worker *worker, struct durable_actor 
 
 static struct list *bucket_of(const struct durable_actor *actor, tr_bytes id)
 {
-    uint64_t hash = hash_bytes(actor->kind->host->system->names.key, id.data, id.size);
+    uint64_t hash = hash_bytes(actor->kind->host->system->names->key, id.data, id.size);
     return &actor->requests->buckets[hash % REQUEST_BUCKETS];
 }
 

@@ -27,6 +27,8 @@
 #include "durable/actor.h"
 #include "durable/request_record.h"
 
+struct durable_answer;
+
 enum { REQUEST_BUCKETS = 32 };
 
 /** The requests of a generation. This struct is allocated for the first request with an id. */

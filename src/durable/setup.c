@@ -37,7 +37,6 @@
 #include "durable/host.h"
 #include "store/entry.h"
 #include "store/read.h"
-#include "actor/cell/durable.h"
 #include "actor/cell/cell.h"
 #include "actor/cell/worker.h"
 

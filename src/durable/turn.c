@@ -2,6 +2,7 @@
 /** Turns of durable actors. Opens and closes commits around each handler of the application. */
 #include "durable/turn.h"
 
+#include "actor/cell/durable.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/fault.h"
 #include "actor/turn/park.h"

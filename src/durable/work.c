@@ -16,6 +16,7 @@
 #include "durable/work.h"
 
 #include "actor/ask/ask.h"
+#include "actor/cell/slots.h"
 #include "durable/actor.h"
 #include "durable/drive.h"
 #include "durable/queue_alarm.h"

@@ -6,6 +6,7 @@
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/ask_then.h"
 #include "actor/ask/await.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/signal.h"
 #include "actor/cell/system.h"
 #include "actor/turn/park.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "base/hash.h"
 
@@ -73,7 +74,7 @@ static struct bucket *bucket_of(struct rates *rates, uint64_t name, tr_time now_
 
 uint64_t tr__rate_name(struct tr_self *self, const char *caller)
 {
-    return hash_bytes(self->worker->system->names.key, caller, strlen(caller)) | 1;
+    return hash_bytes(self->worker->system->names->key, caller, strlen(caller)) | 1;
 }
 
 uint32_t tr__rate_count(struct tr_self *self, const char *caller, uint32_t per_minute)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "base/hash.h"
 #include "gateway/guard.h"
@@ -18,7 +19,7 @@ void tr__visit_number(struct tr_self *self)
     struct tr_system *system = self->worker->system;
     uint64_t number = atom64_fetch_add(&system->gateway.causes, 1, ATOM_RELAXED);
     if (!self->causal)
-        self->causal = hash_bytes(system->names.key, &number, sizeof number) | 1;
+        self->causal = hash_bytes(system->names->key, &number, sizeof number) | 1;
 }
 
 /* ---- Answers. ---- */

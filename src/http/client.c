@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "actor/life/pooled.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/refusal.h"

@@ -8,6 +8,7 @@
 #include "http/websocket.h"
 #include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/net_cell.h"
 #include "net/output.h"
 #include "base/assert.h"
 

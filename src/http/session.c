@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
 #include "actor/verbs/self_memory.h"

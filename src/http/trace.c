@@ -9,13 +9,13 @@
 
 bool tr__http_trace_is_on(const struct tr_self *self)
 {
-    return atom32_load(&self->worker->system->follow.is_on, ATOM_RELAXED);
+    return atom32_load(&self->worker->system->follow->is_on, ATOM_RELAXED);
 }
 
 void tr__http_trace_begin(struct http_request *request)
 {
     struct tr_self *self = request->self;
-    struct follow *follow = &self->worker->system->follow;
+    struct follow *follow = self->worker->system->follow;
     struct follow_export *export = follow_export_of(follow);
     const char *text = export ? tr_http_header(self, "traceparent") : NULL;
     struct trace_parent parent;
@@ -39,7 +39,7 @@ void tr__http_trace_begin(struct http_request *request)
 bool tr__http_trace_out(const struct tr_self *self, char text[TRACE_PARENT_SIZE])
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    struct follow_export *export = follow_export_of(&self->worker->system->follow);
+    struct follow_export *export = follow_export_of(self->worker->system->follow);
     if (!export || !self->followed)
         return false;
     struct follow_context context = tr__follow_context(export, self->causal);

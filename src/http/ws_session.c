@@ -5,6 +5,7 @@
 #include <string.h>
 #include <troupe/http.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "http/call.h"
 #include "http/deflate.h"

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
 #include "net/datagram.h"
 #include "net/channel_end.h"
@@ -17,6 +20,7 @@
 #include "net/filters.h"
 #include "net/input.h"
 #include "net/listener.h"
+#include "net/net_cell.h"
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/pieces.h"

@@ -22,8 +22,6 @@
 
 #include <troupe/net.h>
 
-#include "actor/cell/channel.h"
-#include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
 #include "base/list.h"
 #include "net/buffer.h"
@@ -286,25 +284,6 @@ struct channel_wait {
     struct list link; /* the ring */
     struct tr_self *self;
 };
-
-/** The channels of an actor. */
-struct net_cell {
-    struct cell_channels base; /* must be the first member */
-    struct list channels;      /* list of struct channel, oldest first */
-    /*
-     * if a listener has made the actor for a connection: bits of the channel of that connection; 0:
-     * none
-     */
-    uint64_t peer;
-};
-
-static_assert(sizeof(struct net_cell) == SLOTS_CHANNELS_SIZE, "it is a place beside the cell");
-
-static inline struct net_cell *net_cell_of(const struct cell *cell)
-{
-    bool has_channels = cell->flags & CELL_CHANNELS;
-    return has_channels ? (struct net_cell *)(void *)slots_channels(cell) : NULL;
-}
 
 static inline bool channel_has(const struct channel *channel, uint32_t flags)
 {

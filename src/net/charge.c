@@ -4,6 +4,7 @@
 #include "actor/turn/budget.h"
 #include "base/assert.h"
 #include "net/filter.h"
+#include "net/net_cell.h"
 #include "net/pieces.h"
 #include "net/rare.h"
 #include "net/work.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/net.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "net/event.h"

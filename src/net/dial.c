@@ -15,6 +15,7 @@
 #include "net/filters.h"
 #include "net/input.h"
 #include "net/names.h"
+#include "net/net_cell.h"
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/protocol.h"

@@ -18,6 +18,8 @@
 
 #include "net/channel.h"
 
+struct channel_effect;
+
 enum held_what { HELD_BYTES, HELD_FINISH, HELD_CLOSE, HELD_RESET, HELD_DATAGRAM };
 
 /**

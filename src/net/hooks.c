@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
+#include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
@@ -18,6 +22,7 @@
 #include "net/lent.h"
 #include "net/listener.h"
 #include "net/move.h"
+#include "net/net_cell.h"
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/pieces.h"

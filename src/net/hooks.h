@@ -3,7 +3,7 @@
 #ifndef NET_HOOKS_H
 #define NET_HOOKS_H
 
-#include "actor/cell/channel.h"
+struct channel_hooks;
 
 extern const struct channel_hooks tr__net_hooks;
 

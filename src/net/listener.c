@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/names.h"
 #include "base/hash.h"
 
 tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *endpoint,
@@ -181,7 +182,7 @@ enum { PEER_V6_BYTES = 8 };
 static struct peer_count **peer_find(struct listener_shared *shared, const tr_address *address)
 {
     size_t size = address->family == TR_FAMILY_V6 ? PEER_V6_BYTES : sizeof address->host;
-    uint64_t hash = hash_bytes(shared->system->names.key, address->host, size);
+    uint64_t hash = hash_bytes(shared->system->names->key, address->host, size);
     struct peer_count **at = &shared->peers[hash % PEER_BUCKETS];
     while (*at && ((*at)->address.family != address->family ||
                    memcmp((*at)->address.host, address->host, size) != 0))

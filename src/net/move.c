@@ -5,6 +5,7 @@
 #include <troupe/net.h>
 
 #include "actor/cell/extra.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/group_address.h"
@@ -14,6 +15,7 @@
 #include "net/event.h"
 #include "net/input.h"
 #include "net/lent.h"
+#include "net/net_cell.h"
 #include "net/output.h"
 #include "net/pieces.h"
 #include "net/protocol.h"

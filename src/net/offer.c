@@ -3,7 +3,6 @@
 
 #include <troupe/group.h>
 
-#include "actor/cell/durable.h"
 #include "actor/cell/verb.h"
 #include "net/connection.h"
 #include "net/listener.h"

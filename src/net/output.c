@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/channel_end.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <troupe/process.h>
 
-#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/blocking.h"

@@ -3,7 +3,9 @@
 
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
+#include "net/net_cell.h"
 #include "net/protocol.h"
 
 static void leave(struct protocol_turn *turn)

@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/net_cell.h"
 #include "net/wait.h"
 #include "net/worker.h"
 #include "base/assert.h"

@@ -4,7 +4,7 @@
 #include <troupe/process.h>
 
 #include "actor/cell/dispatch.h"
-#include "actor/cell/durable.h"
+#include "actor/cell/signal.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "mem/envelope.h"

@@ -7,6 +7,7 @@
 #include "actor/ask/turn_asks.h"
 #include "actor/verbs/why.h"
 #include "net/exchange.h"
+#include "net/net_cell.h"
 #include "net/peer.h"
 #include "net/table.h"
 #include "base/assert.h"

@@ -6,6 +6,7 @@
 
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/overflow.h"
 #include "observe/actors.h"
@@ -90,7 +91,7 @@ static void *message_read(struct visitor *visitor, const struct control_request 
     struct actor_glance glance;
     struct tr_system *system = visitor->observer->system;
     const char *json = request->json ? request->json : "{}";
-    bool is_known = tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
+    bool is_known = tr__actor_glance(system, (uint32_t)actor.bits & system->slots->mask, &glance) &&
                     glance.ref == actor.bits && glance.behavior;
     *type = is_known && request->message ? type_of(glance.behavior, request->message) : NULL;
     if (!*type) {

@@ -9,12 +9,12 @@
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/cell/worker.h"
-#include "actor/mail/mail.h"
+#include "actor/mail/capacity.h"
 #include "base/sized.h"
 
 bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *glance)
 {
-    const struct cell *cell = slot ? slots_at(&system->slots, slot) : NULL;
+    const struct cell *cell = slot ? slots_at(system->slots, slot) : NULL;
     if (!cell)
         return false;
     uint64_t ref = ATOM_PEEK(&cell->identity);
@@ -56,14 +56,14 @@ bool tr__actor_is_below(tr_system *system, const struct cell *cell, uint64_t bel
     for (unsigned depth = 0; cell && depth <= TR_PATH_MAX; depth++) {
         if (ATOM_PEEK(&cell->identity) == below)
             return true;
-        cell = slots_parent(&system->slots, cell);
+        cell = slots_parent(system->slots, cell);
     }
     return false;
 }
 
 bool tr__actor_describe(tr_system *system, const struct actor_glance *glance, tr_actor_info *info)
 {
-    const struct cell *parent = slots_parent(&system->slots, glance->cell);
+    const struct cell *parent = slots_parent(system->slots, glance->cell);
     bool has_worker = glance->owner < system->worker_count;
     const tr_behavior *behavior = glance->behavior;
     *info = (tr_actor_info){
@@ -116,9 +116,9 @@ tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query, size_
     enum life life = asked.state ? life_of(asked.state) : LIFE_COUNT;
     if (asked.state && life == LIFE_COUNT)
         return TR_INVALID_ARGUMENT;
-    if (asked.below.bits && !view_find(&system->slots, asked.below.bits))
+    if (asked.below.bits && !view_find(system->slots, asked.below.bits))
         return TR_STOPPED;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
+    uint32_t made = atom32_load(&system->slots->made, ATOM_ACQUIRE); /* pairs with fresh_range */
     uint32_t slot = asked.from ? asked.from : 1;
     uint32_t end = made - slot > TR_LOOK_MAX && made > slot ? slot + TR_LOOK_MAX : made;
     *count = 0;
@@ -161,7 +161,7 @@ tr_ref tr_system_find(tr_system *system, const char *path)
         return TR_NOBODY;
     if (strcmp(path, "/user") == 0 && system->user.guardian)
         return tr_ref_from_bits(ATOM_PEEK(&system->user.guardian->identity));
-    uint64_t ref = tr__names_find(&system->names, NULL, path);
+    uint64_t ref = tr__names_find(system->names, NULL, path);
     const char *last = strrchr(path, '/');
     uint32_t slot;
     uint32_t generation;
@@ -172,7 +172,7 @@ tr_ref tr_system_find(tr_system *system, const char *path)
     char real[TR_PATH_MAX + 1];
     if (!hex_read(&last, &slot) || *last++ != '.' || !hex_read(&last, &generation) || *last ||
         !tr__actor_glance(system, slot, &glance) ||
-        (uint32_t)(glance.ref >> 32) != generation + system->slots.generation_first)
+        (uint32_t)(glance.ref >> 32) != generation + system->slots->generation_first)
         return TR_NOBODY;
     tr__view_path(system, glance.cell, real);
     return strcmp(real, path) == 0 ? tr_ref_from_bits(glance.ref) : TR_NOBODY;

@@ -109,7 +109,7 @@ static bool asks_step(struct visitor *visitor)
     struct asks *asks = visitor->work;
     struct tr_system *system = visitor->observer->system;
     const struct control_request *request = visitor->request;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
+    uint32_t made = atom32_load(&system->slots->made, ATOM_ACQUIRE); /* pairs with fresh_range */
     uint32_t limit = request->limit ? request->limit : ASKS_LISTED;
     uint32_t last = asks->slot + ASKS_SLOTS < made ? asks->slot + ASKS_SLOTS : made;
     uint32_t asked = asks->looked + ASKS_ASKED;

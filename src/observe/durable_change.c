@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/keys.h>
 
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "durable/host.h"
 #include "durable/record.h"
@@ -369,7 +370,7 @@ static tr_status record_order(struct visitor *visitor, const struct control_requ
         tr__record_order(recorder, actor.bits, count);
         return TR_OK;
     }
-    if (!tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) ||
+    if (!tr__actor_glance(system, (uint32_t)actor.bits & system->slots->mask, &glance) ||
         glance.ref != actor.bits)
         return TR_STOPPED;
     *why = tr__record_plain_refusal(&system->user.behaviors, glance.behavior);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
+#include "actor/cell/follow.h"
 #include "store/batch.h"
 #include "store/record.h"
 #include "store/read.h"

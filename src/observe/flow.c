@@ -31,7 +31,7 @@ static void worker_write(struct visitor *visitor, const struct control_request *
 {
     const struct worker *worker = visitor->observer->system->workers[index];
     const struct turn_flow *table =
-        atomptr_load(&worker->samples.flows, ATOM_ACQUIRE); /* pairs with flows_ready */
+        atomptr_load(&worker->samples->flows, ATOM_ACQUIRE); /* pairs with flows_ready */
     for (size_t i = 0; table && i < SAMPLE_FLOWS; i++) {
         const tr_type *type = atomptr_load(&table[i].type, ATOM_ACQUIRE); /* pairs with flow_of */
         if (type && atom64_load(&table[i].weight, ATOM_RELAXED))
@@ -57,9 +57,9 @@ void tr__verb_flow(struct visitor *visitor, const struct control_request *reques
         const struct worker *worker = system->workers[i];
         tr__json_open(line, NULL, '{');
         tr__json_unsigned(line, "handled", atom64_load(&worker->counters.handled, ATOM_RELAXED));
-        tr__json_unsigned(line, "weight", atom64_load(&worker->samples.flow_weight, ATOM_RELAXED));
+        tr__json_unsigned(line, "weight", atom64_load(&worker->samples->flow_weight, ATOM_RELAXED));
         tr__json_unsigned(
-            line, "left_out", atom64_load(&worker->samples.flow_left_out, ATOM_RELAXED));
+            line, "left_out", atom64_load(&worker->samples->flow_left_out, ATOM_RELAXED));
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');

@@ -52,9 +52,9 @@ static void worker_add(const struct worker *worker, struct handler_figures *figu
                        size_t *count)
 {
     const struct turn_sample *table =
-        atomptr_load(&worker->samples.table, ATOM_ACQUIRE); /* pairs with table_ready */
+        atomptr_load(&worker->samples->table, ATOM_ACQUIRE); /* pairs with table_ready */
     uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED) -
-                       atom64_load(&worker->samples.handled_before, ATOM_RELAXED);
+                       atom64_load(&worker->samples->handled_before, ATOM_RELAXED);
     uint64_t total = 0;
     for (size_t i = 0; table && i < SAMPLE_HANDLERS; i++)
         total += weight_of(&table[i]);

@@ -49,7 +49,7 @@ static size_t behaviors_max(const tr_system *system)
  * SHARE_NS and twice SHARE_NS. */
 static double busy_ratio(tr_system *system, struct worker *worker)
 {
-    struct awake_mark *marks = worker->samples.awake;
+    struct awake_mark *marks = worker->samples->awake;
     lock_take(&system->samples.lock);
     const struct awake_mark now = {system->platform->mono_now(system->platform),
                                    atom64_load(&worker->loop.awake_ns, ATOM_RELAXED)};
@@ -384,7 +384,7 @@ static void durable_write(struct json_line *text, tr_system *system)
 
 static void otlp_write(struct json_line *text, tr_system *system)
 {
-    const struct follow_export *export = follow_export_of(&system->follow);
+    const struct follow_export *export = follow_export_of(system->follow);
     if (!export)
         return;
     head(text, "troupe_otlp_spans_total", "counter", "Spans, by what became of them.");

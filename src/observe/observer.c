@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "actor/verbs/show_types.h"
@@ -329,6 +330,6 @@ bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *i
 {
     struct actor_glance glance;
     struct tr_system *system = observer->system;
-    return tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
+    return tr__actor_glance(system, (uint32_t)actor.bits & system->slots->mask, &glance) &&
            glance.ref == actor.bits && tr__actor_describe(system, &glance, info);
 }

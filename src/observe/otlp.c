@@ -83,7 +83,7 @@ static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp
     otlp->events = source_resize(otlp->source, NULL, OTLP_PAGE * sizeof *otlp->events);
     if (!otlp->spans || !otlp->events)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for spans");
-    otlp->after = atom64_load(&self->worker->system->follow.number, ATOM_RELAXED);
+    otlp->after = atom64_load(&self->worker->system->follow->number, ATOM_RELAXED);
     tr_timer_fixed_delay(self, "tick", OTLP_TICK_NS, tr_otlp_tick);
     tr_log_info(self, "spans go to %s", otlp->url);
     return TR_SAME;
@@ -108,7 +108,7 @@ static void collect(struct tr_otlp *otlp, struct tr_system *system)
 /* Counts the spans that were dropped, and reports them in the log. */
 static void count_drops(struct tr_self *self, struct tr_otlp *otlp)
 {
-    struct follow_export *export = follow_export_of(&self->worker->system->follow);
+    struct follow_export *export = follow_export_of(self->worker->system->follow);
     uint64_t drops = otlp->spans->dropped;
     otlp->spans->dropped = 0;
     otlp->dropped += drops;
@@ -155,7 +155,7 @@ static bool is_temporary(int status)
 static void post(struct tr_self *self, struct tr_otlp *otlp)
 {
     struct tr_system *system = self->worker->system;
-    struct follow_export *export = follow_export_of(&system->follow);
+    struct follow_export *export = follow_export_of(system->follow);
     uint64_t turns[OTLP_BATCH];
     size_t count = 0;
     struct json_line text;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/mail/dead_letter.h"
 #include "observe/act.h"
@@ -174,7 +175,7 @@ static bool is_whole(tr_system *system, const tr_dead_letter_record *record)
     tr_ref actor = tr_system_find(system, record->to_path);
     struct actor_glance glance;
     bool is_there = actor.bits &&
-                    tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
+                    tr__actor_glance(system, (uint32_t)actor.bits & system->slots->mask, &glance) &&
                     glance.behavior;
     for (size_t i = 0; is_there && i < glance.behavior->handler_count; i++) {
         const tr_type *type = glance.behavior->handlers[i].type;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/scan.h"
 
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 
 enum { CLOCK_SLOTS = 256 }; /* slots between two looks at the clock */
@@ -12,7 +13,7 @@ bool tr__scan_step(struct scan *scan, scan_visit *visit, void *context)
     tr_time until_ns = platform->mono_now(platform) + SCAN_STEP_US * TR_MICROSECOND;
     if (!scan->slot) {
         scan->slot = 1;
-        scan->end = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
+        scan->end = atom32_load(&system->slots->made, ATOM_ACQUIRE); /* pairs with fresh_range */
     }
     for (uint32_t i = 1; scan->slot < scan->end && i <= SCAN_STEP_SLOTS; i++) {
         struct actor_glance glance;

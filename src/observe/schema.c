@@ -7,6 +7,7 @@
 #include <troupe/event.h>
 
 #include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "observe/actors.h"
 #include "observe/visitor.h"
@@ -313,7 +314,7 @@ void tr__verb_messages(struct visitor *visitor, const struct control_request *re
     tr_ref actor = tr__visitor_actor(visitor, request);
     if (!actor.bits)
         return;
-    bool is_there = tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
+    bool is_there = tr__actor_glance(system, (uint32_t)actor.bits & system->slots->mask, &glance) &&
                     glance.ref == actor.bits;
     const tr_behavior *behavior = is_there ? glance.behavior : NULL;
     tr__visitor_begin(visitor, request->id, false);

@@ -27,9 +27,9 @@ static int compare_took(const void *a, const void *b)
 static size_t worker_copy(struct worker *worker, uint32_t index, tr_time now_ns,
                           struct slow_row *rows)
 {
-    struct slow_turns *slow = &worker->samples.slow;
+    struct slow_turns *slow = &worker->samples->slow;
     size_t count = 0;
-    if (!atomptr_load(&worker->samples.table, ATOM_ACQUIRE)) /* pairs with tr__samples_arm */
+    if (!atomptr_load(&worker->samples->table, ATOM_ACQUIRE)) /* pairs with tr__samples_arm */
         return 0;
     lock_take(&slow->lock);
     for (size_t i = 0; i < SLOW_TURNS; i++) {

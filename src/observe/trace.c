@@ -79,7 +79,7 @@ static bool follow(struct visitor *visitor, const struct control_request *reques
         visitor->followed = status == TR_OK ? actor.bits : 0;
     }
     if (status == TR_OK && causal)
-        tr__follow_causal(&system->follow, causal);
+        tr__follow_causal(system->follow, causal);
     if (status == TR_LIMIT)
         tr__visitor_refuse(visitor,
                            request->id,
@@ -193,7 +193,7 @@ void tr__verb_trace(struct visitor *visitor, const struct control_request *reque
     }
     if (!follow(visitor, request, causal))
         return;
-    uint64_t newest = atom64_load(&system->follow.number, ATOM_RELAXED);
+    uint64_t newest = atom64_load(&system->follow->number, ATOM_RELAXED);
     uint64_t last = newest;
     struct slow_tree *tree = tr__slow_trees_find(visitor->observer, causal);
     if (tree)
@@ -205,7 +205,7 @@ void tr__verb_trace(struct visitor *visitor, const struct control_request *reque
     tr__json_unsigned(line, "last", last);
     tr__json_bool(line, "more", last < newest);
     tr__json_unsigned(line, "missed", missed);
-    tr__json_unsigned(line, "given_up", atom64_load(&system->follow.given_up, ATOM_RELAXED));
+    tr__json_unsigned(line, "given_up", atom64_load(&system->follow->given_up, ATOM_RELAXED));
     if (tree && tree->is_cut)
         tr__json_bool(line, "cut", true);
     tr__json_signed(line, "now_ns", system->platform->mono_now(system->platform));

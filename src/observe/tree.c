@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "observe/scan.h"
@@ -40,7 +41,7 @@ static const struct cell *child_above(const struct tree *tree, const struct cell
 {
     /* The depth has a limit, because cells that change during the walk could form a circle. */
     for (unsigned depth = 0; depth <= TR_PATH_MAX; depth++) {
-        const struct cell *parent = slots_parent(&tree->system->slots, cell);
+        const struct cell *parent = slots_parent(tree->system->slots, cell);
         if (!parent)
             return tree->root ? NULL : cell;
         if (tree->root && ATOM_PEEK(&parent->identity) == tree->root)

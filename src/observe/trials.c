@@ -48,7 +48,7 @@ static void step_begin(struct observer *observer, tr_time now_ns)
     uint32_t count = trials->left < TRIALS_STEP ? trials->left : TRIALS_STEP;
     trials->left -= count;
     trials->next_ns = now_ns + STEP_NS;
-    tr__follow_trials_allow(&observer->system->follow, count);
+    tr__follow_trials_allow(observer->system->follow, count);
 }
 
 /* Copies the records of slow turns. Without memory for the list, does nothing. */
@@ -135,6 +135,6 @@ void tr__trials_end(struct observer *observer)
     if (!observer->trials.until_ns)
         return;
     observer->trials.until_ns = 0;
-    tr__follow_trials_allow(&observer->system->follow, 0);
+    tr__follow_trials_allow(observer->system->follow, 0);
     tr__follow_close(observer->system);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/name.h>
 
+#include "actor/cell/slots.h"
 #include "actor/mail/group_address.h"
 
 #include "actor/cell/system.h"
@@ -52,9 +53,9 @@ static tr_status directory_find(tr_directory *table, const char *path, tr_locati
     struct tr_system *system = directory->system;
     if (!path)
         return TR_NOT_FOUND;
-    uint64_t ref = tr__names_find(&system->names, NULL, path);
+    uint64_t ref = tr__names_find(system->names, NULL, path);
     /* The place of a group is the place of its group supervisor. */
-    const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
+    const struct cell *cell = slots_find(system->slots, tr__group_behind(system->slots, ref));
     if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;
     *found = (tr_location){tr_ref_from_bits(ref), place_of(directory, cell, path)};
@@ -70,7 +71,7 @@ static struct name_claim *name_claim_find(struct local_directory *directory, con
 /* Frees a claim. Under the lock. */
 static void name_claim_drop(struct local_directory *directory, struct name_claim *claim)
 {
-    tr__names_remove(&directory->system->names, claim->shown);
+    tr__names_remove(directory->system->names, claim->shown);
     tr__names_remove(&directory->claims, claim->own);
     *claim->link = claim->next;
     if (claim->next)
@@ -91,7 +92,7 @@ static tr_status name_claim_add(struct local_directory *directory, const char *p
     struct name_claim *claim = source_resize(&system->source, NULL, sizeof *claim);
     if (!claim)
         return TR_NO_MEMORY;
-    tr_status status = tr__names_reserve(&system->names, path, &claim->shown);
+    tr_status status = tr__names_reserve(system->names, path, &claim->shown);
     if (status != TR_OK)
         goto free_claim;
     status = tr__names_add(&directory->claims, path, (uintptr_t)claim, &claim->own);
@@ -108,7 +109,7 @@ static tr_status name_claim_add(struct local_directory *directory, const char *p
     return TR_OK;
 
 remove_shown:
-    tr__names_remove(&system->names, claim->shown);
+    tr__names_remove(system->names, claim->shown);
 free_claim:
     source_resize(&system->source, claim, 0);
     return status;
@@ -118,7 +119,7 @@ static tr_status directory_claim(tr_directory *table, const char *path, tr_ref r
                                  tr_location *holder)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
-    struct slots *slots = &directory->system->slots;
+    struct slots *slots = directory->system->slots;
     tr_status status = path_check(path);
     if (status != TR_OK)
         return status;
@@ -159,7 +160,7 @@ void tr__local_directory_init(struct local_directory *directory, struct tr_syste
     directory->system = system;
     directory->ring = ring;
     lock_init(&directory->lock);
-    tr__names_init(&directory->claims, &system->source, system->names.key);
+    tr__names_init(&directory->claims, &system->source, system->names->key);
     directory->first = NULL;
     directory->count = 0;
 }

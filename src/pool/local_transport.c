@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/cell/slots.h"
 #include "actor/mail/address.h"
 
 #include "actor/cell/system.h"
@@ -53,7 +54,7 @@ static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, 
      */
     if (place >= system->worker_count)
         return TR_NOT_FOUND;
-    struct cell *cell = slots_find(&system->slots, to.bits);
+    struct cell *cell = slots_find(system->slots, to.bits);
     if (!cell)
         return TR_STOPPED;
     /* `place` may be outdated. So the message goes to the owner that is in the door of the cell. */

@@ -5,6 +5,7 @@
 #include <troupe/durable.h>
 
 #include "actor/cell/dispatch.h"
+#include "actor/cell/names.h"
 #include "base/sized.h"
 #include "actor/system/system.h"
 #include "actor/system/start_barrier.h"
@@ -26,7 +27,7 @@ static size_t table_count(const tr_child_spec *table)
 
 static uint64_t name_hash(const struct tr_system *system, const char *name)
 {
-    return hash_bytes(system->names.key, name, strlen(name));
+    return hash_bytes(system->names->key, name, strlen(name));
 }
 
 /*

@@ -6,7 +6,7 @@
  * A sender takes capacity before it publishes a message, so the bounds hold for every sender. A
  * sender on another thread takes the capacity from one atomic word. The owner of the mailbox keeps
  * a small stock of capacity. Senders on the owner's thread take from the stock without an atomic
- * operation, and messages that leave the mailbox refill the stock (actor/mail/mail.h). The word,
+ * operation, and messages that leave the mailbox refill the stock (actor/mail/capacity.h). The word,
  * the stock, and the capacity of the waiting messages add up to the bound.
  *
  * The word also contains the tenant's generation. So a late sender takes nothing from the next

@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <troupe/troupe.h>
 
+#include "actor/cell/slots.h"
+#include "actor/mail/kind.h"
 #include "actor/verbs/client.h"
 #include "actor/mail/mail.h"
 

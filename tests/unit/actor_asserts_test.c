@@ -8,6 +8,9 @@
 
 #include <troupe/troupe.h>
 
+#include "actor/cell/slots.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/send.h"
 #include "actor/system/worker.h"
 #include "actor/cell/client.h"
 #include "actor/cell/lifecycle.h"
@@ -57,7 +60,7 @@ static struct world world_new(void)
         ready_rise(&worker->loop.ready);
         (void)tr__worker_slice(worker, LOOP_NO_LIMIT);
     }
-    world.cell = slots_find(&world.system->slots, tr_any(subject).bits);
+    world.cell = slots_find(world.system->slots, tr_any(subject).bits);
     ck_assert_ptr_nonnull(world.cell);
     world.worker = world.system->workers[cell_owner(world.cell)];
     world.other = world.system->workers[!cell_owner(world.cell)];

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <troupe/kit.h>
 
+#include "actor/cell/slots.h"
 #include "actor/turn/budget.h"
 #include "base/rng.h"
 #include "os/virtual.h"
@@ -149,7 +150,7 @@ static bool is_below(const struct slots *slots, const struct cell *cell, const s
 
 static const struct cell *cell_at(struct tr_system *system, uint32_t slot)
 {
-    const struct cell *cell = slots_at(&system->slots, slot);
+    const struct cell *cell = slots_at(system->slots, slot);
     bool is_budgeted = cell->life != LIFE_NEW && cell->flags & CELL_METERED;
     return cell_owner(cell) != CELL_FOREIGN && is_budgeted ? cell : NULL;
 }
@@ -158,7 +159,7 @@ static const struct cell *cell_at(struct tr_system *system, uint32_t slot)
 static size_t books_check(struct tr_system *system)
 {
     size_t count = 0;
-    uint32_t used = tr__slots_used(&system->slots);
+    uint32_t used = tr__slots_used(system->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         const struct cell *cell = cell_at(system, slot);
         if (!cell || cell->life == LIFE_STOPPED)
@@ -172,7 +173,7 @@ static size_t books_check(struct tr_system *system)
         int64_t bytes = 0;
         for (uint32_t other = 1; other < used; other++) {
             const struct cell *below = cell_at(system, other);
-            if (below && below->life != LIFE_STOPPED && is_below(&system->slots, below, cell))
+            if (below && below->life != LIFE_STOPPED && is_below(system->slots, below, cell))
                 bytes += (int64_t)tr__cell_bytes(system->workers[cell_owner(below)], below);
         }
         ck_assert_int_eq(

@@ -9,8 +9,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <troupe/ask.h>
 #include <troupe/kit.h>
 
+#include "actor/cell/durable.h"
+#include "actor/cell/slots.h"
+#include "actor/mail/cycle.h"
+#include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 #include "base/rng.h"
 
@@ -291,7 +296,7 @@ static uint32_t looked_at(uint32_t depth)
     tr_kit_check(kit);
     ck_assert_uint_eq(next_job, depth);
     ck_assert(is_done);
-    const struct cell *actor = slots_find(&tr_kit_system(kit)->slots, asker.bits);
+    const struct cell *actor = slots_find(tr_kit_system(kit)->slots, asker.bits);
     uint32_t sorted = actor->extra->mail.sorted;
     tr_kit_free(kit);
     return sorted;

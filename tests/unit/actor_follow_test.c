@@ -287,10 +287,10 @@ TEST(a_timed_turn_is_followed_while_trials_are_allowed, "O-13", "I-11")
     ck_assert_str_eq(said(), ""); /* it is timed, and nobody has allowed a trial */
     ck_assert_uint_gt(slow_find(rows), 0);
     ck_assert_uint_eq(rows[0].turn.record, 0);
-    tr__follow_trials_allow(&theatre->follow, 1);
+    tr__follow_trials_allow(theatre->follow, 1);
     for (int i = 0; i < 100 && !*said(); i++)
         play("tell");
-    ck_assert(!tr__follow_trial_take(&theatre->follow)); /* it was the only one */
+    ck_assert(!tr__follow_trial_take(theatre->follow)); /* it was the only one */
     for (int i = 0; i < 10; i++)
         play("tell");
     const char *text = said(); /* also checks that all is of one causal id */
@@ -317,11 +317,11 @@ TEST(only_so_many_turns_of_a_trial_are_followed, "O-13", "U-01")
     kit_open(1);
     tr__handlers_watch(theatre);
     ck_assert_int_eq(tr__follow_open(theatre), TR_OK);
-    tr__follow_trial_begin(&theatre->follow, 7);
+    tr__follow_trial_begin(theatre->follow, 7);
     for (int i = 0; i < FOLLOW_TRIAL_TURNS; i++)
-        ck_assert(tr__follow_wants(&theatre->follow, 7, 0));
-    ck_assert(!tr__follow_wants(&theatre->follow, 7, 0));
-    ck_assert(!tr__follow_wants(&theatre->follow, 7 + FOLLOW_TRIALS, 0)); /* the same place */
+        ck_assert(tr__follow_wants(theatre->follow, 7, 0));
+    ck_assert(!tr__follow_wants(theatre->follow, 7, 0));
+    ck_assert(!tr__follow_wants(theatre->follow, 7 + FOLLOW_TRIALS, 0)); /* the same place */
     tr__follow_close(theatre);
     tr_kit_free(kit);
 }

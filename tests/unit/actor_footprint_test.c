@@ -3,6 +3,8 @@
  * What an idle actor costs, and that it is given back: actors that stop after a receive timeout, as
  * docs/guide teaches it for sessions.
  */
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "os/virtual.h"
 #include "support/test.h"
@@ -87,7 +89,7 @@ static void end(void)
 static size_t cost(void)
 {
     tr_system *system = tr_kit_system(kit);
-    tr__slots_trim(&system->slots, &system->workers[0]->slot_cache);
+    tr__slots_trim(system->slots, &system->workers[0]->slot_cache);
     const struct virtual_platform *platform =
         (const struct virtual_platform *)(const void *)system->platform;
     return tr__virtual_live_bytes(platform) + BLOCK_COST * tr__virtual_live_blocks(platform);
@@ -103,7 +105,7 @@ static void empty_porch(void)
 {
     tr_kit_advance(kit, 2 * IDLE_S * TR_SECOND);
     tr_kit_settle(kit);
-    ck_assert_uint_eq(tr__names_count(&tr_kit_system(kit)->names), 2);
+    ck_assert_uint_eq(tr__names_count(tr_kit_system(kit)->names), 2);
 }
 
 TEST(an_idle_session_costs_400_bytes_which_are_given_back, "B-11")

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <troupe/troupe.h>
 
+#include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/kind.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/sched_state.h"
 #include "actor/mail/mail.h"
@@ -79,7 +83,7 @@ static void world_free(struct world *world)
 
 static struct cell *cell_of(struct world *world, tr_ref ref)
 {
-    return slots_find(&world->system->slots, ref.bits);
+    return slots_find(world->system->slots, ref.bits);
 }
 
 static void settle(struct world *world)
@@ -115,7 +119,7 @@ TEST(a_legal_change_is_made_and_an_illegal_one_changes_nothing, "L-01", "L-02", 
             struct cell before;
             memset(&cell, 0, sizeof cell);
             cell.identity = 42;
-            cell.door.tenant = slots_number(&world.system->slots, world.system->user.guardian);
+            cell.door.tenant = slots_number(world.system->slots, world.system->user.guardian);
             cell.life = (uint8_t)from;
             before = cell;
             uint64_t lines = world.virtual->lines_count;

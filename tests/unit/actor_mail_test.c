@@ -10,6 +10,9 @@
 #include <string.h>
 #include <troupe/kit.h>
 
+#include "actor/cell/slots.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 #include "base/hash.h"
 #include "actor/system/worker.h"
@@ -115,7 +118,7 @@ static void begin(bool by_kind)
     tr_system *system = tr_kit_system(kit);
     near = system->workers[0];
     far = system->workers[1];
-    cell = slots_find(&system->slots, bits);
+    cell = slots_find(system->slots, bits);
     ck_assert_ptr_nonnull(cell);
     ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
     handled.count = 0;

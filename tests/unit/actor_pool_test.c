@@ -9,6 +9,8 @@
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
 
+#include "actor/cell/slots.h"
+#include "actor/mail/kind.h"
 #include "actor/verbs/client.h"
 #include "os/virtual.h"
 #include "actor/cell/system.h"
@@ -79,7 +81,7 @@ static void begin(int workers)
 /* Serves a ball of every size between two actors, as the second one's sender is the first. */
 static void serve(ball_player_ref from, ball_player_ref to, uint64_t left)
 {
-    struct cell *cell = slots_find(&system_->slots, to.bits);
+    struct cell *cell = slots_find(system_->slots, to.bits);
     ck_assert_ptr_nonnull(cell);
     static const tr_type *const types[] = {
         &tr_type_m8, &tr_type_m24, &tr_type_m100, &tr_type_m500, &tr_type_m1024, &tr_type_text};

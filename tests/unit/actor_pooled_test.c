@@ -8,6 +8,7 @@
 #include <troupe/places.h>
 #include <troupe/troupe.h>
 
+#include "actor/cell/slots.h"
 #include "actor/mail/mail.h"
 #include "actor/life/pooled.h"
 
@@ -27,9 +28,9 @@ static _Thread_local tr_parcel *late; /* what is pushed while an actor is made *
 /* An actor that was made and has no name yet: its door is open. */
 static struct cell *unnamed(void)
 {
-    uint32_t used = tr__slots_used(&system_->slots);
+    uint32_t used = tr__slots_used(system_->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
-        struct cell *cell = slots_at(&system_->slots, slot);
+        struct cell *cell = slots_at(system_->slots, slot);
         if (cell && cell_owner(cell) == CELL_FOREIGN && cell->origin &&
             atomptr_load(&cell->door.inbox, ATOM_ACQUIRE) == DOOR_POSTED)
             return cell;

@@ -5,6 +5,7 @@
  */
 #include "support/kits.h"
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/view.h"
 #include "actor/verbs/why_ask.h"
 

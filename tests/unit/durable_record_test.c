@@ -12,6 +12,7 @@
 #include <troupe/wire.h>
 #include <unistd.h>
 
+#include "actor/cell/follow.h"
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
 #include "durable/record.h"
@@ -257,7 +258,7 @@ static int scales_end(void)
 
 static bool is_following(void)
 {
-    return atom32_load(&tr_kit_system(scales)->follow.is_on, ATOM_RELAXED);
+    return atom32_load(&tr_kit_system(scales)->follow->is_on, ATOM_RELAXED);
 }
 
 TEST(as_many_turns_of_any_actor_are_recorded_as_were_ordered, "O-18")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a WebSocket of a gateway costs while its actor sleeps: all else comes and goes. On kits. */
+#include "actor/cell/slots.h"
 #include "actor/cell/ask_table.h"
 #include "actor/cell/system.h"
 #include "gateway/socket.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "actor/cell/channel.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/turn/budget.h"
@@ -82,7 +83,7 @@ static void begin(const tr_behavior *of_sessions)
 static struct cell *cell_of(uint64_t ref)
 {
     struct tr_system *system = tr_kit_system(kit);
-    return view_find(&system->slots, ref);
+    return view_find(system->slots, ref);
 }
 
 /** The books of an actor: what is kept is what there is. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What an idle session costs: its cell, its channel and a place beside the cell. All else comes and goes. */
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "net/deadline.h"
 #include "net/rare.h"

@@ -26,7 +26,6 @@ class System:
         except Problem as problem:
             raise Problem("no system is at 0x%x" % address) from problem
         self.address = address
-        self.slots = self.record.inner("slots")
         self.paths = {}  # of parents, by slot
         number = self.record.number("worker_count")
         if not 0 < number <= WORKERS_MAX or not self.record.number("workers"):
@@ -36,6 +35,7 @@ class System:
         self.workers = [Record(layout, read_number(table + 8 * i)) for i in range(number)]
         if any(worker.number("system") != address for worker in self.workers):
             raise Problem("no system is at 0x%x" % address)
+        self.slots = self.record.follow("slots")
 
     @property
     def name(self):

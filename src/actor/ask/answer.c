@@ -8,6 +8,9 @@
 #include <string.h>
 #include <troupe/ask.h>
 
+#include "actor/cell/channel.h"
+#include "actor/cell/durable.h"
+#include "actor/cell/names.h"
 #include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_open.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/ask.h"
 
+#include "actor/cell/signal.h"
 #include "actor/mail/address.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/answer.h"

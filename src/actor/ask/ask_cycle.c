@@ -7,6 +7,7 @@
 #include "actor/ask/line.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/turn/park.h"
 

@@ -29,6 +29,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/ask_table.h"
+#include "actor/cell/slots.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"

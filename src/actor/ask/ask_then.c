@@ -6,11 +6,12 @@
 
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
-#include "actor/cell/durable.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"

@@ -9,6 +9,8 @@
 #include "actor/ask/batch.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/turn/park.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
@@ -447,7 +449,7 @@ void tr__ask_trace_arrived(struct worker *worker, struct ask *ask, const struct 
 
 void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *words)
 {
-    const struct cell *cell = slots_find(&system->slots, ref);
+    const struct cell *cell = slots_find(system->slots, ref);
     uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
     if (owner >= system->worker_count) {
         snprintf(words,

@@ -8,8 +8,11 @@
 
 #include "actor/ask/answer.h"
 #include "actor/cell/ask_table.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/capacity.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"

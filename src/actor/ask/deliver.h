@@ -21,6 +21,7 @@
 #include "actor/ask/line.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/kind.h"
+#include "actor/mail/send.h"
 #include "base/assert.h"
 
 enum deliver_flag {

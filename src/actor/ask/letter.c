@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/letter.h"
 
+#include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/line.h"
 
+#include "actor/mail/capacity.h"
 #include "actor/turn/park.h"
 #include "actor/ask/ask_cycle.h"
 #include "base/assert.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "base/assert.h"
 
 enum { TABLE_FIRST = 8, TABLE_GROWTH = 4, TABLE_SPARE_MAX = 1024 };

@@ -19,7 +19,6 @@
 #include <assert.h>
 #include <troupe/behavior.h>
 
-#include "actor/cell/watch_table.h"
 #include "base/assert.h"
 #include "base/list.h"
 #include "mem/envelope.h"
@@ -214,6 +213,7 @@ struct failure;
 struct restart_group;
 struct timer_aliases;
 struct timer_parcel;
+struct watch_entry;
 
 /** The parked turns of an actor. The members that each wait needs are in one or two cache lines. */
 struct extra_parked {
@@ -300,6 +300,25 @@ struct cell_idle {
 };
 static_assert(sizeof(struct cell_idle) == 48, "many idle actors have one");
 
+/**
+ * The first member of the record that the layer above keeps for an actor with channels:
+ * slots_channels.
+ */
+struct cell_channels {
+    struct envelope *ready; /* the mailbox of CHANNEL envelopes: a ring */
+};
+
+/** The first member of the record that the layer above keeps for a durable actor. */
+struct durable {
+    const struct durable_hooks *hooks;
+    struct cell *cell;
+    struct timer_node wake_timer; /* a node of the wheel worker->timers.wake_timers */
+    /* the status that senders get while the actor is sealed: TR_STOPPED or TR_DESTROYING */
+    tr_status refusal;
+    bool may_stop;    /* the actor is sealed and everything is stored, so it may stop */
+    bool has_stashed; /* a message of the stash has had a turn, and waits for another one */
+};
+
 /** Which actor suspended this one last, and when: see actor/verbs/why.h. */
 struct extra_suspended {
     uint64_t by;
@@ -323,6 +342,13 @@ struct extra_waits {
      * channel_hooks.on_sealed
      */
     bool holds_stop;
+};
+
+/** The actors that one watcher watches, by target: actor/cell/watch_table.h. */
+struct watch_table {
+    struct watch_entry *slots; /* NULL: not allocated yet */
+    uint32_t mask;
+    uint32_t count;
 };
 
 struct extra_watches {
@@ -406,7 +432,7 @@ struct cell {
     struct envelope *notices; /* the mailbox of notices; also of asks, if CELL_BY_KIND is not set */
     union {
         struct {
-            /* capacity that is set aside for senders on this worker; see actor/mail/mail.h */
+            /* capacity that is set aside for senders on this worker; see actor/mail/capacity.h */
             uint32_t stock;
             uint32_t queued_lines; /* memory of all queued messages, in lines of 64 bytes */
         };
@@ -447,6 +473,15 @@ static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own
 #define CELL_KEEPER 0x20000000u
 /** A bit in the door's tenant: the actor runs the callbacks of a schedule, actor/verbs/schedule.h. */
 #define CELL_CALLS 0x10000000u
+
+/**
+ * Returns the record that the layer above keeps for this actor. Returns NULL if the actor is not
+ * durable.
+ */
+static inline struct durable *cell_durable(const struct cell *cell)
+{
+    return cell->extra ? cell->extra->durable : NULL;
+}
 
 /** Returns the slot of the parent from the `tenant` of a door, 0 for none. */
 static inline uint32_t cell_slot_of(uint32_t tenant)

@@ -168,22 +168,4 @@ struct channel_hooks {
     void (*on_worker_end)(struct worker *worker);
 };
 
-/**
- * The first member of the record that the layer above keeps for an actor with channels:
- * slots_channels.
- */
-struct cell_channels {
-    struct envelope *ready; /* the mailbox of CHANNEL envelopes: a ring */
-};
-
-struct net_worker;
-struct channel;
-
-/** The channels of a worker. All zero until one of its actors uses a channel. */
-struct worker_channels {
-    const struct channel_hooks *hooks;
-    struct net_worker *net;
-    struct channel *newborn; /* the channel for which an actor is being spawned, or NULL */
-};
-
 #endif

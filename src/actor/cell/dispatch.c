@@ -5,8 +5,11 @@
 
 #include "actor/cell/overflow.h"
 #include "actor/cell/signal.h"
+#include "actor/cell/system_parts.h"
 #include "base/assert.h"
 #include "wire/type.h"
+
+static_assert((int)DISPATCH_SIGNALS == (int)SIGNAL_CALLED_COUNT, "a dispatch has a place for each");
 
 enum {
     ENTRIES_FIRST = 8,

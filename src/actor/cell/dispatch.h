@@ -14,9 +14,13 @@
 #include <assert.h>
 #include <troupe/behavior.h>
 
-#include "actor/cell/signal.h"
+#include "actor/cell/worker_parts.h"
 #include "mem/source.h"
 #include "os/atomic.h"
+
+struct behavior_list;
+
+enum { DISPATCH_SIGNALS = 4 }; /* SIGNAL_CALLED_COUNT of actor/cell/signal.h */
 
 struct dispatch_entry {
     /*
@@ -42,21 +46,12 @@ struct dispatch {
     const tr_behavior *behavior;
     const tr_handler *any;
     /* the handlers of signals, by enum signal; NULL: no handler */
-    const tr_handler *signals[SIGNAL_CALLED_COUNT];
+    const tr_handler *signals[DISPATCH_SIGNALS];
     bool is_checked; /* the behavior was compared with the messages of TR_ACTOR */
     /* actors of this behavior have no budget, and no user code runs at their start */
     bool is_plain;
     uint32_t worker;       /* index of the worker that owns the dispatch */
     struct dispatch *next; /* the next dispatch in the same bucket of this worker */
-};
-
-struct dispatches {
-    struct memory_source source;
-    struct dispatch **buckets;
-    size_t bucket_count;
-    size_t count;
-    struct dispatch *last; /* the dispatch that was found last; NULL: none was found yet */
-    uint32_t worker;
 };
 
 void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source,
@@ -93,15 +88,6 @@ static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
         return last;
     return tr__dispatch_search(dispatches, behavior);
 }
-
-/**
- * All behaviors of a program, as an array from `first` to before `end`. All zero: they are not
- * known.
- */
-struct behavior_list {
-    const tr_behavior *const *first;
-    const tr_behavior *const *end;
-};
 
 /**
  * Looks in a list such as "deposit, withdraw, " for the first message for which neither the

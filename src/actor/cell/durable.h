@@ -10,7 +10,6 @@
 struct tr_why_report;
 struct worker;
 struct tr_self;
-struct durable;
 
 /** An answer of a durable actor that is not sent, because its asker is gone. */
 struct durable_answer {
@@ -76,25 +75,5 @@ struct durable_hooks {
     /** Frees `durable`, because the actor has ended. */
     void (*on_end)(struct worker *worker, struct cell *cell, struct durable *durable);
 };
-
-/** The first member of the record that the layer above keeps for an actor. */
-struct durable {
-    const struct durable_hooks *hooks;
-    struct cell *cell;
-    struct timer_node wake_timer; /* a node of the wheel worker->timers.wake_timers */
-    /* the status that senders get while the actor is sealed: TR_STOPPED or TR_DESTROYING */
-    tr_status refusal;
-    bool may_stop;    /* the actor is sealed and everything is stored, so it may stop */
-    bool has_stashed; /* a message of the stash has had a turn, and waits for another one */
-};
-
-/**
- * Returns the record that the layer above keeps for this actor. Returns NULL if the actor is not
- * durable.
- */
-static inline struct durable *cell_durable(const struct cell *cell)
-{
-    return cell->extra ? cell->extra->durable : NULL;
-}
 
 #endif

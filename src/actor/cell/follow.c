@@ -33,7 +33,8 @@ void tr__follow_init(struct follow *follow)
 
 static struct follow_ring **rings_of(struct tr_system *system)
 {
-    return atomptr_load(&system->follow.rings, ATOM_ACQUIRE); /* pairs with tr__follow_rings_make */
+    return atomptr_load(&system->follow->rings,
+                        ATOM_ACQUIRE); /* pairs with tr__follow_rings_make */
 }
 
 static void rings_free(struct tr_system *system, struct follow_ring **rings)
@@ -46,9 +47,9 @@ static void rings_free(struct tr_system *system, struct follow_ring **rings)
 void tr__follow_deinit(struct tr_system *system)
 {
     rings_free(system, rings_of(system));
-    atomptr_store(&system->follow.rings, NULL, ATOM_RELAXED);
-    source_resize(&system->source, follow_export_of(&system->follow), 0);
-    atomptr_store(&system->follow.exports, NULL, ATOM_RELAXED);
+    atomptr_store(&system->follow->rings, NULL, ATOM_RELAXED);
+    source_resize(&system->source, follow_export_of(system->follow), 0);
+    atomptr_store(&system->follow->exports, NULL, ATOM_RELAXED);
 }
 
 tr_status tr__follow_rings_make(struct tr_system *system)
@@ -74,7 +75,7 @@ tr_status tr__follow_rings_make(struct tr_system *system)
         lock_init(&rings[i]->lock);
         rings[i]->capacity = capacity;
     }
-    atomptr_store(&system->follow.rings, rings, ATOM_RELEASE); /* pairs with rings_of */
+    atomptr_store(&system->follow->rings, rings, ATOM_RELEASE); /* pairs with rings_of */
     return TR_OK;
 }
 
@@ -182,7 +183,7 @@ static void path_copy(char to[FOLLOW_PATH_MAX + 1], const char *path)
 static void other_name(struct tr_system *system, uint64_t ref, char to[FOLLOW_PATH_MAX + 1])
 {
     char path[TR_PATH_MAX + 1];
-    const struct cell *cell = view_find(&system->slots, ref);
+    const struct cell *cell = view_find(system->slots, ref);
     *to = '\0';
     if (!cell)
         return;
@@ -193,7 +194,7 @@ static void other_name(struct tr_system *system, uint64_t ref, char to[FOLLOW_PA
 
 static void ring_write(struct worker *worker, const struct follow_event *event)
 {
-    struct follow *follow = &worker->system->follow;
+    struct follow *follow = worker->system->follow;
     struct follow_ring *ring = rings_of(worker->system)[worker->index];
     lock_take(&ring->lock);
     struct follow_event *place = &ring->events[ring->written++ % ring->capacity];
@@ -299,7 +300,7 @@ uint64_t tr__follow_each(struct tr_system *system, uint64_t *oldest,
     if (!rings)
         return 0;
     rings_lock(rings, system->worker_count);
-    uint64_t newest = atom64_load(&system->follow.number, ATOM_RELAXED);
+    uint64_t newest = atom64_load(&system->follow->number, ATOM_RELAXED);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         const struct follow_ring *ring = rings[i];
         uint64_t at = 0;
@@ -338,7 +339,7 @@ size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_e
 tr_status tr__follow_export_make(struct tr_system *system, uint32_t every)
 {
     const tr_platform *platform = system->platform;
-    TR_ASSERT(!follow_export_of(&system->follow));
+    TR_ASSERT(!follow_export_of(system->follow));
     struct follow_export *export = source_resize(&system->source, NULL, sizeof *export);
     if (!export)
         return TR_NO_MEMORY;
@@ -348,7 +349,7 @@ tr_status tr__follow_export_make(struct tr_system *system, uint32_t every)
     lock_init(&export->lock);
     atom64_init(&export->sent, 0);
     atom64_init(&export->dropped, 0);
-    atomptr_store(&system->follow.exports, export, ATOM_RELEASE); /* pairs with follow_export_of */
+    atomptr_store(&system->follow->exports, export, ATOM_RELEASE); /* pairs with follow_export_of */
     return TR_OK;
 }
 

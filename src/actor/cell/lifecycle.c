@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "base/assert.h"
 

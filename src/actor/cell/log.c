@@ -42,7 +42,7 @@ static bool is_left_out(struct log_levels *levels, tr_level level, const char *p
 
 tr_status tr__log_set_level(struct tr_system *system, const char *path, tr_level level)
 {
-    struct log_levels *levels = &system->log.levels;
+    struct log_levels *levels = system->log.levels;
     size_t length = strlen(path);
     if (length > LOG_PATH_MAX)
         return TR_LIMIT;
@@ -98,7 +98,7 @@ static void list_write(struct tr_system *system, tr_level level, const char *pat
 void tr__log_list(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
                   const char *format, va_list list)
 {
-    if (!is_left_out(&system->log.levels, level, path))
+    if (!is_left_out(system->log.levels, level, path))
         list_write(system, level, path, causal, format, list);
 }
 

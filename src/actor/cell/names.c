@@ -446,15 +446,15 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
         int written = snprintf(part,
                                sizeof part,
                                "/$%x.%x",
-                               (unsigned)((uint32_t)cell->identity & system->slots.mask),
-                               (unsigned)(cell_generation(cell) - system->slots.generation_first));
+                               (unsigned)((uint32_t)cell->identity & system->slots->mask),
+                               (unsigned)(cell_generation(cell) - system->slots->generation_first));
         if (written < 0 || length + (size_t)written > TR_PATH_MAX) {
             cut = TR_PATH_MAX;
             break;
         }
         length += (size_t)written;
         memcpy(end - length, part, (size_t)written);
-        cell = slots_parent(&system->slots, cell);
+        cell = slots_parent(system->slots, cell);
     }
     const char *group = cell && cell->name ? cell->name->path : "/user";
     if (!cell)

@@ -11,6 +11,7 @@
  * To add a signal, add a row, and a call in the room that knows the event:
  *   - for a CALLED signal, call tr__call_hook with TURN_<name>. The handler is
  *     `dispatch->signals[SIGNAL_<name>]`, or NULL if there is none. The CALLED rows come first.
+ *     DISPATCH_SIGNALS of actor/cell/dispatch.h is the number of these rows.
  *   - for a MAILED signal, send an envelope of the kind ENVELOPE_SIGNAL with the type
  *     `&tr__signal_types[SIGNAL_<name>]`.
  *

@@ -18,7 +18,7 @@
 #define ACTOR_CELL_SLOTS_H
 
 #include "actor/cell/cell.h"
-#include "actor/cell/channel.h"
+#include "actor/cell/worker_parts.h"
 #include "mem/poison.h"
 #include "os/lock.h"
 
@@ -73,41 +73,7 @@ static inline size_t slots_place_size(unsigned kind)
     return sizes[kind];
 }
 
-struct slot_list {
-    /* the first slot of the list, 0 for none; sibling_next of a cell is the next slot */
-    uint32_t first;
-    uint32_t last;
-    uint32_t count;
-};
-
-/** The free slots of one worker. */
-struct slot_cache {
-    struct slot_list free;
-    uint32_t fresh_next; /* the first of the slots in this cache that were never used */
-    uint32_t fresh_end;  /* the slot after the last of them */
-    /*
-     * The last actor that spawned with a slot of this cache, and the length of its path; see
-     * actor/life/spawn.c.
-     */
-    uint64_t parent;
-    size_t path_length;
-};
-
 struct slots_block;
-
-/*
- * The map from slots to cells. A lookup of a ref reads it, so each worker has a copy.
- *
- * For each chunk the map has the address at which slot 0 would be if this chunk and all chunks
- * before it lay in a row. For a chunk that is not allocated yet, the map has an address that makes
- * the slots of this chunk lead to the first chunk. So every ref leads to some cell. A ref contains
- * the number of its slot, so only the cell of that slot can show the ref. The cell of slot 0 shows
- * a ref that no actor has.
- */
-struct slots_map {
-    atomptr *chunks; /* written under the lock, read by any thread */
-    uint32_t mask;   /* ref & mask is the number of a slot */
-};
 
 struct slots {
     atomptr *chunks;    /* as in struct slots_map */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/cell/state.h"
 
+#include "actor/cell/slots.h"
 #include "base/assert.h"
 
 #include <assert.h>

@@ -8,10 +8,6 @@
 
 #include <troupe/system.h>
 
-#include "actor/cell/follow.h"
-#include "actor/cell/log.h"
-#include "actor/cell/names.h"
-#include "actor/cell/slots.h"
 #include "actor/cell/system_parts.h"
 #include "actor/cell/worker.h"
 #include "queue/admission.h"
@@ -31,7 +27,7 @@ struct system_log {
     void (*write)(void *context, tr_level level, const char *path, const char *text);
     void *context;
     tr_log_format format; /* the form of lines that the platform writes */
-    struct log_levels levels;
+    struct log_levels *levels;
     /* the last lines of the log, see actor/cell/log_kept.h; NULL: lines are not kept */
     atomptr kept;
 };
@@ -202,15 +198,15 @@ struct tr_system {
     uint32_t worker_count;
     struct worker **workers;
     struct envelope_pool **pools;
-    struct slots slots;
-    struct names names;
+    struct slots *slots;
+    struct names *names;
     struct system_scale scale;
     struct system_user user;
     struct dead_letters dead_letters;
     struct failure_log failure_log;
     struct ended_names ended_names;
     struct system_samples samples;
-    struct follow follow;
+    struct follow *follow;
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;

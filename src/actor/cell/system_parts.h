@@ -12,13 +12,13 @@
 #include <troupe/shutdown.h>
 #include <troupe/system.h>
 
-#include "actor/cell/names.h"
 #include "base/list.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 #include "timer/wheel.h"
 
 struct handoff_thread;
+struct names;
 struct schedule_place;
 struct tr_system;
 struct view;
@@ -50,6 +50,15 @@ struct dead_letters {
     /* Dead letters whose message is shown as text, of which there is a limit for each second: */
     tr_time texts_second_ns;
     uint32_t texts;
+};
+
+/**
+ * All behaviors of a program, as an array from `first` to before `end`. All zero: they are not
+ * known.
+ */
+struct behavior_list {
+    const tr_behavior *const *first;
+    const tr_behavior *const *end;
 };
 
 enum { ENDED_NAMES_MAX = 64 };
@@ -151,7 +160,7 @@ struct topics {
     uint32_t used;
     uint32_t free_first; /* index of the first free place, plus 1; 0: there is none */
     uint32_t generation_first;
-    struct names names;
+    struct names *names;
 };
 
 /** Schedules. See actor/verbs/schedule.h. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/signal.h"
 #include "actor/cell/worker.h"
 #include "base/assert.h"
@@ -11,7 +13,7 @@
 /* Copies the path of a named actor. Returns false for an actor without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)
 {
-    struct lock *lock = names_lock_of(&system->names, slot);
+    struct lock *lock = names_lock_of(system->names, slot);
     lock_take(lock);
     const struct name *name = ATOM_PEEK(&cell->name);
     if (name)
@@ -28,7 +30,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
     path[0] = '\0';
     while (cell) {
         uint64_t identity = ATOM_PEEK(&cell->identity);
-        uint32_t slot = (uint32_t)identity & system->slots.mask;
+        uint32_t slot = (uint32_t)identity & system->slots->mask;
         if (name_read(system, cell, slot, path))
             break;
         if (cell == system->user.guardian) {
@@ -36,7 +38,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
             break;
         }
         char part[40];
-        uint32_t generation = (uint32_t)(identity >> 32) - system->slots.generation_first;
+        uint32_t generation = (uint32_t)(identity >> 32) - system->slots->generation_first;
         int written = snprintf(part, sizeof part, "/$%x.%x", (unsigned)slot, (unsigned)generation);
         /*
          * cut the path here, because it is too long or because cells that changed during the walk
@@ -47,7 +49,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
         length += (size_t)written;
         memcpy(end - length, part, (size_t)written);
         uint32_t parent = cell_slot_of(ATOM_PEEK(&cell->door.tenant));
-        cell = parent ? slots_at(&system->slots, parent) : NULL;
+        cell = parent ? slots_at(system->slots, parent) : NULL;
     }
     size_t group = strlen(path);
     snprintf(path + group, TR_PATH_MAX + 1 - group, "%.*s", (int)length, end - length);
@@ -72,7 +74,7 @@ __attribute__((__noinline__, __no_sanitize__("thread"))) struct view_glance tr__
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
 {
     struct name *name = cell->name;
-    struct lock *lock = names_lock_of(&system->names, slots_number(&system->slots, cell));
+    struct lock *lock = names_lock_of(system->names, slots_number(system->slots, cell));
     lock_take(lock);
     ATOM_POKE(&cell->name, NULL);
     lock_give(lock);
@@ -211,5 +213,5 @@ void tr__view_free_name(struct tr_system *system, struct cell *cell)
     lock_give(&shutdown->lock);
     if (name)
         name_remember(system, cell->identity, name);
-    tr__names_free(&system->names, name);
+    tr__names_free(system->names, name);
 }

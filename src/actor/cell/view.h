@@ -26,6 +26,8 @@
 
 #include <troupe/address.h>
 
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 
 struct view {

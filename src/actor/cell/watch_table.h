@@ -11,6 +11,8 @@
 #ifndef ACTOR_CELL_WATCH_TABLE_H
 #define ACTOR_CELL_WATCH_TABLE_H
 
+#include "actor/cell/cell.h"
+#include "actor/cell/worker_parts.h"
 #include "mem/envelope.h"
 
 /* ---- The actors that one watcher watches: a table by target. ---- */
@@ -24,12 +26,6 @@ struct watch_entry {
      * actor/life/watchers.c
      */
     struct envelope *unwatch;
-};
-
-struct watch_table {
-    struct watch_entry *slots; /* NULL: not allocated yet */
-    uint32_t mask;
-    uint32_t count;
 };
 
 /**
@@ -69,19 +65,6 @@ struct unwatch_letter {
 };
 
 static_assert(sizeof(struct watch_letter) <= ENVELOPE_INLINE, "a watch is in its envelope");
-
-enum { WATCHED_FEW = 8 };
-
-/**
- * The watched actors of a worker: a hash table of rings. A ring has the watches of one target, and
- * is known by its first envelope. Adding a watch needs no memory.
- */
-struct watched {
-    struct envelope *few[WATCHED_FEW]; /* the buckets, unless more are needed */
-    struct envelope **buckets;         /* NULL: `few` is used */
-    uint32_t mask;                     /* of `buckets` */
-    uint32_t count;                    /* number of rings */
-};
 
 static inline struct watch_letter *watch_letter(struct envelope *envelope)
 {

@@ -10,10 +10,7 @@
 #define ACTOR_CELL_WORKER_H
 
 #include "actor/cell/cell.h"
-#include "actor/cell/channel.h"
-#include "actor/cell/dispatch.h"
-#include "actor/cell/samples.h"
-#include "actor/cell/slots.h"
+#include "actor/cell/worker_parts.h"
 #include "base/list.h"
 #include "base/rng.h"
 #include "fiber/fiber.h"
@@ -145,7 +142,7 @@ struct tr_self {
     /* the claim of the thread that runs the turn; NULL: no handoff in this system */
     struct claim *claim;
     uint64_t causal;
-    enum turn_kind kind;
+    uint32_t kind; /* enum turn_kind */
     /* the turn has waited: it keeps its fiber, and the fiber `wait.caller` runs the worker */
     bool is_detached;
     bool is_barrier; /* while the turn waits, no ask or notice of its actor starts */
@@ -483,7 +480,7 @@ struct worker {
     bool has_more;       /* the last slice has left something to do */
     /* hooks of the loop; any thread may change `run`: turn/follow_turn.c */
     struct loop_hooks hooks;
-    struct worker_samples samples;
+    struct worker_samples *samples; /* the timing of turns; never NULL */
 };
 
 /* ---- Which thread may touch what, for TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */

@@ -6,11 +6,14 @@
 
 #include <string.h>
 
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/origin.h"
+#include "actor/mail/capacity.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 

@@ -4,12 +4,14 @@
  */
 #include "actor/life/children.h"
 
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/keepers.h"
 #include "actor/life/origin.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
 
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)

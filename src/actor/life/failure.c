@@ -8,9 +8,14 @@
 #include <string.h>
 
 #include "actor/ask/waiters.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/failure_log.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/sched_state.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/failure_record.h"
 #include "actor/life/restart.h"
@@ -18,6 +23,7 @@
 #include "actor/life/supervise.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "actor/time/receive_timeout.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/failure_record.h"
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/worker.h"
 #include "actor/life/origin.h"

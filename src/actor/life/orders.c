@@ -3,6 +3,7 @@
  * The orders that an actor can give to others in a turn: stop, kill, suspend and resume.
  */
 #include "actor/cell/extra.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
@@ -10,6 +11,7 @@
 #include "actor/mail/outbox.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
+#include "actor/mail/ready.h"
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 
@@ -20,7 +22,7 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
 static tr_status order_group(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = self->worker->system;
-    uint64_t supervisor = tr__group_behind(&system->slots, ref);
+    uint64_t supervisor = tr__group_behind(system->slots, ref);
     tr_status status = TR_STOPPED;
     if (kind == ENVELOPE_STOP || kind == ENVELOPE_KILL) {
         if (supervisor != ref)

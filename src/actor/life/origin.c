@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
 #include "actor/life/failure_record.h"

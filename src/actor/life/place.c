@@ -16,6 +16,7 @@
  */
 #include "actor/life/place.h"
 
+#include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
 #include "actor/life/supervise.h"
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/life/keepers.h"
 #include "actor/life/origin.h"
 #include "actor/life/spawn.h"
@@ -31,10 +33,10 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
     size_t length = path_write(path, name);
     if (!length)
         return 0;
-    struct names_found found = tr__names_look(&system->names, reader, path, length);
+    struct names_found found = tr__names_look(system->names, reader, path, length);
     if (!found.ref || !found.behavior || (behavior && found.behavior != behavior))
         return 0;
-    return slots_find(&system->slots, found.ref) ? found.ref : 0;
+    return slots_find(system->slots, found.ref) ? found.ref : 0;
 }
 
 /*
@@ -55,7 +57,7 @@ static tr_status accept(struct tr_system *system, const tr_spawn_args *args, con
                       found.behavior ? found.behavior->name : "");
         return TR_NAME_EXISTS;
     }
-    if (!slots_find(&system->slots, found.ref)) {
+    if (!slots_find(system->slots, found.ref)) {
         tr__error_set(args->error, TR_STOPPING, found.ref, "%s is stopping", path);
         return TR_STOPPING;
     }
@@ -154,7 +156,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     tr_status status = tr__spawn_enter(system, place->parent, args->error);
     if (status != TR_OK)
         return status;
-    status = tr__slot_take(&system->slots, cache, &cell);
+    status = tr__slot_take(system->slots, cache, &cell);
     if (status != TR_OK) {
         tr__error_set(args->error,
                       status,
@@ -163,9 +165,9 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         goto leave;
     }
     cell_clear(cell);
-    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, place->parent) | place->bits);
+    ATOM_POKE(&cell->door.tenant, slots_number(system->slots, place->parent) | place->bits);
     tr__capacity_open(cell, args->behavior);
-    status = tr__origin_new(&system->slots, cell, args, spawner->client, true);
+    status = tr__origin_new(system->slots, cell, args, spawner->client, true);
     if (status != TR_OK) {
         tr__error_set(args->error, status, 0, "out of memory for the set-up message");
         goto give_slot;
@@ -179,7 +181,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
      * set-up.
      */
     door_open(&cell->door, identity, CELL_FOREIGN, true);
-    status = tr__names_share(&system->names, path, identity, args->behavior, &cell->name, found);
+    status = tr__names_share(system->names, path, identity, args->behavior, &cell->name, found);
     if (status != TR_OK) {
         tr__error_set(args->error, status, 0, "%s: %s", tr_status_text(status), path);
         goto close_door;
@@ -202,7 +204,7 @@ close_door:
     tr__origin_free(&system->source, cell->origin);
     cell->origin = NULL;
 give_slot:
-    tr__slot_give(&system->slots, cache, cell);
+    tr__slot_give(system->slots, cache, cell);
 leave:
     tr__spawn_leave(system, place->parent);
     return status;
@@ -215,7 +217,7 @@ tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
     size_t length = path_write(path, args->name);
     if (!args->behavior || !length)
         return TR_NOT_FOUND;
-    struct names_found found = tr__names_look(&system->names, reader, path, length);
+    struct names_found found = tr__names_look(system->names, reader, path, length);
     return found.ref ? accept(system, args, path, found, ref_bits) : TR_NOT_FOUND;
 }
 

@@ -13,8 +13,13 @@
 
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_then.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/durable.h"
 #include "actor/cell/failure_log.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/children.h"

@@ -2,6 +2,8 @@
 #include "actor/life/root.h"
 
 #include "actor/cell/upcalls.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/cycle.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "actor/ask/waiters.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/durable.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/log.h"
+#include "actor/cell/sched_state.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
@@ -115,12 +118,12 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
                           tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
-    tr__cell_path(system, slots_parent(&system->slots, cell), path);
+    tr__cell_path(system, slots_parent(system->slots, cell), path);
     size_t length = strlen(path);
     int written = snprintf(path + length, sizeof path - length, "/%s", name);
     if (written < 0 || (size_t)written >= sizeof path - length)
         return path_too_long(error);
-    tr_status status = tr__names_reserve(&system->names, path, &cell->name);
+    tr_status status = tr__names_reserve(system->names, path, &cell->name);
     if (status != TR_OK)
         tr__error_set(error, status, 0, "%s: %.200s", tr_status_text(status), path);
     return status;
@@ -177,7 +180,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     if (cache && cache->parent == parent->identity) {
         length = cache->path_length;
     } else {
-        status = depth_check(&system->slots, parent, &length, args->error);
+        status = depth_check(system->slots, parent, &length, args->error);
         if (status != TR_OK)
             return status;
         if (cache) {
@@ -185,7 +188,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
             cache->path_length = length;
         }
     }
-    status = tr__slot_take(&system->slots, cache, &cell);
+    status = tr__slot_take(system->slots, cache, &cell);
     if (status != TR_OK) {
         tr__error_set(args->error,
                       status,
@@ -194,7 +197,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
         return status;
     }
     cell_clear(cell);
-    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, parent));
+    ATOM_POKE(&cell->door.tenant, slots_number(system->slots, parent));
     tr__capacity_open(cell, args->behavior);
     if (args->name)
         status = name_add(system, cell, args->name, args->error);
@@ -207,7 +210,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     keeps_origin |= args->spec || restart == TR_PERMANENT;
     keeps_origin |= args->setup_type && restart != TR_TEMPORARY;
     if (keeps_origin) {
-        status = tr__origin_new(&system->slots, cell, args, spawner, is_far);
+        status = tr__origin_new(system->slots, cell, args, spawner, is_far);
         if (status != TR_OK) {
             tr__error_set(args->error, status, 0, "out of memory for the set-up message");
             goto remove_name;
@@ -220,11 +223,11 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
 
 remove_name:
     if (cell->name) {
-        tr__names_take_out(&system->names, cell->name);
-        tr__names_free(&system->names, tr__view_take_name(system, cell));
+        tr__names_take_out(system->names, cell->name);
+        tr__names_free(system->names, tr__view_take_name(system, cell));
     }
 give_slot:
-    tr__slot_give(&system->slots, cache, cell);
+    tr__slot_give(system->slots, cache, cell);
     return status;
 }
 

@@ -5,6 +5,8 @@
 #include "actor/ask/ask_then.h"
 #include "actor/ask/waiters.h"
 #include "actor/cell/ask_table.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/durable.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/failure_log.h"
@@ -34,7 +36,7 @@ void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->name && !tr__names_is_out(cell->name))
-        tr__names_take_out(&worker->system->names, cell->name);
+        tr__names_take_out(worker->system->names, cell->name);
 }
 
 static void extra_free(struct worker *worker, struct cell *cell)

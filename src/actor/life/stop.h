@@ -8,6 +8,7 @@
 #include <troupe/status.h>
 #include <troupe/behavior.h>
 
+#include "actor/cell/signal.h"
 #include "actor/cell/worker.h"
 
 struct cell;

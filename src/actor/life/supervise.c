@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/sched_state.h"
 #include "actor/cell/signal.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
 #include "actor/life/failure_record.h"

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "actor/cell/extra.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/failure_record.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
 
 /*

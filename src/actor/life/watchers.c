@@ -5,8 +5,10 @@
 #include "actor/cell/extra.h"
 #include "actor/cell/post.h"
 #include "actor/cell/signal.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "actor/cell/watch_table.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
@@ -63,10 +65,10 @@ static void watch_turn(struct envelope *envelope)
 static bool knock(struct tr_system *system, struct counters *counters, uint64_t ref,
                   struct envelope *envelope)
 {
-    struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
+    struct cell *cell = slots_at(system->slots, (uint32_t)ref);
     /* the group supervisor gets the envelope, and compares the whole ref too */
     if (cell && cell_is_group_address(cell))
-        cell = slots_at(&system->slots, ATOM_PEEK(&cell->door.tenant));
+        cell = slots_at(system->slots, ATOM_PEEK(&cell->door.tenant));
     if (!cell)
         return false;
     switch (door_push(&cell->door, &envelope->mail)) {
@@ -379,7 +381,7 @@ static void client_unwatch(struct tr_client *client, const struct watch_entry *w
 /* Sends a WATCH back to its watcher as the signal. Takes the envelope. */
 static void client_answer(struct tr_client *client, struct envelope *envelope)
 {
-    struct cell *watcher = slots_find(&client->system->slots, envelope->sender);
+    struct cell *watcher = slots_find(client->system->slots, envelope->sender);
     watch_turn(envelope);
     if (watcher)
         tr__mail_send_any(client->system, NULL, watcher, envelope);

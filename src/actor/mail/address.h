@@ -14,7 +14,20 @@
 #ifndef ACTOR_MAIL_ADDRESS_H
 #define ACTOR_MAIL_ADDRESS_H
 
+#include "actor/cell/worker.h"
 #include "actor/mail/kind.h"
+
+/**
+ * Returns the sender of the message that a turn handles, 0 for none. In the envelopes of timers and
+ * channels, the member `sender` has another meaning.
+ */
+static inline uint64_t turn_sender(const struct tr_self *self)
+{
+    const struct envelope *envelope = self->envelope;
+    bool has_sender =
+        envelope && envelope->kind != ENVELOPE_EVENT && envelope->kind != ENVELOPE_CHANNEL;
+    return has_sender ? envelope->sender : 0;
+}
 
 struct address {
     enum envelope_kind kind;

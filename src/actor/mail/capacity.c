@@ -2,7 +2,10 @@
 /**
  * The bounds of mailboxes, and what happens to a message when its mailbox has no capacity for it.
  */
+#include "actor/cell/dispatch.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 #include "actor/cell/overflow.h"
 

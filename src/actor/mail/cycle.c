@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/cycle.h"
 
+#include "actor/cell/slots.h"
+#include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 
 #include "base/assert.h"

@@ -20,6 +20,7 @@
 #define ACTOR_MAIL_CYCLE_H
 
 #include "actor/cell/cell.h"
+#include "base/assert.h"
 
 /**
  * Begins the barrier of an actor, when a turn that is a barrier begins to wait. Sets aside the rest
@@ -48,5 +49,31 @@ bool tr__mail_join(struct cell *cell);
 
 /** Resumes an unfinished cycle: puts new replies and exceptions before the rest of that cycle. */
 void tr__mail_resume_cycle(struct cell *cell);
+
+/**
+ * Begins a cycle: joins the content of the mailboxes in cell->cycle. Returns false if all mailboxes
+ * are empty.
+ */
+static inline bool mail_begin_cycle(struct cell *cell)
+{
+    if (__builtin_expect(cell->flags & (CELL_MIXED | CELL_BARRIER), 0))
+        return tr__mail_join(cell);
+    TR_ASSERT_SLOW(!cell->cycle);
+    cell->cycle = cell->notices;
+    cell->notices = NULL;
+    return cell->cycle;
+}
+
+/**
+ * Whether messages of the current cycle are left. Messages that wait for the end of a barrier do
+ * not count.
+ */
+static inline bool mail_is_unfinished(const struct cell *cell)
+{
+    if (cell->cycle || !cell->extra)
+        return cell->cycle;
+    const struct extra_mail *mail = &cell->extra->mail;
+    return mail->late || (mail->held && !(cell->flags & CELL_BARRIER));
+}
 
 #endif

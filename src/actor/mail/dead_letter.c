@@ -81,7 +81,7 @@ static void cut_front(char *to, size_t size, const char *from)
 static void path_write(struct tr_system *system, uint64_t ref, char *text)
 {
     char path[TR_PATH_MAX + 1];
-    const struct cell *cell = view_find(&system->slots, ref);
+    const struct cell *cell = view_find(system->slots, ref);
     if (!ref) {
         cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "nobody");
         return;
@@ -90,7 +90,7 @@ static void path_write(struct tr_system *system, uint64_t ref, char *text)
         return;
     if (cell && cell_is_group_address(cell))
         /* the group supervisor has the name of the group */
-        cell = slots_parent(&system->slots, cell);
+        cell = slots_parent(system->slots, cell);
     if (!cell) {
         cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "an actor that has stopped");
         return;
@@ -169,7 +169,7 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
 static void tell_subscriber(struct tr_system *system, struct worker *worker, uint64_t ref,
                             const struct tr_dead_letter *message)
 {
-    struct cell *cell = slots_find(&system->slots, ref);
+    struct cell *cell = slots_find(system->slots, ref);
     if (!cell)
         return;
     struct envelope_pool *pool = worker ? &worker->pool : &system->foreign.pool;
@@ -390,7 +390,7 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
     if (!system)
         return TR_INVALID_ARGUMENT;
     struct dead_letters *letters = &system->dead_letters;
-    const struct cell *cell = slots_find(&system->slots, who.bits);
+    const struct cell *cell = slots_find(system->slots, who.bits);
     if (!cell)
         return TR_STOPPED;
     if (cell_is_group_address(cell))
@@ -401,7 +401,7 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
     bool is_known = false;
     for (size_t i = 0; i < letters->subscriber_count; i++) {
         /* Remove a subscriber that has stopped. */
-        if (!slots_find(&system->slots, letters->subscribers[i]))
+        if (!slots_find(system->slots, letters->subscribers[i]))
             continue;
         is_known |= letters->subscribers[i] == who.bits;
         letters->subscribers[kept++] = letters->subscribers[i];

@@ -2,6 +2,7 @@
 #include "actor/mail/dead_letter_batch.h"
 
 #include "actor/cell/system.h"
+#include "actor/mail/cycle.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"

@@ -215,7 +215,7 @@ tr_status tr__group_new(struct tr_system *system, const struct group_plan *plan,
 {
     struct cell *cell;
     struct group_address *group;
-    tr_status status = tr__slot_take(&system->slots, plan->cache, &cell);
+    tr_status status = tr__slot_take(system->slots, plan->cache, &cell);
     if (status != TR_OK)
         return status;
     status = group_take(system, plan, cell->identity, &group);
@@ -246,7 +246,7 @@ give_group:
     group_give(group);
 give_slot:
     cell_clear(cell);
-    tr__slot_give(&system->slots, plan->cache, cell);
+    tr__slot_give(system->slots, plan->cache, cell);
     return status;
 }
 
@@ -264,7 +264,7 @@ void tr__group_free(struct group_address *group, uint64_t ref)
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     group_give(group);
     if (system_may_reuse(system))
-        tr__slot_give(&system->slots, NULL, cell);
+        tr__slot_give(system->slots, NULL, cell);
 }
 
 /* ---- The group supervisor behind a group address. ---- */
@@ -275,7 +275,7 @@ void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct 
         return;
     const struct tr_group_open *open = args->setup;
     const struct group_address *group = (const struct group_address *)(uintptr_t)open->group;
-    ATOM_POKE(&group->cell->door.tenant, slots_number(&system->slots, supervisor));
+    ATOM_POKE(&group->cell->door.tenant, slots_number(system->slots, supervisor));
     ATOM_POKE(&supervisor->door.tenant, supervisor->door.tenant | CELL_GROUP_SUPERVISOR);
 }
 

@@ -5,6 +5,9 @@
  */
 #include "actor/mail/group_pick.h"
 
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
+#include "actor/mail/capacity.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/route.h"
@@ -79,7 +82,7 @@ static tr_status plan(struct tr_system *system, struct group_walk *walk,
         walk->score = UINT64_MAX;
         const tr_route *table = (const tr_route *)(uintptr_t)routes;
         bool has_key =
-            tr__route_hash(table, system->names.key, letter->type, letter->data, &walk->hash);
+            tr__route_hash(table, system->names->key, letter->type, letter->data, &walk->hash);
         return has_key ? TR_OK : TR_UNHANDLED;
     }
     if (!count)
@@ -92,7 +95,7 @@ static tr_status plan(struct tr_system *system, struct group_walk *walk,
 tr_status tr__group_begin(struct tr_system *system, const struct worker *worker, uint64_t ref,
                           const struct group_letter *letter, struct group_walk *walk)
 {
-    *walk = (struct group_walk){.slots = &system->slots,
+    *walk = (struct group_walk){.slots = system->slots,
                                 .group = tr__group_find(system, ref),
                                 .ref = ref,
                                 .worker = worker ? worker->index : UINT32_MAX};
@@ -216,7 +219,7 @@ void tr__group_give_up(struct group_walk *walk)
 struct group_walk tr__group_all(struct tr_system *system, uint64_t ref)
 {
     struct group_walk walk = {
-        .slots = &system->slots, .group = tr__group_find(system, ref), .ref = ref};
+        .slots = system->slots, .group = tr__group_find(system, ref), .ref = ref};
     uint64_t members;
     if (walk.group && board_word_read(&walk, &walk.group->member_count, &members))
         walk.left = (uint32_t)members;
@@ -238,7 +241,7 @@ tr_status tr__group_choose(struct group_address *group, const struct worker *wor
                            const struct group_letter *letter, uint64_t *member)
 {
     struct tr_system *system = group->system;
-    struct group_walk walk = {.slots = &system->slots, .group = group, .worker = worker->index};
+    struct group_walk walk = {.slots = system->slots, .group = group, .worker = worker->index};
     tr_status status = plan(system, &walk, letter);
     if (status != TR_OK)
         return status;

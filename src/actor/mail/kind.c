@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/kind.h"
 
+#include "actor/cell/channel.h"
 #include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"

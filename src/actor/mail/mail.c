@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/mail.h"
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/post.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/address.h"
+#include "actor/mail/capacity.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/outbox.h"
 #include "actor/mail/outcome.h"
+#include "actor/mail/ready.h"
 #include "actor/mail/refusal.h"
+#include "actor/mail/send.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
@@ -175,12 +181,12 @@ void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *e
     if (envelope->generation == cell_generation(cell)) {
         if (envelope->kind == ENVELOPE_SUSPEND)
             tr__extra_note_suspend(worker, cell, envelope->sender);
-        tr__mail_order(cell, (enum envelope_kind)envelope->kind);
+        tr__mail_order(cell, envelope->kind);
     }
     envelope_give(&worker->pool, envelope);
 }
 
-void tr__mail_order(struct cell *cell, enum envelope_kind kind)
+void tr__mail_order(struct cell *cell, uint32_t kind)
 {
     bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
     switch (kind) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/outbox.h"
 
+#include "actor/cell/channel.h"
+#include "actor/cell/durable.h"
 #include "actor/cell/follow.h"
 #include "actor/cell/post.h"
 #include "actor/cell/slots.h"
@@ -9,6 +11,7 @@
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "actor/mail/refusal.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"

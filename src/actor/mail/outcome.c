@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/outcome.h"
 
+#include "actor/cell/slots.h"
 #include "actor/mail/mail.h"
 #include "mem/envelope.h"
 #include "actor/mail/address.h"

@@ -17,7 +17,7 @@ static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t 
 void tr__shutdown_stats_open(struct tr_system *system)
 {
     struct shutdown_stats *shutdown_stats = &system->shutdown.shutdown_stats;
-    uint32_t count = tr__slots_used(&system->slots);
+    uint32_t count = tr__slots_used(system->slots);
     struct shutdown_stats_entry *entries =
         source_resize(&system->source, NULL, count * sizeof *entries);
     if (!entries)
@@ -111,8 +111,8 @@ void tr__shutdown_stats_begin(struct worker *worker)
 void tr__shutdown_stats_dead(struct tr_system *system, uint64_t ref, uint32_t count)
 {
     struct shutdown_stats_entry *entry = NULL;
-    if (view_find(&system->slots, ref))
-        entry = entry_of(system, (uint32_t)ref & system->slots.mask);
+    if (view_find(system->slots, ref))
+        entry = entry_of(system, (uint32_t)ref & system->slots->mask);
     if (entry)
         add(&entry->dead, count);
 }

@@ -5,6 +5,7 @@
 #include "actor/cell/signal.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/cycle.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/handoff_report.h"
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/system/stall.h"

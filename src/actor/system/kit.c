@@ -8,6 +8,9 @@
 #include "actor/ask/batch.h"
 #include "actor/ask/letter.h"
 #include "actor/cell/client.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/slots.h"
+#include "actor/mail/capacity.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/system/kit_net.h"
@@ -470,7 +473,7 @@ static void census_take(struct census *census)
 void tr_kit_check(tr_kit *kit)
 {
     struct tr_system *system = kit->system;
-    struct census census = {.slots = &system->slots};
+    struct census census = {.slots = system->slots};
     census_take(&census);
     tr_counters counters;
     tr_system_counters(system, &counters);

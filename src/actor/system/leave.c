@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/leave.h"
 
+#include "actor/cell/slots.h"
 #include "actor/system/move.h"
 #include "base/assert.h"
 

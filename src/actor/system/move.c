@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/move.h"
 
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/durable.h"
 #include "actor/cell/log.h"
+#include "actor/cell/sched_state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/supervise.h"
 #include "actor/life/watchers.h"

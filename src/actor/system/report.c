@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/dispatch.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
 #include "actor/mail/shutdown_stats.h"
@@ -119,7 +122,7 @@ static uint32_t actors_left(struct tr_system *system, struct report_lines *lines
             tr__shutdown_stats_add_run(system->workers[i]);
     }
     for (uint32_t slot = 1; slot < system->shutdown.shutdown_stats.count; slot++) {
-        const struct cell *cell = slots_at(&system->slots, slot);
+        const struct cell *cell = slots_at(system->slots, slot);
         if (!cell || !tr__shutdown_stats_look(system, slot, &handled, &dead))
             continue;
         told++;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/shutdown.h"
 
+#include "actor/cell/channel.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
 #include "actor/life/keepers.h"
-#include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "actor/mail/shutdown_stats.h"
 #include "actor/system/hooks.h"
 #include "actor/system/thread_handoff.h"

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/system.h"
 
+#include "actor/cell/dispatch.h"
+#include "actor/cell/follow.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/log.h"
 #include "actor/cell/log_kept.h"
+#include "actor/cell/samples.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/origin.h"
@@ -173,12 +178,31 @@ static void parts_init(struct tr_system *system, const tr_system_options *option
     lock_init(&system->samples.lock);
     tr__handoff_init(&system->handoff, system, options);
     tr__group_addresses_init(&system->group_addresses);
-    tr__follow_init(&system->follow);
+    tr__follow_init(system->follow);
     lock_init(&system->ended_names.lock);
     uint32_t threads_max = options->blocking_threads_max;
     tr__blocking_init(
         &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
 }
+
+/*
+ * A system, and the parts to which it has pointers: few functions use these parts, and only those
+ * include the headers that declare them.
+ */
+struct system_memory {
+    struct tr_system system;
+    struct slots slots;
+    struct names names;
+    struct names topic_names;
+    struct follow follow;
+    struct log_levels log_levels;
+};
+
+/* As struct system_memory, for a worker. */
+struct worker_memory {
+    struct worker worker;
+    struct worker_samples samples;
+};
 
 static struct tr_system *system_alloc(const tr_system_options *options)
 {
@@ -186,12 +210,18 @@ static struct tr_system *system_alloc(const tr_system_options *options)
                                        options->platform ? options->platform : tr_platform_real(),
                                    .resize = options->resize,
                                    .context = options->context};
-    void *memory = source_resize(&source, NULL, sizeof(struct tr_system) + 64);
+    void *memory = source_resize(&source, NULL, sizeof(struct system_memory) + 64);
     if (!memory)
         return NULL;
     uintptr_t aligned = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
-    struct tr_system *system = (struct tr_system *)aligned;
-    memset(system, 0, sizeof *system);
+    struct system_memory *parts = (struct system_memory *)aligned;
+    memset(parts, 0, sizeof *parts);
+    struct tr_system *system = &parts->system;
+    system->slots = &parts->slots;
+    system->names = &parts->names;
+    system->topics.names = &parts->topic_names;
+    system->follow = &parts->follow;
+    system->log.levels = &parts->log_levels;
     system->memory = memory;
     system->source = source;
     system->platform = source.platform;
@@ -207,14 +237,14 @@ static tr_status guardian_make(struct tr_system *system)
 {
     struct worker *worker = system->workers[0];
     struct cell *cell;
-    tr_status status = tr__slot_take(&system->slots, &worker->slot_cache, &cell);
+    tr_status status = tr__slot_take(system->slots, &worker->slot_cache, &cell);
     if (status != TR_OK)
         return status;
     cell_clear(cell);
     cell->dispatch = tr__dispatch_of(&worker->dispatches, &tr_behavior_tr_guardian);
     if (!cell->dispatch)
         return TR_NO_MEMORY;
-    status = tr__names_add(&system->names, "/user", cell->identity, &cell->name);
+    status = tr__names_add(system->names, "/user", cell->identity, &cell->name);
     if (status != TR_OK)
         return status;
     cell_become(system, cell, LIFE_STARTING, __func__);
@@ -230,19 +260,21 @@ static tr_status guardian_make(struct tr_system *system)
 
 static tr_status worker_make(struct tr_system *system, uint32_t index)
 {
-    void *memory = source_resize(&system->source, NULL, sizeof(struct worker) + 64);
+    void *memory = source_resize(&system->source, NULL, sizeof(struct worker_memory) + 64);
     if (!memory)
         return TR_NO_MEMORY;
     uintptr_t aligned = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
-    struct worker *worker = (struct worker *)aligned;
-    memset(worker, 0, sizeof *worker);
+    struct worker_memory *parts = (struct worker_memory *)aligned;
+    memset(parts, 0, sizeof *parts);
+    struct worker *worker = &parts->worker;
+    worker->samples = &parts->samples;
     worker->memory = memory;
     tr_status status = tr__worker_init(worker, system, index);
     if (status != TR_OK) {
         source_resize(&system->source, memory, 0);
         return status;
     }
-    grace_join(&system->names.grace, &worker->reader);
+    grace_join(&system->names->grace, &worker->reader);
     system->workers[index] = worker;
     system->run.loops[index] = &worker->loop;
     return TR_OK;
@@ -265,10 +297,10 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
     system->pools = table_alloc(system, count + 1);
     if (!system->workers || !system->run.loops || !system->pools)
         return TR_NO_MEMORY;
-    tr__names_init(&system->names,
+    tr__names_init(system->names,
                    &system->source,
                    (struct hash_key){rng_splitmix(&stream), rng_splitmix(&stream)});
-    tr_status status = tr__slots_init(&system->slots,
+    tr_status status = tr__slots_init(system->slots,
                                       &system->source,
                                       options->actors_max ? options->actors_max : TR_ACTORS_MAX - 2,
                                       rng_splitmix(&stream));
@@ -305,9 +337,9 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
 static void mail_sweep(struct tr_system *system)
 {
     struct worker *worker = system->workers ? system->workers[0] : NULL;
-    uint32_t used = system->slots.chunks ? tr__slots_used(&system->slots) : 0;
+    uint32_t used = system->slots->chunks ? tr__slots_used(system->slots) : 0;
     for (uint32_t slot = 1; worker && slot < used; slot++) {
-        struct cell *cell = slots_at(&system->slots, slot);
+        struct cell *cell = slots_at(system->slots, slot);
         void *head = cell ? atomptr_load(&cell->door.inbox, ATOM_ACQUIRE) : NULL;
         struct door_mail *mail = door_holds_mail(head) ? head : NULL;
         while (mail) {
@@ -320,7 +352,7 @@ static void mail_sweep(struct tr_system *system)
             tr__origin_free(&system->source, cell->origin);
         /* The name was kept for readers until now: rule 4 of actor/system/shutdown.h. */
         if (cell && cell != system->user.guardian && !system_may_reuse(system))
-            tr__names_free(&system->names, cell->name);
+            tr__names_free(system->names, cell->name);
     }
     for (uint32_t i = 0; i <= system->worker_count; i++) {
         if (system->pools && system->pools[i])
@@ -351,7 +383,7 @@ void tr_system_free(tr_system *system)
     tr__clients_close(system);
     mail_sweep(system);
     if (system->user.guardian)
-        tr__names_free(&system->names, system->user.name);
+        tr__names_free(system->names, system->user.name);
     tr__schedules_deinit(&system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
@@ -380,9 +412,9 @@ void tr_system_free(tr_system *system)
         system->pool.free(system);
     tr__group_addresses_deinit(system);
     tr__topics_deinit(system);
-    tr__slots_deinit(&system->slots);
-    if (system->names.source.platform)
-        tr__names_deinit(&system->names);
+    tr__slots_deinit(system->slots);
+    if (system->names->source.platform)
+        tr__names_deinit(system->names);
     tr__faults_switch_off(system);
     source_resize(&source, system->pools, 0);
     source_resize(&source, system->run.loops, 0);

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/follow.h"
 #include "actor/cell/log.h"
 #include "actor/cell/post.h"
+#include "actor/cell/signal.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
-#include "actor/mail/mail.h"
 #include "actor/system/handoff_report.h"
 #include "actor/system/worker.h"
 #include "actor/turn/park.h"
@@ -92,7 +93,7 @@ tr_status tr__handoff_open(struct tr_system *system)
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
         worker->hooks = tr__worker_handoff_hooks;
-        if (atom32_load(&system->follow.is_on,
+        if (atom32_load(&system->follow->is_on,
                         ATOM_RELAXED)) /* tr__follow_open came before the start */
             worker->hooks.run = tr__cell_run_with_handoff_following;
     }

@@ -2,8 +2,14 @@
 #include "actor/system/worker.h"
 
 #include "actor/ask/ask.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/extra.h"
+#include "actor/cell/names.h"
+#include "actor/cell/samples.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
+#include "actor/cell/watch_table.h"
 #include "actor/cell/worker.h"
 #include "actor/life/children.h"
 #include "actor/life/failure.h"
@@ -171,7 +177,7 @@ static void heap_trim(struct worker *worker)
         !atom64_compare_exchange(
             &system->heap_trim_stopped, &last, stopped, ATOM_RELAXED, ATOM_RELAXED))
         return;
-    tr__slots_trim(&system->slots, &worker->slot_cache);
+    tr__slots_trim(system->slots, &worker->slot_cache);
     if (!system->source.resize && system->platform == tr_platform_real())
         tr__os_memory_trim();
 }
@@ -353,7 +359,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (status != TR_OK)
         return status;
     worker->system = system;
-    worker->slots = &system->slots;
+    worker->slots = system->slots;
     worker->map = slots_map_of(worker->slots);
     worker->index = index;
     worker->fast_owner = index;
@@ -364,7 +370,8 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__loop_init(&worker->loop, &worker->hooks, platform, parker, system->options.spin_ns);
     if (system->options.round_min_ns)
         worker->loop.round_min_ns = worker->loop.io_round_ns = system->options.round_min_ns;
-    worker->samples.awake[0].at_ns = worker->samples.awake[1].at_ns = platform->mono_now(platform);
+    worker->samples->awake[0].at_ns = worker->samples->awake[1].at_ns =
+        platform->mono_now(platform);
     atom64_init(&worker->loop.awake_ns, 0);
     atom64_init(&worker->thread_id, 0);
     atomptr_init(&worker->handoff.claim, NULL);
@@ -381,7 +388,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__clock_init(&worker->clock, platform);
     wheels_init(worker);
-    tr__timer_pool_init(&worker->timers.pool, &worker->source, system->names.key);
+    tr__timer_pool_init(&worker->timers.pool, &worker->source, system->names->key);
     worker->timers.pool.loose.home = (uint8_t)index;
     tr__fiber_host_init(&worker->stacks.host);
     turns_init(worker);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "actor/cell/cell.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
 #include "actor/time/timer_event.h"
 #include "base/assert.h"

@@ -4,6 +4,7 @@
 #include <troupe/self.h>
 
 #include "actor/cell/signal.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"

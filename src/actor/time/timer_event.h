@@ -7,7 +7,9 @@
 #define ACTOR_TIME_TIMER_EVENT_H
 
 #include "actor/cell/worker.h"
+#include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
 
 /** A delivery that has failed for lack of memory is tried again after this time. */

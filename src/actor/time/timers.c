@@ -5,6 +5,8 @@
 
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
 #include "actor/time/move_timers.h"

@@ -2,6 +2,7 @@
 #include "actor/turn/blocking.h"
 
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
 #include "actor/cell/post.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
@@ -10,7 +11,6 @@
 #include "base/assert.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
-#include "actor/mail/mail.h"
 
 #include <troupe/blocking.h>
 

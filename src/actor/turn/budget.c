@@ -3,10 +3,15 @@
 
 #include <stdio.h>
 
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
+#include "actor/cell/watch_table.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/stack.h"
 #include "base/assert.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn/follow_turn.h"
 
-#include "actor/cell/durable.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/follow.h"
+#include "actor/cell/names.h"
 #include "actor/cell/recorder.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
-#include "actor/mail/mail.h"
+#include "actor/mail/address.h"
 #include "actor/mail/outbox.h"
 #include "actor/turn/run.h"
 #include "actor/turn/samples.h"
@@ -31,7 +32,7 @@ static const struct {
  */
 static void workers_switch(struct tr_system *system, bool is_on)
 {
-    atom32_store(&system->follow.is_on, is_on, ATOM_RELAXED);
+    atom32_store(&system->follow->is_on, is_on, ATOM_RELAXED);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct loop_hooks *hooks = &system->workers[i]->hooks;
         run_function *now = ATOM_PEEK(&hooks->run);
@@ -44,7 +45,7 @@ static void workers_switch(struct tr_system *system, bool is_on)
 
 tr_status tr__follow_open(struct tr_system *system)
 {
-    struct follow *follow = &system->follow;
+    struct follow *follow = system->follow;
     lock_take(&follow->lock);
     tr_status status = tr__follow_rings_make(system);
     if (status == TR_OK && !follow->users++) {
@@ -58,7 +59,7 @@ tr_status tr__follow_open(struct tr_system *system)
 
 void tr__follow_close(struct tr_system *system)
 {
-    struct follow *follow = &system->follow;
+    struct follow *follow = system->follow;
     lock_take(&follow->lock);
     TR_ASSERT(follow->users > 0);
     if (!--follow->users)
@@ -68,7 +69,7 @@ void tr__follow_close(struct tr_system *system)
 
 tr_status tr__follow_mark(struct tr_system *system, uint64_t actor)
 {
-    struct follow *follow = &system->follow;
+    struct follow *follow = system->follow;
     uint32_t place = TR_FOLLOWED_MAX;
     lock_take(&follow->lock);
     for (uint32_t i = TR_FOLLOWED_MAX; i-- > 0;) {
@@ -91,7 +92,7 @@ tr_status tr__follow_mark(struct tr_system *system, uint64_t actor)
 
 void tr__follow_unmark(struct tr_system *system, uint64_t actor)
 {
-    struct follow *follow = &system->follow;
+    struct follow *follow = system->follow;
     lock_take(&follow->lock);
     for (uint32_t i = 0; i < TR_FOLLOWED_MAX; i++) {
         if (atom64_load(&follow->marks[i], ATOM_RELAXED) != actor)
@@ -115,7 +116,7 @@ void tr__follow_begin(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
-    struct follow *follow = &worker->system->follow;
+    struct follow *follow = worker->system->follow;
     const struct cell *cell = self->cell;
     const struct turn_recorder *recorder = worker->system->durable.recorder;
     if (recorder && atom64_load(&recorder->actor, ATOM_RELAXED) && !self->reads)
@@ -136,7 +137,7 @@ void tr__follow_begin(struct tr_self *self)
     bool has_causal = self->causal != 0;
     if (!has_causal)
         self->causal =
-            hash_bytes(worker->system->names.key, &self->followed, sizeof self->followed) | 1;
+            hash_bytes(worker->system->names->key, &self->followed, sizeof self->followed) | 1;
     if (is_trial)
         tr__follow_trial_begin(follow, self->causal);
     else if (!has_causal)

@@ -2,10 +2,13 @@
 #include "actor/turn/park.h"
 
 #include "actor/cell/ask_table.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/durable.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/state.h"
 #include "actor/cell/turn_state.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/cycle.h"
 #include "actor/mail/dead_letter_batch.h"
 #include "actor/time/receive_timeout.h"
 #include "actor/time/timers.h"

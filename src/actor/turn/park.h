@@ -18,8 +18,9 @@
 #ifndef ACTOR_TURN_PARK_H
 #define ACTOR_TURN_PARK_H
 
+#include "actor/cell/signal.h"
 #include "actor/cell/turn_state.h"
-#include "actor/mail/mail.h"
+#include "actor/mail/ready.h"
 #include "base/assert.h"
 
 /**

@@ -10,8 +10,13 @@
 #include "actor/turn/run.h"
 
 #include "actor/cell/ask_table.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/durable.h"
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/cycle.h"
 #include "actor/time/receive_timeout.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/fault.h"

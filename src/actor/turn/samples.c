@@ -5,9 +5,11 @@
 
 #include "actor/cell/cell.h"
 #include "actor/cell/dispatch.h"
+#include "actor/cell/samples.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
-#include "actor/mail/mail.h"
+#include "actor/mail/address.h"
+#include "actor/mail/capacity.h"
 #include "base/hash.h"
 
 /*
@@ -17,7 +19,7 @@
 static struct turn_sample *entry_of(struct worker *worker, const tr_handler *handler,
                                     const tr_behavior *behavior)
 {
-    struct turn_sample *table = atomptr_load(&worker->samples.table, ATOM_RELAXED);
+    struct turn_sample *table = atomptr_load(&worker->samples->table, ATOM_RELAXED);
     size_t at = ((uintptr_t)handler >> 4) % SAMPLE_HANDLERS;
     for (size_t i = 0; i < SAMPLE_HANDLERS; i++) {
         struct turn_sample *entry = &table[(at + i) % SAMPLE_HANDLERS];
@@ -38,9 +40,9 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
                  tr_time took_ns)
 {
     struct turn_sample *entry = entry_of(worker, handler, behavior);
-    uint32_t weight = worker->samples.weight;
+    uint32_t weight = worker->samples->weight;
     if (!entry) {
-        atom64_count(&worker->samples.left_out, 1);
+        atom64_count(&worker->samples->left_out, 1);
         return;
     }
     size_t bucket = 0;
@@ -60,7 +62,7 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
 void tr__samples_sender(struct tr_self *self)
 {
     TR_ASSERT_SLOW(worker_is_mine(self->worker));
-    struct worker_samples *samples = &self->worker->samples;
+    struct worker_samples *samples = self->worker->samples;
     if (!samples->is_timing)
         return;
     samples->type = self->envelope->type;
@@ -71,11 +73,11 @@ void tr__samples_sender(struct tr_self *self)
 bool tr__samples_may_be_slow(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    const struct slow_turns *slow = &worker->samples.slow;
+    const struct slow_turns *slow = &worker->samples->slow;
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    if (!worker->samples.is_timing || !worker->samples.behavior)
+    if (!worker->samples->is_timing || !worker->samples->behavior)
         return false;
-    const struct turn_sample *entry = entry_of(worker, self->handler, worker->samples.behavior);
+    const struct turn_sample *entry = entry_of(worker, self->handler, worker->samples->behavior);
     tr_time least_ns = INT64_MAX;
     for (size_t i = 0; i < SLOW_TURNS; i++) {
         tr_time took_ns = slow->turns[i].number ? slow->turns[i].took_ns : 0;
@@ -86,7 +88,7 @@ bool tr__samples_may_be_slow(struct tr_self *self)
 
 void tr__samples_followed(struct tr_self *self, uint64_t record)
 {
-    struct worker_samples *samples = &self->worker->samples;
+    struct worker_samples *samples = self->worker->samples;
     TR_ASSERT_SLOW(worker_is_mine(self->worker));
     if (!samples->is_timing)
         return;
@@ -100,8 +102,8 @@ void tr__samples_followed(struct tr_self *self, uint64_t record)
  */
 static enum flow_origin origin_of(struct worker *worker, const tr_behavior **from)
 {
-    const struct worker_samples *samples = &worker->samples;
-    const struct cell *cell = view_find(&worker->system->slots, samples->sender);
+    const struct worker_samples *samples = worker->samples;
+    const struct cell *cell = view_find(worker->system->slots, samples->sender);
     const struct dispatch *dispatch = cell ? ATOM_PEEK(&cell->dispatch) : NULL;
     *from = NULL;
     if (samples->kind == ENVELOPE_EVENT)
@@ -123,7 +125,7 @@ static enum flow_origin origin_of(struct worker *worker, const tr_behavior **fro
 static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
                                  const tr_behavior *from)
 {
-    const struct worker_samples *samples = &worker->samples;
+    const struct worker_samples *samples = worker->samples;
     struct turn_flow *table = atomptr_load(&samples->flows, ATOM_RELAXED);
     uint64_t key = (uintptr_t)from ^ hash_mix((uintptr_t)samples->behavior + origin) ^
                    hash_mix((uintptr_t)samples->type);
@@ -149,21 +151,21 @@ static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
 /* Makes the table of flows, if there is none. Returns false when out of memory. */
 static bool flows_ready(struct worker *worker)
 {
-    if (atomptr_load(&worker->samples.flows, ATOM_RELAXED))
+    if (atomptr_load(&worker->samples->flows, ATOM_RELAXED))
         return true;
     size_t size = SAMPLE_FLOWS * sizeof(struct turn_flow);
     struct turn_flow *table = source_resize(&worker->source, NULL, size);
     if (!table)
         return false;
     memset(table, 0, size);
-    atomptr_store(&worker->samples.flows, table, ATOM_RELEASE); /* pairs with observe/flow.c */
+    atomptr_store(&worker->samples->flows, table, ATOM_RELEASE); /* pairs with observe/flow.c */
     return true;
 }
 
 /* Adds the timed turn to its flow, if its sender was noted. */
 static void note_flow(struct worker *worker)
 {
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     if (!samples->type || !flows_ready(worker))
         return;
     const tr_behavior *from;
@@ -182,7 +184,7 @@ static void note_flow(struct worker *worker)
  */
 static void note_waited(struct worker *worker)
 {
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     const tr_behavior *behavior = samples->behavior;
     const tr_handler *handler = worker_handler(worker);
     samples->is_timing = false;
@@ -205,7 +207,7 @@ static void note_waited(struct worker *worker)
 /* Keeps the record of a turn, if this turn is one of the slowest. */
 static void note_slow(struct worker *worker, const struct slow_turn *turn)
 {
-    struct slow_turns *slow = &worker->samples.slow;
+    struct slow_turns *slow = &worker->samples->slow;
     struct slow_turn *place = NULL;
     for (size_t i = 0; i < SLOW_TURNS; i++) {
         struct slow_turn *kept = &slow->turns[i];
@@ -243,14 +245,14 @@ static uint32_t turns_expected(const struct cell *cell, const tr_behavior *behav
  */
 static void disarm(struct worker *worker)
 {
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     if (worker->loop.hooks == &samples->hooks)
         worker->loop.hooks = samples->usual;
 }
 
 static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_time ended_ns)
 {
-    const struct worker_samples *samples = &worker->samples;
+    const struct worker_samples *samples = worker->samples;
     const tr_handler *handler = worker_handler(worker);
     if (!handler || !samples->behavior)
         return;
@@ -283,7 +285,7 @@ static void choose_skip(struct worker_samples *samples, uint32_t range)
  */
 static uint32_t timed_run(struct worker *worker, struct task *task, const struct loop_hooks *usual)
 {
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     struct loop *loop = &worker->loop;
     const struct cell *cell = cell_of_task(task);
     const struct dispatch *dispatch = cell->dispatch;
@@ -317,7 +319,7 @@ static uint32_t timed_run(struct worker *worker, struct task *task, const struct
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     const struct loop_hooks *usual = samples->usual;
     if (samples->is_timing)
         note_waited(worker);
@@ -345,7 +347,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
 /* Ends an open round. If the round had many runs, chooses how many rounds after it are skipped. */
 static void round_close(struct worker *worker)
 {
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     if (samples->is_timing)
         note_waited(worker);
     disarm(worker);
@@ -362,7 +364,7 @@ static void round_close(struct worker *worker)
  */
 static bool table_ready(struct worker *worker)
 {
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     uint32_t generation = atom32_load(&worker->system->samples.generation, ATOM_RELAXED);
     struct turn_sample *table = atomptr_load(&samples->table, ATOM_RELAXED);
     if (table && samples->generation == generation)
@@ -397,7 +399,7 @@ static bool table_ready(struct worker *worker)
 void tr__samples_arm(struct worker *worker)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    struct worker_samples *samples = &worker->samples;
+    struct worker_samples *samples = worker->samples;
     struct loop *loop = &worker->loop;
     if (loop->hooks == &worker->shutdown.stats.hooks)
         return;
@@ -422,8 +424,8 @@ void tr__samples_arm(struct worker *worker)
 
 void tr__samples_free(struct worker *worker)
 {
-    source_resize(&worker->source, atomptr_load(&worker->samples.table, ATOM_RELAXED), 0);
-    atomptr_store(&worker->samples.table, NULL, ATOM_RELAXED);
-    source_resize(&worker->source, atomptr_load(&worker->samples.flows, ATOM_RELAXED), 0);
-    atomptr_store(&worker->samples.flows, NULL, ATOM_RELAXED);
+    source_resize(&worker->source, atomptr_load(&worker->samples->table, ATOM_RELAXED), 0);
+    atomptr_store(&worker->samples->table, NULL, ATOM_RELAXED);
+    source_resize(&worker->source, atomptr_load(&worker->samples->flows, ATOM_RELAXED), 0);
+    atomptr_store(&worker->samples->flows, NULL, ATOM_RELAXED);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/limits.h>
 
+#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
@@ -158,7 +159,7 @@ void tr__shared_submit(struct tr_self *self)
     bool begins;
     if (job->is_submitted)
         return; /* the envelope of the turn is on its way */
-    fresh->hash = hash_bytes(system->names.key, fresh->key, strlen(fresh->key));
+    fresh->hash = hash_bytes(system->names->key, fresh->key, strlen(fresh->key));
     self->cell->extra->waits.blocked++;
     const struct shared_job *shared = join(&system->blocking, job, &begins);
     if (!shared) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/durable.h"
+#include "actor/mail/address.h"
 #include "actor/turn/follow_turn.h"
 #include "actor/turn/turn.h"
 

@@ -8,7 +8,9 @@
 #include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
 #include "actor/cell/signal.h"
+#include "actor/cell/slots.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/dead_letter.h"
@@ -51,7 +53,7 @@ static tr_status client_make(struct tr_system *system, struct tr_client **made)
         source_resize(&system->source, client, 0);
         return status;
     }
-    grace_join(&system->names.grace, &client->reader);
+    grace_join(&system->names->grace, &client->reader);
     lock_take(&system->foreign.lock);
     client->next = system->foreign.clients;
     system->foreign.clients = client;
@@ -73,7 +75,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     if (status != TR_OK)
         return status;
     struct cell *cell;
-    status = tr__slot_take(&system->slots, NULL, &cell);
+    status = tr__slot_take(system->slots, NULL, &cell);
     if (status != TR_OK) {
         lock_take(&system->foreign.lock);
         client->is_used = false;
@@ -108,7 +110,7 @@ static void put_away(struct tr_client *client, struct envelope *envelope, tr_sta
 {
     struct tr_system *system = client->system;
     uint64_t to = envelope->sender;
-    struct cell *asker = envelope->kind == ENVELOPE_ASK ? slots_find(&system->slots, to) : NULL;
+    struct cell *asker = envelope->kind == ENVELOPE_ASK ? slots_find(system->slots, to) : NULL;
     if (!asker) {
         tr__client_give(client, envelope);
         return;
@@ -348,7 +350,7 @@ void tr_client_free(tr_client *client)
     client->fd = FD_DARK;
     client->why_id = 0;
     client->cell = NULL;
-    tr__slot_give(&system->slots, NULL, cell);
+    tr__slot_give(system->slots, NULL, cell);
     lock_take(&system->foreign.lock);
     client->is_used = false;
     lock_give(&system->foreign.lock);

@@ -12,6 +12,7 @@
 #include "actor/ask/ask_trace.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/refusal.h"
@@ -258,7 +259,7 @@ static void trace_to_error(struct tr_client *client, const struct client_ask *as
     const tr_platform *platform = system->platform;
     tr_time end_ns = timer_deadline(platform->mono_now(platform), ASK_TRACE_NS);
     struct client_ask_trace trace = {.id = ask->id};
-    struct cell *cell = slots_find(&system->slots, ask->to);
+    struct cell *cell = slots_find(system->slots, ask->to);
     struct tr_ask_trace question = {.asker = client->cell->identity,
                                     .id = ask->id,
                                     .origin = client->cell->identity,
@@ -316,7 +317,7 @@ tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, cons
     CLIENT_VERB(client);
     if (!client || !type || !message)
         return pending_status(TR_INVALID_ARGUMENT);
-    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    struct cell *cell = slots_find(client->system->slots, to.bits);
     return tr__client_ask(client, cell, to.bits, ENVELOPE_ASK, type, message, timeout_ns);
 }
 

@@ -10,6 +10,7 @@
 #include "actor/verbs/client_call.h"
 
 #include "actor/cell/client.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/verbs/client.h"
 #include "actor/verbs/client_ask.h"
@@ -115,7 +116,7 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
         return status;
     ask->callback = callback;
     ask->context = context;
-    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    struct cell *cell = slots_find(client->system->slots, to.bits);
     tr__client_ask_send(client, cell, ENVELOPE_ASK, ask, message, timeout_ns);
     if (ask->status != TR_OK) {
         tr__client_call_due(client, ask);

@@ -9,6 +9,8 @@
 #include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
@@ -18,6 +20,7 @@
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
 #include "actor/cell/overflow.h"
+#include "actor/mail/send.h"
 #include "actor/verbs/client.h"
 #include "mem/envelope.h"
 #include "actor/mail/address.h"
@@ -217,7 +220,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
     CLIENT_VERB(client);
     if (!client || !type || !message)
         return TR_INVALID_ARGUMENT;
-    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    struct cell *cell = slots_find(client->system->slots, to.bits);
     tr_status status = TR_STOPPED;
     if (cell && cell_is_group_address(cell))
         status = tr__client_send_group(client, &cell, &to.bits, type, message, NULL);
@@ -239,7 +242,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
 static tr_status order_group(struct tr_client *client, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = client->system;
-    uint64_t supervisor = tr__group_behind(&system->slots, ref);
+    uint64_t supervisor = tr__group_behind(system->slots, ref);
     tr_status status = TR_STOPPED;
     if (kind == ENVELOPE_STOP || kind == ENVELOPE_KILL) {
         if (supervisor != ref)
@@ -264,7 +267,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     static const struct tr_none none;
     if (!client)
         return TR_INVALID_ARGUMENT;
-    struct cell *cell = slots_find(&client->system->slots, ref.bits);
+    struct cell *cell = slots_find(client->system->slots, ref.bits);
     /* Only tr_system_shutdown may stop /user. */
     if (!cell || cell == client->system->user.guardian)
         return TR_STOPPED;
@@ -310,7 +313,7 @@ tr_ref tr_client_find(tr_client *client, const char *path)
     CLIENT_VERB(client);
     if (!client || !path)
         return TR_NOBODY;
-    return tr_ref_from_bits(tr__names_find(&client->system->names, &client->reader, path));
+    return tr_ref_from_bits(tr__names_find(client->system->names, &client->reader, path));
 }
 
 tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *given, uint64_t *ref_bits)
@@ -390,8 +393,8 @@ static tr_status spawn_wait(struct tr_client *client, tr_ref ref, tr_time timeou
     tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
     client->probe = PROBE_IS_OUT;
     client->probed = ref.bits;
-    uint64_t behind = tr__group_behind(&client->system->slots, ref.bits);
-    struct cell *cell = slots_find(&client->system->slots, behind);
+    uint64_t behind = tr__group_behind(client->system->slots, ref.bits);
+    struct cell *cell = slots_find(client->system->slots, behind);
     tr_status status = TR_STOPPED;
     if (cell) {
         status = tr__client_send(client,

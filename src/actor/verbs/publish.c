@@ -9,6 +9,7 @@
 #include "actor/ask/line.h"
 #include "actor/cell/client.h"
 #include "actor/cell/post.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/capacity.h"
@@ -199,7 +200,7 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
     while (first) {
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);
-        struct cell *cell = slots_find(&system->slots, to);
+        struct cell *cell = slots_find(system->slots, to);
         /* As in tr_tell, send nothing to actors after the deadline of a shutdown. */
         if (cell && is_forced && cell_owner(cell) != CELL_FOREIGN)
             cell = NULL;

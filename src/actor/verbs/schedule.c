@@ -5,7 +5,9 @@
 #include <string.h>
 #include <troupe/schedule.h>
 
+#include "actor/cell/names.h"
 #include "actor/cell/post.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/origin.h"
 #include "actor/life/pooled.h"
@@ -367,11 +369,11 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
              "/system/schedules/%x.%x",
              (unsigned)schedule->number,
              (unsigned)((uint32_t)(schedule->number >> 32) - system->schedules.generation_first));
-    status = tr__names_add(&system->names, path, cell->identity, &cell->name);
+    status = tr__names_add(system->names, path, cell->identity, &cell->name);
     if (status != TR_OK) {
         tr__origin_free(&system->source, cell->origin);
         cell->origin = NULL;
-        tr__slot_give(&system->slots, NULL, cell);
+        tr__slot_give(system->slots, NULL, cell);
         return status;
     }
     ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_CALLS);
@@ -443,7 +445,7 @@ tr_status tr_system_schedule(tr_system *system, tr_schedule *handle, tr_timer_ki
     tr_status status = make(system, kind, ns, type, message, &schedule);
     if (status != TR_OK)
         return status;
-    if (!slots_find(&system->slots, to.bits)) {
+    if (!slots_find(system->slots, to.bits)) {
         lock_take(&system->schedules.lock);
         remove_and_free(&system->schedules, schedule);
         lock_give(&system->schedules.lock);

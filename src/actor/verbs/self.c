@@ -9,7 +9,10 @@
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/deliver.h"
+#include "actor/cell/channel.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/log.h"
+#include "actor/cell/names.h"
 #include "actor/cell/verb.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/dead_letter.h"
@@ -402,7 +405,7 @@ tr_ref tr_self_find(tr_self *self, const char *path)
     if (!self || !path)
         return TR_NOBODY;
     return tr_ref_from_bits(
-        tr__names_find(&self->worker->system->names, &self->worker->reader, path));
+        tr__names_find(self->worker->system->names, &self->worker->reader, path));
 }
 
 tr_ref tr_self_child(tr_self *self, const char *name)
@@ -415,7 +418,7 @@ tr_ref tr_self_child(tr_self *self, const char *name)
     size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, "/%s", name);
     return tr_ref_from_bits(
-        tr__names_find(&self->worker->system->names, &self->worker->reader, path));
+        tr__names_find(self->worker->system->names, &self->worker->reader, path));
 }
 
 int tr_worker(const tr_self *self)

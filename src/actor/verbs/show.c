@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/client.h"
+#include "actor/cell/dispatch.h"
 #include "actor/cell/view.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/group_address.h"
@@ -167,9 +168,9 @@ tr_status tr_actor_show_sized(tr_client *client, tr_ref actor, tr_actor_report *
     if (!client || !report || !size)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
-    actor.bits = tr__group_behind(&system->slots, actor.bits);
+    actor.bits = tr__group_behind(system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits, .what = LOOK_SHOW};
-    struct cell *cell = view_find(&system->slots, actor.bits);
+    struct cell *cell = view_find(system->slots, actor.bits);
     if (!cell)
         return TR_STOPPED;
     tr_pending asked = tr__client_ask(

@@ -144,9 +144,9 @@ tr_status tr__show_waits(tr_client *client, tr_ref actor, struct waits_report *r
     TR_ASSERT(client);
     TR_ASSERT(report);
     struct tr_system *system = client->system;
-    actor.bits = tr__group_behind(&system->slots, actor.bits);
+    actor.bits = tr__group_behind(system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits, .what = LOOK_WAITS};
-    struct cell *cell = view_find(&system->slots, actor.bits);
+    struct cell *cell = view_find(system->slots, actor.bits);
     if (!cell)
         return TR_STOPPED;
     tr_pending asked = tr__client_ask(

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 
 /*
@@ -58,7 +59,7 @@ static atom64 *table_find(struct subscribers *table, uint64_t ref)
 
 static bool is_live(const struct tr_system *system, uint64_t ref)
 {
-    return ref && ref != SUBSCRIBER_GONE && slots_find(&system->slots, ref);
+    return ref && ref != SUBSCRIBER_GONE && slots_find(system->slots, ref);
 }
 
 /*
@@ -103,8 +104,8 @@ void tr__topics_init(struct topics *topics, struct tr_system *system)
      * The first generation differs between systems, as for refs. So an id of another system is not
      * valid here.
      */
-    topics->generation_first = system->slots.generation_first;
-    tr__names_init(&topics->names, &system->source, system->names.key);
+    topics->generation_first = system->slots->generation_first;
+    tr__names_init(topics->names, &system->source, system->names->key);
 }
 
 struct chunk {
@@ -115,7 +116,7 @@ struct chunk {
 void tr__topics_deinit(struct tr_system *system)
 {
     struct topics *topics = &system->topics;
-    if (!topics->names.source.platform)
+    if (!topics->names->source.platform)
         return; /* tr__topics_init was not called */
     for (uint32_t i = 0; i < TOPICS_CHUNKS; i++) {
         struct chunk *chunk = atomptr_load(&topics->chunks[i], ATOM_RELAXED);
@@ -123,12 +124,12 @@ void tr__topics_deinit(struct tr_system *system)
             struct topic *topic = &chunk->topics[j];
             table_release(&system->source, topic->subscribers);
             if (topic->name)
-                tr__names_remove(&topics->names, topic->name);
+                tr__names_remove(topics->names, topic->name);
         }
         if (chunk)
             source_resize(&system->source, chunk->memory, 0);
     }
-    tr__names_deinit(&topics->names);
+    tr__names_deinit(topics->names);
 }
 
 static bool chunk_make(struct tr_system *system, uint32_t index)
@@ -214,7 +215,7 @@ static tr_status topic_make(struct tr_system *system, const char *name, uint64_t
     struct topic *topic = topic_at(topics, place);
     uint64_t made = (uint64_t)++topic->generation << 32 | (place + 1);
     if (name)
-        status = tr__names_add(&topics->names, name, made, &topic->name);
+        status = tr__names_add(topics->names, name, made, &topic->name);
     if (status != TR_OK) {
         place_give(topics, place);
         return status;
@@ -233,7 +234,7 @@ tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *i
         return TR_NAME_INVALID;
     tr_status status = TR_OK;
     lock_take(&topics->lock);
-    uint64_t found = name ? tr__names_find(&topics->names, NULL, name) : 0;
+    uint64_t found = name ? tr__names_find(topics->names, NULL, name) : 0;
     if (found)
         *id = found;
     else
@@ -253,7 +254,7 @@ tr_status tr__topic_close(struct tr_system *system, uint64_t id)
         topic->id = 0;
         lock_give(&topic->lock);
         if (topic->name)
-            tr__names_remove(&topics->names, topic->name);
+            tr__names_remove(topics->names, topic->name);
         topic->name = NULL;
         place_give(topics, (uint32_t)id - 1);
     }
@@ -340,7 +341,7 @@ uint64_t tr__topic_next(struct topic_walk *walk)
         uint64_t ref = atom64_load(&table->refs[walk->place++], ATOM_RELAXED);
         if (!ref || ref == SUBSCRIBER_GONE)
             continue;
-        if (slots_find(&walk->system->slots, ref)) {
+        if (slots_find(walk->system->slots, ref)) {
             walk->met++;
             return ref;
         }

@@ -162,7 +162,7 @@ static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *repor
 
 void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
 {
-    const struct cell *cell = view_find(&system->slots, ref);
+    const struct cell *cell = view_find(system->slots, ref);
     if (!cell) {
         see_gone(system, ref, report);
         return;
@@ -294,9 +294,9 @@ static tr_status self_why(tr_self *self, tr_ref actor, tr_why_report *report)
 static tr_status client_why(tr_client *client, tr_ref actor, tr_why_report *report)
 {
     struct tr_system *system = client->system;
-    actor.bits = tr__group_behind(&system->slots, actor.bits);
+    actor.bits = tr__group_behind(system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits};
-    struct cell *cell = view_find(&system->slots, actor.bits);
+    struct cell *cell = view_find(system->slots, actor.bits);
     if (!cell) {
         see_gone(system, actor.bits, report);
         return TR_OK;
