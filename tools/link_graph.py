@@ -4,11 +4,42 @@
 A use counts for a .c file when its text has it, or a macro or an inline function of a header that it uses, or what
 these use in turn. That is what its object leaves undefined, less what the compiler finds to be unreachable.
 """
-from c_source import used_words
+from c_source import types_of_names, used_tags, used_words
 
 MODULE = "src/actor"
 UPCALLS = MODULE + "/cell/upcalls.h"
 SHARE_MAX = 50  # percent: the largest component, without upcalls, may have no more of the lines
+IDLE_MAX = 60   # so many .c files of src may see a header of the module of which they use nothing
+# Headers that more files see for nothing: the records. docs/design/hot-path.md, "What a record holds", says why.
+RECORDS = set("cell worker worker_parts system_parts".split())
+
+
+def idle_headers(tree, module=MODULE):
+    """
+    {header: (how many .c files of src see it, directly or not; how many of these use nothing of it)}. A file uses a
+    header when its own text, or a macro in it, names a function, a macro, a type, a constant or an object that the header
+    declares, or when it reaches a member of one of its structs. A member counts by the type before it, since many structs have a `count`.
+    """
+    seen = {}
+    for path in tree.files("src", (".c",)):
+        source, closure = tree.read(path), tree.closure(path)
+        headers = {name: header for name, header in closure.items() if name.startswith(module + "/")}
+        if not headers:
+            continue
+        words, tags, chains = used_words(source.usable), used_tags(source.usable), source.chains()
+        macros = {name: body for header in closure.values() for name, body in header.macros.items()}
+        words |= set().union(*(used_words(macros[name]) for name in words & set(macros)))
+        types = types_of_names([source, *closure.values()])
+        for name, header in headers.items():
+            is_used = (words & header.declares() or tags & (set(header.tags) | header.enums) or
+                       any(member in header.tags.get(tag, ()) for of, member in chains for tag in types.get(of, ())))
+            count, idle = seen.get(name, (0, 0))
+            seen[name] = count + 1, idle + (not is_used)
+    return seen
+
+
+def is_record(header, module=MODULE):
+    return header in {f"{module}/cell/{name}.h" for name in RECORDS}
 
 
 class Graph:
