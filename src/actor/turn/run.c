@@ -411,7 +411,8 @@ RUN_INLINE struct tr_self *cycles_run(struct worker *worker, struct cell *cell,
         } else {
             if (__builtin_expect(cell->flags & CELL_METERED, 0) && stack_is_wrong(worker, cell))
                 tr__stack_enter(worker, cell);
-            if (!self->turns && (cell->replies || cell->exceptions) && mail_is_unfinished(cell))
+            if (__builtin_expect(cell->flags & CELL_MIXED, 0) && !self->turns &&
+                (cell->replies || cell->exceptions) && mail_is_unfinished(cell))
                 tr__mail_resume_cycle(cell);
             envelope = next_message(worker, cell);
             self = worker->turns.message;
