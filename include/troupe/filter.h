@@ -95,9 +95,9 @@ typedef struct tr_filter {
      */
     tr_status (*finish)(void *state, tr_sink *out) TR_ZERO;
     /**
-     * Says what the end of the other side means here. TR_CLOSED: an end in order. TR_RESET,
-     * TR_BAD_DATA: something is missing. Without this function, the end means TR_RESET if there are
-     * bytes that the filter did not take, else TR_CLOSED.
+     * Called when the other side has ended and no more input comes. Returns TR_CLOSED if the input
+     * may end here; TR_RESET or TR_BAD_DATA if something is missing. If this member is NULL, the end
+     * counts as TR_CLOSED if the filter is open and has taken all bytes, else as TR_RESET.
      */
     tr_status (*input_end)(void *state) TR_ZERO;
     /**

@@ -99,7 +99,7 @@ typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
     size_t head_max TR_ZERO;      /* bytes of a head at most; 0: TR_HTTP_HEAD_MAX */
     uint32_t headers_max TR_ZERO; /* headers of a head at most; 0: TR_HTTP_HEADERS_MAX */
-    /* bytes at most of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    /* most bytes of a body that is collected as a whole; 0: TR_HTTP_BODY_MAX */
     size_t body_max TR_ZERO;
     /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
     tr_time head_ns TR_ZERO;

@@ -302,9 +302,10 @@ struct tr_platform {
     /** Ends the output: the other side sees that nothing more comes. Any thread. Does not wait. */
     void (*socket_finish)(const tr_platform *platform, int fd);
     /**
-     * Closes a descriptor. If `resets` is set, what was not sent is dropped, and the other side of
-     * a TCP connection sees a reset. The other side of a UNIX socket always sees a normal end. Any
-     * thread. Does not wait.
+     * Closes a descriptor. The other side of a connection sees a reset if `resets` is set, or if
+     * input has arrived that was not read; otherwise it sees a normal end. If `resets` is set, what
+     * was not sent is dropped. On Linux, `resets` has no effect on a UNIX socket.
+     * Any thread. Does not wait.
      */
     void (*socket_close)(const tr_platform *platform, int fd, bool resets);
     /**

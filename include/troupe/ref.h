@@ -96,7 +96,7 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 /** Why the failure of a child made its supervisor fail. */
 typedef enum tr_error_reason {
     TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or the function `decide` failed */
-    /* the child has used up its restarts, and the strategy is one for several children */
+    /* the child has used up its restarts, and the strategy is not TR_ONE_FOR_ONE */
     TR_BY_EXHAUSTION
 } tr_error_reason;
 

@@ -56,8 +56,8 @@ struct clock_state {
     bool is_back;
     tr_time offset_ns; /* wall clock minus monotonic clock at the last check */
     struct store_alarm_place back;
-    /* How many walks of is_back remain. There are several, because a walk may miss an actor that
-     * falls asleep during the walk. */
+    /* How many walks of is_back may still follow the current one. If the current one has sent a
+     * hint, another one follows, because a walk may miss an actor that falls asleep meanwhile. */
     uint32_t back_again;
     bool has_moved; /* the current walk of is_back has sent a hint */
 };

@@ -158,8 +158,8 @@ static void line_grant(struct worker *worker, struct worker_context *context)
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
 
-/* Handles the timer of the line. If no cell has begun since the timer was armed, the first cell
- * begins beyond the limit. */
+/* Handles the timer of the line. If no cell of the line has begun since the timer was armed, the
+ * first cell begins now, even if that exceeds a limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
     struct durable_host *host = worker->system->durable.host;

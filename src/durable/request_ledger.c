@@ -110,11 +110,11 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
     if (status != TR_OK)
         return status;
     if (!walk.expired) {
-        /* No record has expired. So the record with the number `first` was replaced, or is on its
-         * way to the disk. */
+        /* first_until_ns has passed, but no stored record has expired. */
         if (walk.count)
-            first_set(requests, &walk);
+            first_set(requests, &walk); /* this is the oldest record in the store now */
         else
+            /* records may still be on their way to the disk, so look again later */
             requests->first_until_ns = walk.now_ns + LOOK_AGAIN_NS;
         return TR_OK;
     }

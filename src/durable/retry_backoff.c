@@ -18,8 +18,9 @@ struct backoff {
     bool is_over;
     tr_time until_ns;
     tr_time forget_ns;
-    struct cell *next; /* cell of the generation that waits; NULL: none */
-    uint32_t vain;     /* how many generations in a row have finished no item of their queues */
+    /* Cell of the next generation, which waits for the end of the delay. NULL: no cell waits. */
+    struct cell *next;
+    uint32_t vain; /* how many generations in a row have finished no item of their queues */
     /* When the next generation begins because of its queues. TR_NEVER: it does not begin because of
      * its queues. */
     tr_time wake_ns;

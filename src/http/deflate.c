@@ -72,7 +72,7 @@ void tr__deflate_free(struct deflate *state)
     (void)source_resize(state->source, state, 0);
 }
 
-/* Makes the stream that deflates ready for the next message, with a window of `bits` bits. */
+/* Prepares state->out for the next message, with a window of `bits` bits. */
 static tr_status deflate_ready(struct deflate *state, int bits)
 {
     if (state->out_bits == bits)

@@ -17,10 +17,11 @@
 enum h2_wait {
     H2_WAITS_HEAD,    /* for the rest of a head; the time limit is .head_ns */
     H2_WAITS_REQUEST, /* for a request; the time limit is .keep_ns */
-    /* for the turns of requests, which have limits of their own; the connection has none */
+    /* for the turns of requests; the connection has no time limit, but the turns have limits */
     H2_WAITS_TURNS,
     /*
-     * for turns or for streams of events, of which there is at least one; limit EVENTS_COMMENT_NS
+     * for the end of at least one stream of events, and perhaps for turns; the time limit is
+     * EVENTS_COMMENT_NS
      */
     H2_WAITS_EVENTS
 };

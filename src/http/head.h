@@ -36,13 +36,23 @@ enum http_method {
 
 struct http_head {
     enum http_method method_id;
-    /* these texts point into the bytes of the head, and end with a NUL, unless a comment says otherwise */
+    /*
+     * The texts `method` to `host` point into the bytes of the head, except where a text is said to be a constant.
+     * `method`, `target` and `query` end with a NUL.
+     */
     char *method;
     char *target; /* the target as it was received */
-    char *path;   /* a part of `target` that begins with '/' and is not decoded; or "/" */
+    /*
+     * The path in `target`, not decoded. It begins with '/', and a '?' or a NUL is behind it. If the target has no
+     * path: the constant "/".
+     */
+    char *path;
     size_t path_size;
     char *query; /* the part of `target` behind '?', not decoded; NULL: there is none */
-    /* the host in the target, without a NUL behind it; if the target has none, the value of Host, or "" */
+    /*
+     * The host in the target. '/', '?' or a NUL is behind it. If the target has no host: the value of the field Host,
+     * or the constant "" if there is no such field. These two end with a NUL.
+     */
     char *host;
     size_t host_size;
     struct tr_http_field *fields; /* array of the caller with headers_max elements */

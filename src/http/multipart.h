@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reads forms with files, multipart/form-data (RFC 7578, RFC 2046 5.1), while their bytes arrive. The reader is a pure
- * function over a buffer.
+ * Reads multipart/form-data, the format of forms with files (RFC 7578; RFC 2046, 5.1), while the bytes of a form
+ * arrive. The reader receives nothing itself: its caller passes the bytes.
  *
  *     struct multipart form;
  *     status = tr__multipart_init(&form, content_type, parts_max);

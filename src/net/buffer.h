@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A buffer: bytes are appended at its end and consumed at its beginning. Such a buffer has the
- * bytes that a filter has made, or the part of a piece that has come so far.
+ * A buffer of bytes. The caller appends bytes at its end and consumes bytes at its beginning. For
+ * instance, a buffer holds the bytes that a filter has made.
  *
  *     struct net_buffer buffer = NET_BUFFER(&source);
  *     void *at = net_buffer_reserve(&buffer, 100);      NULL: out of memory, or over the limit

@@ -153,8 +153,8 @@ static tr_status advance(struct chain *chain, struct net_buffer *out)
 
 /* ---- Input: from the other side to the actor. ---- */
 
-/* Passes the first `size` bytes that wait for the filter `i` to that filter. Sets *taken to 0 if
- * the filter needs more bytes. */
+/* Gives filter number `i` the first `size` of the bytes that wait for it. Sets *taken to the number
+ * of bytes that the filter has taken. 0: the filter needs more bytes. */
 static tr_status link_step(struct chain *chain, uint32_t i, size_t size, size_t *taken,
                            struct net_buffer *to, struct net_buffer *out)
 {

@@ -245,8 +245,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
     /*
-     * Output that is still held is never sent. Reset the connection, so that the other side does
-     * not take what was sent for the whole.
+     * Output that is still held is never sent. So reset the connection: after a normal end the
+     * other side would believe that it has got all of the output.
      */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
     if (resets)

@@ -252,8 +252,8 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
         if (length < 0 || (size_t)length >= sizeof directory ||
             !tr__local_directory(directory, attempt == 3))
             continue;
-        /* The path must be absolute. The tool finds it in a list of the system, and runs in another
-         * directory. */
+        /* The path must be absolute. The tool troupe reads the path in /proc/net/unix, the
+         * kernel's list of UNIX sockets, and may run in another directory. */
         if (!tr__local_absolute(directory, absolute, sizeof absolute))
             continue;
         int whole = snprintf(path, size, "%s/%s.%d.sock", absolute, name, tr__local_process());

@@ -69,7 +69,7 @@ void tr__spans_free(const struct memory_source *source, struct spans *spans);
 
 /** Takes a record. */
 void tr__spans_add(struct spans *spans, const struct follow_event *event);
-/** Makes all spans ready that ended before this call. Call when all new records were read. */
+/** All spans that ended before this call become ready. Call when all new records were read. */
 void tr__spans_tick(struct spans *spans);
 /**
  * Returns the first span that is ready, with its parent. Returns NULL if there is none. The span stays in the table

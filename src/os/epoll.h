@@ -71,7 +71,8 @@ static inline bool epoll_has_events(const struct epoll *epoll)
 }
 
 /**
- * Returns the status for an error number of epoll, or of a descriptor that is made for the parker.
+ * Returns the status for `error`, the errno of a failed call: a call of epoll, or a call that makes
+ * a descriptor for the parker.
  */
 tr_status tr__epoll_status(int error);
 

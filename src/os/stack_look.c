@@ -25,9 +25,10 @@ enum ask { ASK_NONE, ASK_OPEN, ASK_TAKEN, ASK_ANSWERED };
 
 /* Global, because signals belong to the process. */
 static struct lock look_lock; /* one look at a time */
-static struct unwind looked;  /* under look_lock; while `ask` is ASK_TAKEN, the handler writes it */
-static atom32 ask;            /* enum ask */
-static uint32_t asked;        /* the id of the thread whose stack is wanted; published by `ask` */
+/* Under look_lock. While `ask` is ASK_TAKEN, only the signal handler uses it. */
+static struct unwind looked;
+static atom32 ask;     /* enum ask */
+static uint32_t asked; /* the id of the thread whose stack is wanted; published by `ask` */
 static struct sigaction earlier;
 static atom32 is_installed;
 

@@ -60,7 +60,8 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 ATOM_INLINE bool admission_leave(struct admission *admission)
 {
     uint32_t word = atom32_fetch_sub(&admission->word, ADMISSION_ONE, ATOM_SEQ_CST);
-    return word == (ADMISSION_CLOSED | ADMISSION_ONE); /* pairs with itself, admission_close */
+    /* pairs with admission_close, and with admission_leave of other threads */
+    return word == (ADMISSION_CLOSED | ADMISSION_ONE);
 }
 
 /**

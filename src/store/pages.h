@@ -81,13 +81,13 @@ void tr__pages_finish(struct pages *pages);
  */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
 /**
- * Notes that the finished and the kept pages are on their way. Their batch was submitted with the
- * commit of this number.
+ * Notes that the finished and the kept pages are on their way to the disk: their batch was
+ * submitted as commit number `commit`.
  */
 void tr__pages_submitted(struct pages *pages, uint64_t commit);
 /**
- * Frees the pages of all commits up to this one. These pages are on disk, and their batches are
- * freed.
+ * Frees the pages of all commits with numbers up to `commit`. To be called when these commits have
+ * ended.
  */
 void tr__pages_stored(struct pages *pages, uint64_t commit);
 

@@ -163,8 +163,8 @@ void tr__store_close(struct store *store);
 /** What was copied from a damaged store, and what was lost. */
 struct store_salvage {
     uint64_t copied; /* actors that were intact, and are in the new store */
-    /* How many of `copied` came from the database without its log. These actors are perhaps
-     * outdated. */
+    /* How many of the actors in `copied` were found only in the database, without its log. The
+     * last changes of these actors may be missing. */
     uint64_t older;
     uint64_t lost; /* actors whose names are known and that were not intact */
     /* Parts of the table of actors that cannot be read. It is not known which actors they had. */

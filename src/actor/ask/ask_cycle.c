@@ -169,8 +169,8 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
     uint32_t at = turn->asks.count;
     const struct ask *ask = turn->wait.wanted ? turn_ask_before(turn, &at) : NULL;
     /*
-     * A turn behind another turn of its line waits for the same receiver as the first turn of the
-     * line.
+     * Turns of one actor that want capacity in the same mailbox send one after another: see
+     * actor/ask/line.h. So all of them wait for what the first of them waits for.
      */
     const struct tr_self *first = turn->sender.wants ? tr__line_first(turn) : turn;
     if (first->state != TURN_PARKED)

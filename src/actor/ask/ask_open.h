@@ -93,7 +93,10 @@ static inline void ask_wake(struct tr_self *turn, bool is_wanted)
         turn_wake(turn, TR_OK);
 }
 
-/** Whether nothing of this ask has to be kept when its reply has come. */
+/**
+ * Whether ask_answer may end this ask. It may not if the outcome of the ask is already decided, if
+ * the runtime itself asks, or if the ask has a carrier.
+ */
 static inline bool ask_is_plain(const struct ask *ask)
 {
     return !ask->is_fixed && !ask->is_look && !ask->carrier;

@@ -25,7 +25,7 @@ enum {
     SAMPLE_TAKEN_MAX = 8,
     /* if an open round has n times this many runs, the next n - 1 rounds or so are not open */
     SAMPLE_RUNS = 64,
-    SAMPLE_SCALE_MAX = 64, /* the greatest n of SAMPLE_RUNS */
+    SAMPLE_SCALE_MAX = 64, /* the n in the comment of SAMPLE_RUNS is at most this */
     SLOW_TURNS = 32,       /* a worker keeps at most this many slow turns */
     SLOW_SECONDS = 60      /* after this many seconds any other turn may replace a slow turn */
 };

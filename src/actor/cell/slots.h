@@ -61,7 +61,7 @@ struct slots_chunk {
     uint32_t free_count;
 };
 
-/** Returns the size of a place of this kind. */
+/** Returns the size of each place of the kind `kind`. */
 static inline size_t slots_place_size(unsigned kind)
 {
     static const uint8_t sizes[SLOTS_PLACES] = {[SLOTS_PLACE_24] = 24,
@@ -227,7 +227,7 @@ static inline struct cell_channels *slots_channels(const struct cell *cell)
                                                          SLOTS_CHANNELS_SIZE);
 }
 
-/** Whether this memory is the place of this kind beside a cell. */
+/** Whether `memory` is the place that belongs to this cell in the array of the kind `kind`. */
 ATOM_INLINE bool slots_place_is_at(const struct cell *cell, const void *memory, unsigned kind)
 {
     const struct slots_chunk *chunk = slots_chunk_of(cell);

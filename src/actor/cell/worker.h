@@ -232,8 +232,8 @@ struct counters {
 };
 
 /**
- * The largest depth of nested turns: the turn of a message, the set-ups inside it, the behaviors to which the last
- * set-up leads, and a PostStop.
+ * The largest depth of nested turns: one turn of a message, TR_SETUPS_NESTED_MAX set-ups,
+ * TR_BEHAVIORS_NESTED_MAX behaviors to which the last of these set-ups leads, and one PostStop.
  */
 enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 

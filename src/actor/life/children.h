@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A parent and its children: the list of children in start order, and orders to all children.
+ * The children of an actor: functions that keep the list of the children in start order, and that
+ * give an order to all children.
  */
 #ifndef ACTOR_LIFE_CHILDREN_H
 #define ACTOR_LIFE_CHILDREN_H

@@ -24,8 +24,9 @@
 
 /**
  * Begins the barrier of an actor, when a turn that is a barrier begins to wait. Sets aside the rest
- * of this cycle, except the mail that passes a barrier. Only the first barrier of a cycle looks at
- * each envelope.
+ * of this cycle, except the mail that passes a barrier. The first barrier of a cycle sorts the
+ * envelopes one by one. A later barrier of the same cycle only exchanges the sorted parts, unless
+ * tr__mail_put_first was called meanwhile.
  */
 void tr__mail_hold(struct cell *cell);
 /**

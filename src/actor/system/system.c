@@ -370,7 +370,10 @@ void tr_system_free(tr_system *system)
         return;
     const struct memory_source source = system->source;
     TR_ASSERT(system->run.phase != SYSTEM_STARTED);
-    /* Functions of the application still run and use the system, so keep all of it. */
+    /*
+     * The shutdown gave up waiting for functions of the application. They may still run and use the
+     * system, so free nothing.
+     */
     if (tr__shutdown_is_left(system))
         return;
     /* Stop the system here if it was never started, or is embedded in another event loop. */

@@ -12,8 +12,8 @@ struct client_ask;
 struct tr_client;
 
 /**
- * Makes an ask with a callback due, because the ask has an answer or a status now. Moves the ask
- * from the table and the wheel to the queue of due asks.
+ * Moves `ask`, an ask with a callback, from the table and the wheel to the queue of due asks. The
+ * ask must have an answer or a status other than TR_OK.
  */
 void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
 /** Ends all asks with a callback and calls their callbacks, because the client is being freed. */

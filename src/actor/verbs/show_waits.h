@@ -38,9 +38,8 @@ struct wait_row {
     tr_time due_ns;
     tr_time period_ns;         /* the period of a timer that repeats; otherwise 0 */
     char name[WAITS_NAME_MAX]; /* the key of a timer; "": the timer has none */
-    char where
-        /* the place in the program where a turn waits for an answer; "": not known */
-        [WAITS_NAME_MAX];
+    /* where in the program a turn waits for the answer to this ask; "": not known */
+    char where[WAITS_NAME_MAX];
 };
 
 struct waits_report {

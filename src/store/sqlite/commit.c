@@ -39,7 +39,9 @@ struct plan {
     const struct store_op *first;
     /* the last write of a state; NULL: the batch does not write the state */
     const struct store_op *state;
-    uint64_t sequence; /* highest number of an event after the batch */
+    /* The number of the actor's newest event when the batch is stored, even if this event was
+     * trimmed. 0: the actor has had no event. */
+    uint64_t sequence;
     size_t alarms_set;
     bool dooms;
     bool destroys;
@@ -600,8 +602,8 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         /* Stop deleting, because a commit must not fail only because rows of destroyed actors
          * cannot be deleted. */
         session->has_buried = false;
-        /* Without this, a batch of this group that destroys an actor with many rows would start the
-         * deletion again. */
+        /* The next attempt must not delete either. In that attempt, a batch of this group that
+         * destroys an actor with many rows sets has_buried again. So *buries must prevent it. */
         *buries = false;
         outcome = GROUP_AGAIN;
     }
