@@ -300,7 +300,7 @@ endif()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${tests_dir}/fuzz/*.c)
 if(TROUPE_FUZZ AND fuzz_sources)
     set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
-    # Only what fuzzers call: no fuzzer runs an actor. One that needs another file does not link.
+    # Only what fuzzers call: but for visitor_fuzz none runs an actor. One that needs another file does not link.
     string(JOIN "|" fuzzed "(base|calendar|mem|sleep|store(/[a-z]+)?|wire)/[a-z0-9_]+" "os/[a-uw-z][a-z0-9_]*"
         actor/cell/names app/flags "durable/(journal|record_read)" gateway/words
         "http/(check|chunk|cookie|deflate|encoding|fields|h2_guard|h2_head|head|multipart|path|query|site|trace_parent|url|websocket|ws_extension|ws_handshake)(_none)?"
@@ -323,15 +323,34 @@ if(TROUPE_FUZZ AND fuzz_sources)
     if(NOT CMAKE_C_COMPILER_LAUNCHER)
         set_target_properties(troupe_fuzz PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     endif()
+    # A fuzzer that runs actors needs the whole library, which takes minutes to build: in the long runs alone.
+    if(TROUPE_FUZZ_SECONDS GREATER_EQUAL 60 AND TROUPE_SQLITE)
+        add_library(troupe_fuzz_whole STATIC ${troupe_sources} ${http_sources})
+        foreach(property INCLUDE_DIRECTORIES SYSTEM_INCLUDE_DIRECTORIES COMPILE_OPTIONS COMPILE_DEFINITIONS LINK_LIBRARIES
+                INTERFACE_INCLUDE_DIRECTORIES INTERFACE_COMPILE_OPTIONS INTERFACE_LINK_LIBRARIES INTERPROCEDURAL_OPTIMIZATION
+                UNITY_BUILD UNITY_BUILD_MODE)
+            get_target_property(value troupe_fuzz ${property})
+            if(value)
+                set_target_properties(troupe_fuzz_whole PROPERTIES ${property} "${value}")
+            endif()
+        endforeach()
+    endif()
     foreach(source IN LISTS fuzz_sources)
         cmake_path(GET source STEM stem)
+        set(fuzzed_library troupe_fuzz)
+        if(stem STREQUAL "visitor_fuzz")
+            if(NOT TARGET troupe_fuzz_whole)
+                continue()
+            endif()
+            set(fuzzed_library troupe_fuzz_whole)
+        endif()
         if((stem MATCHES "^tls_" AND NOT tls_library) OR (stem MATCHES "^http_" AND NOT TROUPE_HTTP)
                 OR (stem MATCHES "^http2_" AND NOT http2_library))
             continue()
         endif()
         add_executable(fuzz_${stem} ${source})
         add_dependencies(tested fuzz_${stem})
-        target_link_libraries(fuzz_${stem} PRIVATE troupe_fuzz)
+        target_link_libraries(fuzz_${stem} PRIVATE ${fuzzed_library})
         if(stem STREQUAL "tool_json_fuzz") # what the tool reads: answers of programs, and files
             target_sources(fuzz_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/tool/json.c ${PROJECT_SOURCE_DIR}/tool/schema.c
                 ${PROJECT_SOURCE_DIR}/tool/shape.c ${PROJECT_SOURCE_DIR}/tool/text.c)
