@@ -126,12 +126,13 @@
 /** Turns of an actor in a row. Then its worker runs other actors. */
 #define TR_RUN_TURNS_MAX 64
 /**
- * How long an actor may run turns in a row. Then its worker runs other actors. The worker notices the time only at a
- * tick, which comes each millisecond, so the actor may run until the next tick.
+ * How long an actor may run turns in a row. Then its worker runs other actors. The worker notices the time only when it
+ * reads the clock: after TR_RUN_TURNS_MAX turns, fewer if turns are long, or at a tick. A tick comes each millisecond,
+ * or each fourth while no worker needs it. So if its turns become long all at once, the actor may run 4 ms longer, once.
  */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**
- * A turn that takes longer is reported. Its time is measured in ticks of one millisecond.
+ * A turn that takes longer is reported, if it takes longer by about a millisecond, because its time is measured in ticks.
  * tr_system_options.turn_report_ns sets another limit.
  */
 #define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)

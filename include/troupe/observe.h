@@ -80,7 +80,7 @@ typedef struct tr_worker_info {
     const char *behavior; /* its file and line follow; NULL: not known */
     const char *file;
     uint32_t line;
-    /* for how long the worker has been in this turn; 0: less than two milliseconds */
+    /* for how long the worker has been in this turn; 0: less than about five milliseconds */
     tr_time since_ns;
     char path[TR_PATH_MAX + 1];
     uint64_t handled; /* messages that the worker has handled since the system was made */

@@ -62,7 +62,10 @@ typedef struct tr_stall {
     int worker;
     bool is_over;       /* the turn has ended */
     bool is_handed_off; /* another thread runs the worker of the turn: handoff_after_ns */
-    /* how long the turn has taken so far, or in all if is_over; exact to a millisecond */
+    /*
+     * how long the turn has taken so far, or in all if is_over; exact to about a millisecond, but
+     * up to 3 ms too much if turns had become long just before it
+     */
     tr_time duration_ns;
     const char *peer; /* the other side of a channel of the actor, "127.0.0.1:5511" */
 } tr_stall;

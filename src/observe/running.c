@@ -8,6 +8,7 @@
 #include "actor/cell/worker.h"
 #include "actor/system/handoff_report.h"
 #include "base/sized.h"
+#include "sched/watch.h"
 
 /* Fills in those members of *info that are about the running turn. */
 static void turn_describe(struct tr_system *system, const struct view *view, tr_worker_info *info)
@@ -23,7 +24,8 @@ static void turn_describe(struct tr_system *system, const struct view *view, tr_
         info->file = view->behavior->file;
         info->line = view->behavior->line;
     }
-    if (view->since_ns && now_ns - view->since_ns > 2 * TR_MILLISECOND)
+    /* Between two looks of the watch, a worker whose turns are short seems to be in one turn, too. */
+    if (view->since_ns && now_ns - view->since_ns > WATCH_CALM_NS + TR_MILLISECOND)
         info->since_ns = now_ns - view->since_ns;
     memcpy(info->path, view->path, sizeof info->path);
 }

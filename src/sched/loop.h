@@ -164,7 +164,10 @@ struct loop {
     /* how many looks of the watch in a row have found the loop at the same step */
     uint32_t looks;
     uint64_t steps_seen; /* the sum of runs, parks and steps at the watch's last look */
-    /* when the watch first saw steps_seen; 0 while the loop sleeps; any thread reads it */
+    /*
+     * when the watch first saw steps_seen, or up to 3 ms earlier if ticks are rare (turn_since); 0 while the loop
+     * sleeps; any thread reads it
+     */
     atom64 since_ns;
     /* for how long the loop was awake, as far as the ticks of the watch show it */
     atom64 awake_ns;

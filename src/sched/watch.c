@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/watch.h"
 
-static void look_at(const struct watch_report *report, struct loop *loop, tr_time now_ns)
+/*
+ * Returns since when a loop that has got on may be in its present turn. If the ticks are rare, this look alone does not
+ * show it. But the turn has begun after the loop last read its clock, usually within LOOP_CLOCK_NS.
+ */
+static tr_time turn_since(const struct watch *watch, const struct loop *loop, tr_time now_ns)
 {
+    tr_time least_ns = now_ns - watch->missed_ns;
+    tr_time likely_ns = (tr_time)atom64_load(&loop->seen_ns, ATOM_RELAXED) + LOOP_CLOCK_NS;
+    return likely_ns >= now_ns ? now_ns : likely_ns > least_ns ? likely_ns : least_ns;
+}
+
+static void look_at(const struct watch *watch, struct loop *loop, tr_time now_ns)
+{
+    const struct watch_report *report = &watch->report;
     bool is_awake = atom32_load(&loop->ready.sleep, ATOM_RELAXED) != READY_ASLEEP;
     uint64_t steps = loop_steps(loop);
     tr_time age_ns = now_ns - (tr_time)atom64_load(&loop->since_ns, ATOM_RELAXED);
@@ -13,7 +25,9 @@ static void look_at(const struct watch_report *report, struct loop *loop, tr_tim
         loop->steps_seen = steps;
         loop->looks = is_awake;
         loop->report_ns = report->stall_ns;
-        atom64_store(&loop->since_ns, is_awake ? (uint64_t)now_ns : 0, ATOM_RELAXED);
+        atom64_store(&loop->since_ns,
+                     is_awake ? (uint64_t)turn_since(watch, loop, now_ns) : 0,
+                     ATOM_RELAXED);
         return;
     }
     if (loop->looks < WATCH_LOOKS_MIN && ++loop->looks < WATCH_LOOKS_MIN)
@@ -33,7 +47,7 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
 {
     const struct watch_report *report = &watch->report;
     for (size_t i = 0; i < watch->loop_count; i++)
-        look_at(report, watch->loops[i], now_ns);
+        look_at(watch, watch->loops[i], now_ns);
     return report->on_look && report->on_look(report->context, now_ns);
 }
 
@@ -112,6 +126,7 @@ static void watch_main(void *context)
         now_ns = platform->mono_now(platform);
         calm = is_calm(watch, now_ns) ? calm + (calm < WATCH_CALM_LOOKS) : 0;
         watch->ticks++;
+        watch->missed_ns = wait_ns - WATCH_TICK_NS;
         /*
          * Look at the loops before the next tick. A loop that shows no progress then has made none
          * since the last tick.

@@ -73,6 +73,7 @@ struct watch {
     struct watch_report report;
     uint64_t ticks;
     tr_time ticked_ns; /* when the last tick was */
+    tr_time missed_ns; /* the time to this look, beyond WATCH_TICK_NS */
     atom32 is_asleep;
     atom32 is_over;
 };

@@ -206,28 +206,42 @@ static tr_status fake_thread(const tr_platform *platform, const char *name, void
     return TR_OK;
 }
 
-/* Time passes only while the watch waits. The first loop gets on meanwhile. */
+static tr_time turn_ns;     /* when the first loop begins a long turn; 0: never */
+static tr_time turn_end_ns; /* when that turn ends */
+
+/* Time passes only while the watch waits. The first loop gets on meanwhile, but not in its long turn. */
 static void fake_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
 {
     (void)platform;
     (void)parker;
     ck_assert_int_gt(deadline, now_ns);
+    tr_time before_ns = now_ns;
     now_ns = deadline;
-    atom64_count(&loops[0].runs, 1);
-    if (now_ns <= stops_ns)
-        atom64_store(&loops[0].seen_ns, (uint64_t)(now_ns - TR_MILLISECOND / 2), ATOM_RELAXED);
+    if (turn_ns && now_ns > turn_ns && now_ns < turn_end_ns) {
+        /* The turns before the long one have ended, and the last read of the clock was before it. */
+        if (before_ns <= turn_ns) {
+            atom64_count(&loops[0].runs, 1);
+            atom64_store(&loops[0].seen_ns, (uint64_t)(turn_ns - LOOP_CLOCK_NS), ATOM_RELAXED);
+        }
+    } else {
+        atom64_count(&loops[0].runs, 1);
+        if (now_ns <= stops_ns)
+            atom64_store(&loops[0].seen_ns, (uint64_t)(now_ns - TR_MILLISECOND / 2), ATOM_RELAXED);
+    }
     if (now_ns >= end_ns)
         atom32_store(&watch.is_over, 1, ATOM_RELEASE);
 }
 
+static const tr_platform platform = {.mono_now = fake_now,
+                                     .parker_new = fake_parker_new,
+                                     .thread_start = fake_thread,
+                                     .park = fake_park};
+
 /* Returns the ticks that the first loop gets in a second, if it reads the clock for so long. */
 static uint32_t ticks_of_a_second(tr_time reads_ns, tr_time handoff_ns)
 {
-    static const tr_platform platform = {.mono_now = fake_now,
-                                         .parker_new = fake_parker_new,
-                                         .thread_start = fake_thread,
-                                         .park = fake_park};
     begin(0);
+    turn_ns = 0;
     struct watch_report report = watch.report;
     report.handoff_ns = handoff_ns;
     stops_ns = now_ns + reads_ns;
@@ -261,6 +275,38 @@ TEST(a_hand_off_needs_all_ticks, "D-02")
     ck_assert_uint_eq(ticks_of_a_second(TR_SECOND, 20 * TR_MILLISECOND), 1000);
 }
 
+/*
+ * Runs a second in which the first loop has a turn of `takes_ns` that begins `after_ns` after a tick. The watch is calm
+ * before it, or not.
+ */
+static void turn_runs(bool is_calm, tr_time after_ns, tr_time takes_ns)
+{
+    begin(10 * TR_MILLISECOND);
+    struct watch_report report = watch.report;
+    stops_ns = is_calm ? now_ns + TR_SECOND : 0;
+    end_ns = now_ns + TR_SECOND;
+    turn_ns = now_ns + WATCH_CALM_LOOKS * WATCH_TICK_NS + 100 * WATCH_CALM_NS + after_ns;
+    turn_end_ns = turn_ns + takes_ns;
+    ck_assert_int_eq(tr__watch_start(&watch, &platform, table, LOOPS, &report), TR_OK);
+}
+
+/* Each turn that is longer than the budget by a tick and LOOP_CLOCK_NS is reported, and no turn below it; each age is right to a tick. */
+TEST(rare_ticks_hide_no_long_turn, "O-05")
+{
+    for (int calm = 0; calm < 2; calm++) {
+        for (tr_time after_ns = 1; after_ns < WATCH_CALM_NS; after_ns += TR_MILLISECOND / 10) {
+            turn_runs(calm, after_ns, 10 * TR_MILLISECOND);
+            TOLD("");
+            turn_runs(calm, after_ns, 11 * TR_MILLISECOND + LOOP_CLOCK_NS);
+            ck_assert_msg(strncmp(told, "0 10;", 5) == 0,
+                          "calm %d, %lld: %s",
+                          calm,
+                          (long long)after_ns,
+                          told);
+        }
+    }
+}
+
 SUITE("sched watch", a_long_turn_is_told_when_noticed_and_when_it_ends,
       one_that_does_not_end_is_told_at_growing_intervals, turns_below_the_budget_are_not_told,
       whatever_a_loop_counts_shows_that_it_gets_on, a_loop_that_sleeps_is_in_no_turn,
@@ -268,4 +314,4 @@ SUITE("sched watch", a_long_turn_is_told_when_noticed_and_when_it_ends,
       loops_are_told_apart, with_no_budget_nothing_is_told_but_the_age_is_kept,
       a_loop_that_does_not_read_the_clock_gets_a_tick_each_millisecond,
       loops_that_read_the_clock_get_fewer_ticks, a_clock_that_is_not_read_brings_back_all_ticks,
-      a_hand_off_needs_all_ticks)
+      a_hand_off_needs_all_ticks, rare_ticks_hide_no_long_turn)
