@@ -195,6 +195,9 @@ static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_t
 static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;
+    tr_status status = tr__whole_may_wait(self);
+    if (status != TR_OK)
+        return status;
     tr__sleep_drop(&actor->machine, &frame->receive, self->worker->loop.now_ns);
     if (frame->is_run)
         tr__sleep_move(
@@ -202,7 +205,7 @@ static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time 
     /* Drive the sleep machine before the wait. The machine may perform FIRE_ABORT, which ends all
      * waits. */
     tr__durable_drive(self->worker, actor, false);
-    tr_status status = TR_ABORTED;
+    status = TR_ABORTED;
     if (!actor->is_aborted) {
         tr_time until_ns = until_next(self, actor, deadline_ns);
         list_push_last(&actor->takers, &frame->taker);

@@ -521,7 +521,7 @@ static void on_resume(struct tr_self *self)
     if (!self->frame)
         return;
     tr__running_enter(self);
-    tr__whole_resume(self);
+    tr__whole_continue(self);
 }
 
 /* Forgets the hook that waits in hook_wait. Its turn is dropped there, and its frame is gone. */

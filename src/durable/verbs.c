@@ -127,6 +127,7 @@ tr_status tr_try_save(tr_self *self)
     status = tr__commit_end(self->worker, actor, true);
     if (status != TR_OK)
         return status;
+    tr__whole_continue(self); /* what the library had put into the batch went with it */
     struct list *last = list_last(&actor->commits);
     if (!last)
         return TR_OK;

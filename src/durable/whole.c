@@ -56,7 +56,7 @@ void tr__whole_end(struct tr_self *self)
     self->frame->whole.name = NULL;
 }
 
-void tr__whole_resume(struct tr_self *self)
+void tr__whole_continue(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct whole *whole = &self->frame->whole;

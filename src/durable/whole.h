@@ -38,8 +38,11 @@ struct whole {
 TR_MUST_CHECK tr_status tr__whole_begin(struct tr_self *self, const char *name, bool is_fresh);
 /** Ends such a handler, after its user code has returned. */
 void tr__whole_end(struct tr_self *self);
-/** Notes that a wait of this handler is over. */
-void tr__whole_resume(struct tr_self *self);
+/**
+ * Begins a new part of this handler: a wait is over, or tr__whole_may_wait has returned TR_OK and
+ * the open commit has ended since.
+ */
+void tr__whole_continue(struct tr_self *self);
 /**
  * Returns TR_OK if the turn may wait now, or TR_INVALID_TRANSITION: its handler has changed what is
  * stored. Logs why.

@@ -111,12 +111,17 @@ static void desk_change(tr_self *self, struct desk_state *state, tr_connection_i
         ck_assert_int_eq(tr_destroy(self), TR_OK);
 }
 
+/** Whether such a handler saves before it sleeps. */
+static bool desk_saves_first;
+
 /* Waits before each change, after it, and after another one; says what came of the waits. */
 static void desk_change_and_wait(tr_self *self, struct desk_state *state,
                                  tr_connection_id connection, const char *what)
 {
+    tr_status saved = desk_saves_first ? tr_try_save(self) : TR_OK;
     tr_status before = tr_sleep(self, TR_MILLISECOND);
-    tr_status saved = tr_try_save(self);
+    if (!desk_saves_first)
+        saved = tr_try_save(self);
     desk_change(self, state, connection, what);
     tr_status after = tr_sleep(self, TR_MILLISECOND);
     say("%s: %s %s %s %s",
@@ -125,6 +130,17 @@ static void desk_change_and_wait(tr_self *self, struct desk_state *state,
         tr_status_name(saved),
         tr_status_name(after),
         tr_status_name(tr_try_save(self)));
+}
+
+/* Would wait at queues after a change, when the actor is about to sleep. */
+static void desk_leave(tr_self *self, struct desk_state *state)
+{
+    const struct rang *taken;
+    tr_queued item;
+    state->value++;
+    ck_assert_int_eq(tr_go_to_sleep(self), TR_OK);
+    tr_status status = tr_queue_take(self, "jobs", rang, TR_SECOND, &taken, &item);
+    say("leaves: %s %s", tr_status_name(status), tr_status_name(tr_abort_wait(self, TR_SECOND)));
 }
 
 static tr_next on_connected(tr_self *self, struct desk_state *state,
@@ -140,6 +156,8 @@ static tr_next on_connected(tr_self *self, struct desk_state *state,
         tr_broadcast(self, rang, .value = 1);
         ck_assert_int_eq(tr_send(self, message->connection, rang, .value = 2), TR_OK);
     }
+    if (message->query && strcmp(message->query, "leave") == 0)
+        desk_leave(self, state);
     bool is_early = message->query && strcmp(message->query, "early") == 0;
     state->connected += is_early;
     if (is_early || (message->query && strncmp(message->query, "wait", 4) == 0))

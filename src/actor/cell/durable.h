@@ -26,7 +26,7 @@ struct durable_answer {
 struct durable_hooks {
     /**
      * Ends a stretch, because the turn is about to wait. Returns another status than TR_OK if the
-     * turn may not wait now: then nothing has been done.
+     * turn may not wait now: then this function has done nothing.
      */
     tr_status (*on_park)(struct tr_self *self);
     /** Begins a stretch, because a turn that has waited runs again. */
