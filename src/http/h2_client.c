@@ -175,6 +175,7 @@ static void on_input(struct channel *channel)
 {
     static const struct cutter all = {.how = CUT_PIECE};
     struct h2_client *client = h2_client_of(channel);
+    h2_guard_next(&client->base.guard);
     for (int reads = 0; channel->state == CHANNEL_OPEN && !client->base.is_busy; reads++) {
         if (reads == TR_HTTP2_READS_MAX) {
             tr__channel_again(channel);

@@ -140,7 +140,6 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
                          tr_time now_ns)
 {
     size_t at = 0;
-    guard->burst = 0;
     while (at < size && !guard->why && guard->burst < H2_BURST_MAX) {
         size_t there = size - at;
         if (guard->preface_left) {

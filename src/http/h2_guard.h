@@ -27,8 +27,9 @@ enum {
     H2_CREDIT_STEP = 8,
     H2_CREDIT_MAX = 8192,
     /*
-     * how many frames that carry nothing one call of tr__h2_guard_look lets through; a frame of
-     * settings counts as H2_SETTINGS_WEIGHT frames, because it costs that many times as much
+     * how many frames that carry nothing are let through until other connections have gone first; a
+     * frame of settings counts as H2_SETTINGS_WEIGHT frames, because it costs that many times as
+     * much
      */
     H2_BURST_MAX = 64,
     H2_SETTINGS_WEIGHT = 8
@@ -52,7 +53,7 @@ struct h2_guard {
     uint32_t idle;     /* number of frames that carry nothing and for which there was no credit */
     /* how many frames that carry nothing may still come without being counted in `idle` */
     uint32_t credit;
-    uint32_t burst; /* number of frames that carry nothing in this call of tr__h2_guard_look */
+    uint32_t burst; /* number of frames that carry nothing since h2_guard_next */
     /*
      * The guard checks input from a server, on the side of the client. Each request that is sent
      * gives credit, because the server may reset the request's stream.
@@ -74,7 +75,7 @@ void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max);
 /**
  * Checks bytes that have come. Returns how many of them may be read now. If these are not all,
  * either guard->why is set, or H2_BURST_MAX is reached: other connections go first, then the caller
- * passes the rest again.
+ * calls h2_guard_next and passes the rest again.
  */
 size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size_t size,
                          tr_time now_ns);
@@ -85,6 +86,12 @@ void tr__h2_guard_sent(struct h2_guard *guard);
  * guard->why.
  */
 void tr__h2_guard_reset(struct h2_guard *guard, tr_time now_ns);
+
+/** Notes that other connections have gone first. */
+static inline void h2_guard_next(struct h2_guard *guard)
+{
+    guard->burst = 0;
+}
 
 /** Whether the guard is in the middle of the preface or of a block of headers. */
 static inline bool h2_guard_is_amid(const struct h2_guard *guard)

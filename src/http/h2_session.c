@@ -298,6 +298,7 @@ void tr__h2_on_input(struct channel *channel)
     TR_ASSERT_SLOW(channel_is_mine(channel));
     static const struct cutter all = {.how = CUT_PIECE};
     struct h2_session *session = h2_session_of(channel);
+    h2_guard_next(&session->guard);
     for (int reads = 0; channel->state == CHANNEL_OPEN && !session->is_busy; reads++) {
         if (reads == TR_HTTP2_READS_MAX) {
             tr__channel_again(channel);

@@ -181,6 +181,7 @@ static void feed(struct play *play, const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     for (size_t at = 0;
          at < size && !play->is_over;) { /* in portions that the guard lets through */
+        h2_guard_next(&session->guard);
         size_t good = tr__h2_guard_look(&session->guard, copy + at, size - at, 0);
         require(good <= size - at);
         require(good == size - at || session->guard.why || session->guard.burst >= H2_BURST_MAX);

@@ -165,6 +165,7 @@ static size_t play(const uint8_t *data, size_t size, struct rng *rng, struct h2_
         uint8_t *copy = malloc(some); /* a read behind the bytes is found */
         require(copy != NULL);
         memcpy(copy, data + at, some);
+        h2_guard_next(guard);
         size_t good = tr__h2_guard_look(guard, copy, some, 0);
         require(good <= some && (good == some || guard->why || guard->burst >= H2_BURST_MAX));
         require(guard->burst < H2_BURST_MAX + H2_SETTINGS_WEIGHT);
@@ -197,12 +198,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(all + sizeof preface - 1, data + 1, size - 1);
     size_t read = 0;
     tr__h2_guard_init(&whole, 2 * HEAD_MAX);
-    while (read < all_size && !whole.why)
+    while (read < all_size && !whole.why) {
+        h2_guard_next(&whole);
         read += tr__h2_guard_look(&whole, all + read, all_size - read, 0);
+    }
     size_t again = 0;
     tr__h2_guard_init(&split, 2 * HEAD_MAX);
-    while (again < all_size && !split.why)
+    while (again < all_size && !split.why) {
+        if (split.burst >= H2_BURST_MAX)
+            h2_guard_next(&split);
         again += tr__h2_guard_look(&split, all + again, 1 + rng_below(&rng, all_size - again), 0);
+    }
     require(whole.blocks == split.blocks && whole.resets == split.resets &&
             whole.idle == split.idle && whole.why == split.why);
     require(whole.why ? again <= read + 1 && read <= again + 1 : read == again);

@@ -21,6 +21,7 @@ static int portions(struct h2_guard *guard, const unsigned char *bytes, size_t s
 {
     int count = 0;
     for (size_t at = 0; at < size; count++) {
+        h2_guard_next(guard);
         size_t read = tr__h2_guard_look(guard, bytes + at, size - at, 0);
         ck_assert_uint_gt(read, 0);
         ck_assert_uint_le(read, largest);
@@ -57,6 +58,22 @@ TEST(settings_are_read_in_smaller_portions, "W-04")
     ck_assert_int_eq(count, (SETTINGS + each - 1) / each);
 }
 
+/* Input that comes in several pieces is no more than that in one. */
+TEST(a_portion_ends_behind_several_pieces_too, "W-04")
+{
+    static unsigned char bytes[PINGS * PING_SIZE];
+    struct h2_guard guard;
+    size_t size = 0, read = 0;
+    tr__h2_guard_init_client(&guard, 1000);
+    for (int i = 0; i < PINGS; i++)
+        size += add(bytes + size, 6, 8);
+    for (int i = 0; i < 8; i++)
+        read += tr__h2_guard_look(&guard, bytes + read, (H2_BURST_MAX - 1) * PING_SIZE, 0);
+    ck_assert_uint_le(read, H2_BURST_MAX * PING_SIZE);
+    h2_guard_next(&guard);
+    ck_assert_uint_gt(tr__h2_guard_look(&guard, bytes + read, size - read, 0), 0);
+}
+
 /* Data is read whole, however much it is. */
 TEST(data_is_not_divided, "W-04")
 {
@@ -70,4 +87,5 @@ TEST(data_is_not_divided, "W-04")
 }
 
 SUITE("the guard of HTTP/2", frames_that_carry_nothing_are_read_in_portions,
-      settings_are_read_in_smaller_portions, data_is_not_divided)
+      settings_are_read_in_smaller_portions, a_portion_ends_behind_several_pieces_too,
+      data_is_not_divided)
