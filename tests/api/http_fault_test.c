@@ -95,17 +95,15 @@ static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
     return TR_SAME;
 }
 
-/* TR_FILES needs a directory that is known when the program is compiled. */
-#define HERE "/tmp/troupe-http-fault"
+/* The directory with the files that are served. */
+static char directory[] = "/tmp/troupe-http-fault-XXXXXX";
 
-TR_BEHAVIOR(shop, void, TR_GET("/slip/{kind}", slip, on_slip), TR_POST("/slip", slip, on_slip),
-            TR_GET("/fine", tr_http_request, get_fine),
-            TR_GET("/later", tr_http_request, get_later),
-            TR_PUT("/half", tr_http_request, put_half),
-            TR_GET("/begun", tr_http_request, get_begun),
-            TR_GET("/stay", tr_http_request, get_stay),
-            TR_GET("/words", tr_http_request, get_words),
-            TR_WEBSOCKET("/ws", tr_ws_message, on_message), TR_FILES("/files/{path...}", HERE));
+TR_BEHAVIOR(
+    shop, void, TR_GET("/slip/{kind}", slip, on_slip), TR_POST("/slip", slip, on_slip),
+    TR_GET("/fine", tr_http_request, get_fine), TR_GET("/later", tr_http_request, get_later),
+    TR_PUT("/half", tr_http_request, put_half), TR_GET("/begun", tr_http_request, get_begun),
+    TR_GET("/stay", tr_http_request, get_stay), TR_GET("/words", tr_http_request, get_words),
+    TR_WEBSOCKET("/ws", tr_ws_message, on_message), TR_FILES("/files/{path...}", directory));
 
 TR_MESSAGE(open_shop, (u32, unused));
 TR_ACTOR(landlord, open_shop);
@@ -151,7 +149,8 @@ static int descriptors(void)
         (void)snprintf(name, sizeof name, "/proc/self/fd/%s", entry->d_name);
         ssize_t size = readlink(name, target, sizeof target - 1);
         target[size > 0 ? size : 0] = '\0';
-        count += strncmp(target, "socket:", 7) == 0 || strncmp(target, HERE, strlen(HERE)) == 0;
+        count += strncmp(target, "socket:", 7) == 0 ||
+                 strncmp(target, directory, strlen(directory)) == 0;
     }
     closedir(open_ones);
     return count;
@@ -460,8 +459,10 @@ TEST(a_fault_in_a_stream_leaves_nothing_of_the_others, "S-10", "W-06", "W-10")
 {
     static const char *const paths[] = {"/stay", "/files/big", "/stay", "/fine"};
     struct scene scene;
-    (void)mkdir(HERE, 0700);
-    int fd = open(HERE "/big", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    char path[sizeof directory + 10];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    (void)snprintf(path, sizeof path, "%s/big", directory);
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(ftruncate(fd, FILE_SIZE),
                      0); /* more than the windows of the client let through */
@@ -472,8 +473,8 @@ TEST(a_fault_in_a_stream_leaves_nothing_of_the_others, "S-10", "W-06", "W-10")
         play_streams(&scene, paths, 4);
     }
     close_scene(&scene);
-    unlink(HERE "/big");
-    rmdir(HERE);
+    unlink(path);
+    rmdir(directory);
 }
 
 SUITE("faults in handlers of HTTP", a_fault_in_a_typed_route_is_500,

@@ -327,8 +327,72 @@ TEST(a_client_that_still_sends_sees_413_over_real_sockets, "W-04", "CH-20")
     real_close();
 }
 
+/* ---- A handler that blocks. ---- */
+
+static sem_t has_begun, may_continue;
+
+static void block(void)
+{
+    sem_post(&has_begun);
+    while (sem_wait(&may_continue) != 0)
+        ;
+}
+
+/* Replies after it has blocked, or before. */
+static tr_next get_part(tr_self *self)
+{
+    const char *part = tr_http_part(self, "part");
+    bool is_quick = strcmp(part, "quick") == 0;
+    if (strcmp(part, "before") == 0)
+        block();
+    tr_next next = tr_http_reply(self, 200, .text = is_quick ? "quickly" : "blocked");
+    if (strcmp(part, "after") == 0)
+        block();
+    return next;
+}
+
+TR_BEHAVIOR(blocker, void, TR_GET("/{part}", tr_http_request, get_part));
+
+static uint64_t listen_blocker(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    return tr_listener_address(self, tr_listen(self, blocker, TR_HTTP("127.0.0.1:0"))).port;
+}
+
+/* Another thread runs the worker meanwhile, and still has work for it when the handler returns. */
+TEST(a_handler_blocks_while_another_thread_answers, "O-05", "W-01")
+{
+    tr_system_options options = {
+        .size = sizeof options, .workers = 1, .handoff_after_ns = 3 * TR_MILLISECOND};
+    static const char quick[] = "GET /quick HTTP/1.1\r\nHost: a\r\n\r\n";
+    static const char *const slow[] = {"GET /before HTTP/1.1\r\nHost: a\r\n\r\n",
+                                       "GET /after HTTP/1.1\r\nHost: a\r\n\r\n"};
+    char text[2000];
+    ck_assert_int_eq(sem_init(&may_continue, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&has_begun, 0, 0), 0);
+    real_open_with(&options);
+    uint64_t port = GO(listen_blocker);
+    int blocked = dial_port(port), other = dial_port(port);
+    for (int round = 0; round < 10; round++) {
+        send_all(blocked, slow[round % 2], strlen(slow[round % 2]));
+        while (sem_wait(&has_begun) != 0)
+            ;
+        for (int i = 0; i < 100; i++) {
+            if (i == 50)
+                sem_post(&may_continue);
+            send_all(other, quick, sizeof quick - 1);
+            ck_assert(receive_until(other, "quickly", text, sizeof text));
+        }
+        ck_assert(receive_until(blocked, "blocked", text, sizeof text));
+    }
+    close(blocked);
+    close(other);
+    real_close();
+}
+
 SUITE("http on real sockets", clients_on_several_threads_get_their_answers_in_order,
       websockets_on_several_threads_get_their_messages_back,
       a_listener_that_stops_under_load_loses_no_answer, an_upload_and_a_file_pass_in_pieces,
       a_body_that_was_only_announced_takes_no_memory,
-      a_client_that_still_sends_sees_413_over_real_sockets)
+      a_client_that_still_sends_sees_413_over_real_sockets,
+      a_handler_blocks_while_another_thread_answers)
