@@ -261,16 +261,18 @@ static void handlers_print(const struct json *answer)
         "     mean    half in     99%% in    longest  handled  failed  queued   oldest  handler\n");
     for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
         char handled[16];
-        char waiting[16];
+        char waiting[16] = "-";
         static const char *const times[] = {"mean_ns", "p50_ns", "p99_ns", "longest_ns"};
         for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
             time_print(row, times[i]);
             printf("  ");
         }
+        if (json_get(row, "queued_about"))
+            number_short((double)json_number(row, "queued_about"), waiting, sizeof waiting);
         printf("%7s %7" PRId64 " %7s ",
                number_short((double)json_number(row, "handled_about"), handled, sizeof handled),
                json_number(row, "failed"),
-               number_short((double)json_number(row, "queued_about"), waiting, sizeof waiting));
+               waiting);
         oldest_print(row);
         printf(" %s of %s (%s)\n",
                json_text(row, "handler", "?"),
@@ -285,7 +287,8 @@ static void handlers_print(const struct json *answer)
                queued,
                json_number(answer, "queued_counted"));
     if (json_number(answer, "mailboxes_not_asked"))
-        printf("%" PRId64 " of these mailboxes are not counted: their workers did not answer\n",
+        printf("%" PRId64
+               " of these mailboxes are not counted: no worker answered for them in time\n",
                json_number(answer, "mailboxes_not_asked"));
 }
 

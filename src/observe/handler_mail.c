@@ -35,6 +35,7 @@ static void actor_take(void *context, const struct actor_glance *glance)
         return;
     mail->queued += glance->queued;
     struct handler_mail_behavior *of = behavior_of(mail, glance->behavior);
+    mail->lacks_behaviors |= !of;
     if (!of)
         return;
     of->queued += glance->queued;
@@ -75,6 +76,7 @@ static struct handler_mail_row *row_of(struct handler_mail *mail, const tr_handl
         if (mail->rows[i].handler == handler)
             return &mail->rows[i];
     }
+    mail->lacks_rows |= mail->row_count == HANDLER_MAIL_ROWS;
     if (mail->row_count == HANDLER_MAIL_ROWS)
         return NULL;
     struct handler_mail_row *row = &mail->rows[mail->row_count++];
@@ -95,6 +97,7 @@ static void mailbox_ask(struct handler_mail *mail, struct observer *observer,
     tr_status status = is_stuck ? TR_TIMEOUT : tr__show_types(observer->client, actor, &report);
     mail->is_slow |= tr__observer_now(observer) - before_ns >= OBSERVER_STUCK_MS * TR_MILLISECOND;
     mail->not_asked += status == TR_TIMEOUT;
+    mail->asked->has_answered |= status == TR_OK;
     if (status != TR_OK || !report.counted)
         return;
     mail->counted += report.counted;
@@ -145,12 +148,15 @@ bool tr__handler_mail_step(struct handler_mail *mail, struct observer *observer)
         mail->has_scanned = tr__scan_step(&mail->scan, actor_take, mail);
         return false;
     }
-    if (!mail->asked && (mail->is_slow || !behavior_next(mail)))
+    if (!mail->asked && !behavior_next(mail))
         return true;
-    if (mail->asked_at < mail->asked->fullest_count && !mail->is_slow)
+    uint32_t left = mail->asked->fullest_count - mail->asked_at;
+    if (left && !mail->is_slow) {
         mailbox_ask(mail, observer, &mail->asked->fullest[mail->asked_at++]);
-    else
+    } else {
+        mail->not_asked += left;
         behavior_end(mail);
+    }
     return false;
 }
 
@@ -162,4 +168,13 @@ const struct handler_mail_row *tr__handler_mail_of(const struct handler_mail *ma
             return &mail->rows[i];
     }
     return NULL;
+}
+
+bool tr__handler_mail_is_known(const struct handler_mail *mail, const tr_behavior *behavior)
+{
+    for (size_t i = 0; i < mail->behavior_count; i++) {
+        if (mail->behaviors[i].behavior == behavior)
+            return mail->behaviors[i].has_answered && !mail->lacks_rows;
+    }
+    return !mail->lacks_behaviors;
 }

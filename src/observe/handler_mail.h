@@ -29,9 +29,10 @@ struct handler_mail_row {
 
 struct handler_mail {
     struct scan scan;
-    uint64_t queued;    /* messages in all mailboxes */
-    uint64_t counted;   /* messages that were counted by type */
-    uint32_t not_asked; /* mailboxes whose worker did not answer, or is stuck */
+    uint64_t queued;  /* messages in all mailboxes */
+    uint64_t counted; /* messages that were counted by type */
+    /* mailboxes whose worker did not answer or is stuck, and those left out because of is_slow */
+    uint32_t not_asked;
     size_t behavior_count;
     struct handler_mail_behavior {
         const tr_behavior *behavior;
@@ -39,7 +40,10 @@ struct handler_mail {
         uint32_t fullest_count;
         struct actor_glance fullest[HANDLER_MAIL_EACH];
         bool is_chosen;
+        bool has_answered; /* a worker has counted one of these mailboxes */
     } behaviors[HANDLER_MAIL_BEHAVIORS];
+    bool lacks_behaviors; /* further behaviors than those above have messages */
+    bool lacks_rows;      /* there were more handlers than rows */
     bool has_scanned;
     bool is_slow; /* a worker took long to answer, so no further one is asked */
     /* the behavior that is asked now, the next one of its mailboxes, and messages in those that have answered */
@@ -59,5 +63,7 @@ bool tr__handler_mail_step(struct handler_mail *mail, struct observer *observer)
 /** Returns the row of a handler, or NULL if no message was found that waits for it. */
 const struct handler_mail_row *tr__handler_mail_of(const struct handler_mail *mail,
                                                    const tr_handler *handler);
+/** Returns true if it is known that a handler of the behavior has no messages when it has no row. */
+bool tr__handler_mail_is_known(const struct handler_mail *mail, const tr_behavior *behavior);
 
 #endif

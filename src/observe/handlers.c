@@ -161,7 +161,7 @@ static void figures_write(struct json_line *line, const struct handler_figures *
     tr__json_string(line, "handler", handler->name);
     tr__json_string(line, "message", handler->type ? handler->type->name : NULL);
     tr__json_unsigned(line, "failed", figures->failed);
-    if (mail)
+    if (row || (mail && tr__handler_mail_is_known(mail, figures->behavior)))
         tr__json_unsigned(line, "queued_about", row ? (uint64_t)(row->queued + 0.5) : 0);
     if (row)
         tr__json_signed(line, "at_least_ms", row->oldest_ns / TR_MILLISECOND);

@@ -91,9 +91,11 @@ void tr__observer_watch_on(struct observer *observer)
  * mark, which replaces the mark that was not used for the longest time. */
 static struct observer_mark *mark_of(struct observer *observer, tr_ref actor, const tr_type *type)
 {
-    struct observer_mark *stale = &observer->marks[0];
-    for (size_t i = 0; i < OBSERVER_MARKS; i++) {
-        struct observer_mark *entry = &observer->marks[i];
+    struct observer_mark *marks = type ? observer->type_marks : observer->marks;
+    size_t count = type ? OBSERVER_TYPE_MARKS : OBSERVER_MARKS;
+    struct observer_mark *stale = &marks[0];
+    for (size_t i = 0; i < count; i++) {
+        struct observer_mark *entry = &marks[i];
         if (entry->ref == actor.bits && entry->type == type)
             return entry;
         if (entry->checked_ns < stale->checked_ns)

@@ -3,7 +3,7 @@
  * The observer. It has what the thread that looks into a system keeps between two requests. Only
  * that thread uses it.
  *
- * It has a client, with which it asks workers, a reader of the store, and two small tables of fixed
+ * It has a client, with which it asks workers, a reader of the store, and tables of fixed
  * size:
  *   - marks: which message was the oldest in a mailbox, and when it was first seen there. Messages
  *     do not contain a time, so the age of a message is the time since it was first seen as the
@@ -21,8 +21,9 @@
 
 enum {
     OBSERVER_MARKS = 256,
-    OBSERVER_LOOKED_AT = 5, /* mailboxes that are looked at each second */
-    OBSERVER_GROWTHS = 16,  /* mailboxes of which it is remembered whether they grow */
+    OBSERVER_TYPE_MARKS = 512, /* as many as one look of the verb handlers makes */
+    OBSERVER_LOOKED_AT = 5,    /* mailboxes that are looked at each second */
+    OBSERVER_GROWTHS = 16,     /* mailboxes of which it is remembered whether they grow */
     OBSERVER_SAMPLES = 128,
     /* while a client watches: time between two samples of what workers run */
     OBSERVER_SAMPLE_MS = 2,
@@ -65,9 +66,11 @@ struct observer {
     const struct memory_source *source; /* memory of the system; tr__visitor_open sets it */
     tr_client *client;
     const char *app;
-    struct store_reader *reader;        /* reader of the store; NULL: none was needed yet */
-    const struct schema_source *schema; /* NULL: the schema is not known */
-    struct observer_mark marks[OBSERVER_MARKS];
+    struct store_reader *reader;                /* reader of the store; NULL: none was needed yet */
+    const struct schema_source *schema;         /* NULL: the schema is not known */
+    struct observer_mark marks[OBSERVER_MARKS]; /* those without a type */
+    /* those with a type: another table, so that they do not replace the marks above */
+    struct observer_mark type_marks[OBSERVER_TYPE_MARKS];
     struct observer_sample samples[OBSERVER_SAMPLES];
     uint64_t looks; /* how often each worker was looked at since sampling began */
     /* how many of these looks found a handler running, over all workers */

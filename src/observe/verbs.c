@@ -189,7 +189,7 @@ static bool sorted_step(struct visitor *visitor)
     }
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "count", count);
-    tr__json_bool(&visitor->output, "more", count == work->fullest.max);
+    tr__json_bool(&visitor->output, "more", work->fullest.count == work->fullest.max);
     tr__visitor_end(visitor);
     return true;
 }

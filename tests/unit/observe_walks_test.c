@@ -3,7 +3,13 @@
  * What the thread of the control socket learns by looking at all actors: in steps, so that no client waits for it; and what waits
  * for each handler.
  */
+#define balance worker_balance /* purses.h has a message of this name */
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
+#undef balance
 #include "support/purses.h"
+
+#include "observe/handler_mail.h"
 
 /* What walks over all actors stops after some, so that other clients have their turn. The last step but one is left for
  * the walk, the others are empty lines. */
@@ -118,4 +124,78 @@ TEST(what_waits_is_counted_by_handler, "O-25")
     kits_each(play_queued);
 }
 
-SUITE("observe walks", walks_over_all_actors_are_done_in_steps, what_waits_is_counted_by_handler)
+/* Returns the actor of purse_ as other threads see it. */
+static struct actor_glance glance_of_purse(void)
+{
+    struct actor_glance glance;
+    for (uint32_t slot = 0; slot < 1000; slot++) {
+        if (tr__actor_glance(observer.system, slot, &glance) && glance.ref == purse_.bits)
+            return glance;
+    }
+    ck_abort_msg("the purse is not there");
+}
+
+/* What no worker has said is left out: it is not 0. The mailboxes that were not asked are counted. */
+static void play_not_known(void)
+{
+    begin();
+    (void)sent();
+    (void)ask("{\"id\":1,\"do\":\"handlers\"}");
+    tell_many(1);
+    tr_suspend(test, purse_);
+    tr_kit_settle(kit);
+    const char *row = row_of_handler("on_note");
+    ck_assert_msg(strstr(row, "\"queued_about\":0,"), "%s", row);
+    tell_many(3);
+    tr_kit_advance(kit, TR_SECOND);
+    struct actor_glance glance = glance_of_purse();
+    struct worker *worker = observer.system->workers[glance.owner];
+    uint64_t since_ns = atom64_load(&worker->loop.since_ns, ATOM_RELAXED);
+    tr_time stuck_ns = tr__observer_now(&observer) - 100 * TR_MILLISECOND;
+    atom64_store(&worker->loop.since_ns, (uint64_t)stuck_ns, ATOM_RELAXED);
+    atomptr_store(&worker->view.cell, (void *)(uintptr_t)glance.cell, ATOM_RELEASE);
+    tr__visitor_input(&visitor, "{\"id\":1,\"do\":\"handlers\"}\n", 25);
+    tr__visitor_work(&visitor);
+    atomptr_store(&worker->view.cell, NULL, ATOM_RELEASE);
+    atom64_store(&worker->loop.since_ns, since_ns, ATOM_RELAXED);
+    const char *answer = sent();
+    ck_assert_msg(strstr(answer, "\"mailboxes_not_asked\":1,"), "%s", answer);
+    ck_assert_msg(strstr(answer, "\"handler\":\"on_note\""), "%s", answer);
+    ck_assert_msg(!strstr(answer, "queued_about"), "%s", answer);
+    row = row_of_handler("on_note");
+    ck_assert_msg(strstr(row, "\"queued_about\":3,"), "%s", row);
+    /* Nor is a worker asked after one that was slow. */
+    static struct handler_mail mail;
+    tr__handler_mail_begin(&mail, observer.system);
+    mail.is_slow = true;
+    while (!tr__handler_mail_step(&mail, &observer))
+        continue;
+    ck_assert_uint_eq(mail.queued, 3);
+    ck_assert_uint_eq(mail.counted, 0);
+    ck_assert_uint_eq(mail.not_asked, 1);
+    tr__visitor_close(&visitor);
+}
+
+TEST(what_is_not_known_to_wait_is_left_out, "O-25")
+{
+    kits_each(play_not_known);
+}
+
+/* Many types of many mailboxes do not replace the marks of the mailboxes that are looked at each second. */
+TEST(looks_at_types_keep_the_ages_of_mailboxes, "O-07", "O-25")
+{
+    kit_open_as(3, 1, false);
+    begin();
+    static tr_type types[16]; /* only their addresses matter */
+    tr_ref actor = tr_ref_from_bits(purse_.bits);
+    ck_assert_int_eq(tr__observer_age(&observer, actor, 7), 0);
+    tr_kit_advance(kit, TR_SECOND);
+    for (uint64_t i = 0; i < 512; i++)
+        (void)tr__observer_age_of(&observer, tr_ref_from_bits(1000 + i / 16), &types[i % 16], 1);
+    ck_assert_int_eq(tr__observer_age(&observer, actor, 7), TR_SECOND);
+    tr__visitor_close(&visitor);
+    kit_close();
+}
+
+SUITE("observe walks", walks_over_all_actors_are_done_in_steps, what_waits_is_counted_by_handler,
+      what_is_not_known_to_wait_is_left_out, looks_at_types_keep_the_ages_of_mailboxes)
