@@ -176,6 +176,66 @@ static void play_not_known(void)
     tr__visitor_close(&visitor);
 }
 
+static tr_next on_crate(tr_self *self)
+{
+    (void)self;
+    return TR_SAME;
+}
+
+/* An actor of a behavior of its own: one note is handled, and `count` wait. */
+#define CRATE(n, count)                                                                            \
+    TR_ACTOR(crate##n, note);                                                                      \
+    TR_BEHAVIOR(crate##n, void, TR_ON(note, on_crate));                                            \
+    static void crate##n##_fill(void)                                                              \
+    {                                                                                              \
+        crate##n##_ref crate;                                                                      \
+        ck_assert_int_eq(tr_try_spawn(test, &crate, crate##n, NULL), TR_OK);                       \
+        ck_assert_int_eq(tr_tell(test, crate, note, .text = "x"), TR_OK);                          \
+        tr_kit_settle(kit);                                                                        \
+        tr_suspend(test, crate);                                                                   \
+        tr_kit_settle(kit);                                                                        \
+        for (int i = 0; i < (count); i++)                                                          \
+            ck_assert_int_eq(tr_tell(test, crate, note, .text = "x"), TR_OK);                      \
+        tr_kit_settle(kit);                                                                        \
+    }
+CRATE(0, 1)
+CRATE(1, 2)
+CRATE(2, 2)
+CRATE(3, 2)
+CRATE(4, 2)
+CRATE(5, 2)
+CRATE(6, 2)
+CRATE(7, 2)
+CRATE(8, 2)
+
+/* The behavior with the fewest messages of nine is not asked. */
+TEST(what_waits_for_a_ninth_behavior_is_not_known, "O-25")
+{
+    static void (*const fills[])(void) = {crate0_fill,
+                                          crate1_fill,
+                                          crate2_fill,
+                                          crate3_fill,
+                                          crate4_fill,
+                                          crate5_fill,
+                                          crate6_fill,
+                                          crate7_fill,
+                                          crate8_fill};
+    kit_open_as(3, 1, false);
+    begin();
+    (void)sent();
+    (void)ask("{\"id\":1,\"do\":\"handlers\"}");
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+        fills[i]();
+    const char *answer = ask("{\"id\":1,\"do\":\"handlers\"}");
+    const char *row = strstr(answer, "\"behavior\":\"crate0\"");
+    ck_assert_msg(row, "%s", answer);
+    ck_assert_msg(!memmem(row, strcspn(row, "}"), "queued_about", 12), "%s", row);
+    row = strstr(answer, "\"behavior\":\"crate8\"");
+    ck_assert_msg(row && memmem(row, strcspn(row, "}"), "\"queued_about\":2,", 17), "%s", answer);
+    tr__visitor_close(&visitor);
+    kit_close();
+}
+
 TEST(what_is_not_known_to_wait_is_left_out, "O-25")
 {
     kits_each(play_not_known);
@@ -198,4 +258,5 @@ TEST(looks_at_types_keep_the_ages_of_mailboxes, "O-07", "O-25")
 }
 
 SUITE("observe walks", walks_over_all_actors_are_done_in_steps, what_waits_is_counted_by_handler,
-      what_is_not_known_to_wait_is_left_out, looks_at_types_keep_the_ages_of_mailboxes)
+      what_is_not_known_to_wait_is_left_out, what_waits_for_a_ninth_behavior_is_not_known,
+      looks_at_types_keep_the_ages_of_mailboxes)
