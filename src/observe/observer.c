@@ -143,7 +143,12 @@ static tr_time age_of(struct observer *observer, const struct actor_glance *glan
     int worker = has_worker ? (int)glance->owner : -1;
     if (tr__observer_is_stuck(observer, worker, &running))
         return tr__observer_age_stuck(observer, actor, running.since_ns);
-    if (tr__show_types(observer->client, actor, &report) != TR_OK || !report.count)
+    if (tr__show_types(observer->client, actor, &report) != TR_OK)
+        return 0;
+    /* The reply was accepted and received. It must not be the reason for another look, or a program that has nothing to
+     * do would wake up each second as long as a message waits. */
+    observer->moved += 2;
+    if (!report.count)
         return 0;
     for (uint32_t i = 0; i < report.count; i++)
         (void)tr__observer_age_of(observer, actor, report.rows[i].type, report.rows[i].mark);
