@@ -84,13 +84,14 @@ static tr_status visited(const struct visitor *visitor, tr_status status)
     return status == TR_OK && visitor->is_ended ? TR_STORE_BUSY : status;
 }
 
-struct name {
+/* The name of an actor as it is stored: its kind and its key. (A tag of its own: gdb finds structs by their tags.) */
+struct full_name {
     size_t size;
     unsigned char bytes[STORE_NAME_MAX];
 };
 
 static tr_status read_begin(const struct store_reader *reader, const char *kind, tr_bytes key,
-                            struct name *name)
+                            struct full_name *name)
 {
     name->size = tr__store_name(kind, key, name->bytes);
     if (name->size == 0)
@@ -98,7 +99,7 @@ static tr_status read_begin(const struct store_reader *reader, const char *kind,
     return reader_status(reader);
 }
 
-static tr_bytes bytes_of(const struct name *name)
+static tr_bytes bytes_of(const struct full_name *name)
 {
     return (tr_bytes){name->bytes, name->size};
 }
@@ -106,7 +107,7 @@ static tr_bytes bytes_of(const struct name *name)
 tr_status tr__store_read_state(struct store_reader *reader, const char *kind, tr_bytes key,
                                struct store_state *state)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     return status ? status
                   : reader->store->driver->read_state(reader->view, bytes_of(&name), state);
@@ -115,7 +116,7 @@ tr_status tr__store_read_state(struct store_reader *reader, const char *kind, tr
 tr_status tr__store_read_kv(struct store_reader *reader, const char *kind, tr_bytes key,
                             tr_bytes kv_key, tr_bytes *value)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
@@ -129,7 +130,7 @@ tr_status tr__store_read_kv(struct store_reader *reader, const char *kind, tr_by
 tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind, tr_bytes key,
                                   uint64_t sequence_max, struct store_snapshot *snapshot)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     snapshot->sequence = 0;
     return status ? status
@@ -140,7 +141,7 @@ tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
 tr_status tr__store_last_page(struct store_reader *reader, const char *kind, tr_bytes key,
                               uint32_t *last)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     return status ? status : reader->store->driver->last_page(reader->view, bytes_of(&name), last);
 }
@@ -148,7 +149,7 @@ tr_status tr__store_last_page(struct store_reader *reader, const char *kind, tr_
 tr_status tr__store_read_page(struct store_reader *reader, const char *kind, tr_bytes key,
                               uint32_t number, void *bytes)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     return status ? status
                   : reader->store->driver->read_page(reader->view, bytes_of(&name), number, bytes);
@@ -177,7 +178,7 @@ static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MA
 tr_status tr__store_list_kv(struct store_reader *reader, const char *kind, tr_bytes key,
                             const struct store_range *range, store_visit *visit, void *context)
 {
-    struct name name;
+    struct full_name name;
     unsigned char memory[TR_KV_KEY_MAX];
     tr_status status = read_begin(reader, kind, key, &name);
     if (status)
@@ -201,7 +202,7 @@ tr_status tr__store_list_kv(struct store_reader *reader, const char *kind, tr_by
 tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind, tr_bytes key,
                                 store_visit *visit, void *context)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     struct visitor on = {reader, visit, context, false};
     if (status == TR_OK)
@@ -213,7 +214,7 @@ tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr
                                const char *queue, uint64_t from, size_t limit, store_visit *visit,
                                void *context)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
@@ -229,7 +230,7 @@ tr_status tr__store_list_queues(struct store_reader *reader, const char *kind, t
                                 const char *name_from, uint64_t id_from, size_t limit,
                                 store_visit *visit, void *context)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
@@ -249,7 +250,7 @@ tr_status tr__store_list_events(struct store_reader *reader, const char *kind, t
                                 uint64_t from, uint64_t to, size_t limit, store_visit *visit,
                                 void *context)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     struct visitor on = {reader, visit, context, false};
     if (status == TR_OK)
@@ -267,7 +268,7 @@ tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
 tr_status tr__store_read_request(struct store_reader *reader, const char *kind, tr_bytes key,
                                  tr_bytes request, struct store_row *row)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
@@ -280,7 +281,7 @@ tr_status tr__store_list_requests(struct store_reader *reader, const char *kind,
                                   uint64_t from, bool is_last, size_t limit, store_visit *visit,
                                   void *context)
 {
-    struct name name;
+    struct full_name name;
     tr_status status = read_begin(reader, kind, key, &name);
     struct visitor on = {reader, visit, context, false};
     if (status == TR_OK)
