@@ -161,7 +161,7 @@ static size_t play(const uint8_t *data, size_t size, struct rng *rng, struct h2_
     size_t all = 0;
     tr__h2_guard_init(guard, 2 * HEAD_MAX);
     for (size_t at = 0; at < size && !guard->why;) {
-        size_t some = rng ? 1 + rng_below(rng, size - at) : size;
+        size_t some = rng ? 1 + rng_below(rng, size - at) : size - at;
         uint8_t *copy = malloc(some); /* a read behind the bytes is found */
         require(copy != NULL);
         memcpy(copy, data + at, some);
