@@ -223,8 +223,8 @@ tr_next tr_app_exit(tr_self *self, int status);
  */
 void tr_app_ready(tr_self *self);
 /**
- * Returns the address of the inspector's page, with its token. A person who has this address sees everything, and can
- * change what the inspector allows: give it to operators only, never to each visitor of a page. Returns NULL if the app
+ * Returns the address of the inspector's page, with its token. The token is a secret: with this address
+ * somebody sees everything, and can change what the inspector allows. Give it to operators only, never to each visitor of a page. Returns NULL if the app
  * has no inspector (tr_app.inspect, --inspect).
  * In a turn. Does not wait.
  */

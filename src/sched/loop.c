@@ -284,7 +284,7 @@ static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
 static void longer_count(struct loop *loop, bool is_await, bool has_come)
 {
     if (is_await) {
-        /* The other thread takes longer now and then, so one spin in vain is no reason to stop. */
+        /* Sometimes the other thread takes longer. So one spin that finds nothing does not stop the spins. */
         loop->await_vain = has_come ? 0 : more_vain(loop->await_vain);
         loop->await_skip = loop->await_vain / 2;
     } else {

@@ -6,14 +6,14 @@
 
 #include "actor/cell/client.h"
 #include "actor/cell/dispatch.h"
-#include "actor/cell/view.h"
 #include "actor/life/supervise.h"
-#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/kind.h"
 #include "actor/turn/budget.h"
-#include "actor/verbs/client_ask.h"
-#include "actor/ask/answer.h"
+#include "actor/cell/slots.h"
+#include "actor/mail/kind.h"
 #include "actor/verbs/why.h"
+#include "actor/verbs/why_ask.h"
 #include "base/sized.h"
 #include "wire/copy.h"
 #include "wire/json_write.h"
@@ -167,20 +167,11 @@ tr_status tr_actor_show_sized(tr_client *client, tr_ref actor, tr_actor_report *
     CLIENT_VERB(client);
     if (!client || !report || !size)
         return TR_INVALID_ARGUMENT;
-    struct tr_system *system = client->system;
-    actor.bits = tr__group_behind(system->slots, actor.bits);
-    struct tr_why_look look = {.ref = actor.bits, .what = LOOK_SHOW};
-    struct cell *cell = view_find(system->slots, actor.bits);
-    if (!cell)
-        return TR_STOPPED;
-    tr_pending asked = tr__client_ask(
-        client, cell, actor.bits, ENVELOPE_WHY, &tr_type_tr_why_look, &look, TR_WHY_NS);
-    const void *reply;
-    tr_status status = tr_client_try_await(client, asked, &reply);
+    tr_bytes seen;
+    tr_status status = tr__why_look(client, actor, LOOK_SHOW, &seen);
     if (status != TR_OK)
         return status;
-    const struct tr_why_told *told = reply;
-    TR_ASSERT(told->report.size <= sizeof *report);
-    sized_write(report, size, told->report.data, told->report.size);
+    TR_ASSERT(seen.size <= sizeof *report);
+    sized_write(report, size, seen.data, seen.size);
     return TR_OK;
 }

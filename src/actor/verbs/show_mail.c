@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "actor/cell/client.h"
-#include "actor/cell/view.h"
-#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
-#include "actor/verbs/client_ask.h"
-#include "actor/ask/answer.h"
+#include "actor/mail/kind.h"
 #include "actor/verbs/why.h"
+#include "actor/verbs/why_ask.h"
 #include "wire/copy.h"
 #include "wire/json_write.h"
 
@@ -90,20 +88,11 @@ tr_status tr__show_mail(tr_client *client, tr_ref actor, struct mail_report *rep
 {
     TR_ASSERT(client);
     TR_ASSERT(report);
-    struct tr_system *system = client->system;
-    actor.bits = tr__group_behind(system->slots, actor.bits);
-    struct tr_why_look look = {.ref = actor.bits, .what = LOOK_MAIL};
-    struct cell *cell = view_find(system->slots, actor.bits);
-    if (!cell)
-        return TR_STOPPED;
-    tr_pending asked = tr__client_ask(
-        client, cell, actor.bits, ENVELOPE_WHY, &tr_type_tr_why_look, &look, TR_WHY_NS);
-    const void *reply;
-    tr_status status = tr_client_try_await(client, asked, &reply);
+    tr_bytes seen;
+    tr_status status = tr__why_look(client, actor, LOOK_MAIL, &seen);
     if (status != TR_OK)
         return status;
-    const struct tr_why_told *told = reply;
-    TR_ASSERT(told->report.size <= sizeof *report);
-    memcpy(report, told->report.data, told->report.size);
+    TR_ASSERT(seen.size <= sizeof *report);
+    memcpy(report, seen.data, seen.size);
     return TR_OK;
 }

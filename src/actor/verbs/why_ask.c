@@ -107,6 +107,27 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     source_resize(&worker->source, report, 0);
 }
 
+tr_status tr__why_look(tr_client *client, tr_ref actor, uint32_t what, tr_bytes *seen)
+{
+    TR_ASSERT(client);
+    TR_ASSERT(seen);
+    struct tr_system *system = client->system;
+    uint64_t ref = tr__group_behind(system->slots, actor.bits);
+    struct tr_why_look look = {.ref = ref, .what = what};
+    struct cell *cell = view_find(system->slots, ref);
+    if (!cell)
+        return TR_STOPPED;
+    tr_pending asked =
+        tr__client_ask(client, cell, ref, ENVELOPE_WHY, &tr_type_tr_why_look, &look, TR_WHY_NS);
+    const void *reply;
+    tr_status status = tr_client_try_await(client, asked, &reply);
+    if (status != TR_OK)
+        return status;
+    const struct tr_why_told *told = reply;
+    *seen = told->report;
+    return TR_OK;
+}
+
 /* ---- What any thread can see of an actor. ---- */
 
 static void see_gone(struct tr_system *system, uint64_t ref, tr_why_report *report)
