@@ -10,6 +10,7 @@
 #include "actor/cell/verb.h"
 #include "actor/cell/view.h"
 #include "actor/system/thread_handoff.h"
+#include "base/assert.h"
 #include "observe/running.h"
 #include "os/notify.h"
 #include "os/small_file.h"
@@ -185,6 +186,7 @@ void tr__service_close(struct service *service, bool is_left)
 
 void tr_app_ready(tr_self *self)
 {
+    TR_ASSERT(self);
     TURN_VERB(self);
     ready_by(tr_system_of(self), UNREADY_APP);
 }

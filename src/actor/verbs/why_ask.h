@@ -16,8 +16,8 @@ struct tr_system;
 void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report);
 
 /**
- * Asks an actor's worker to look at the actor: `what` is one of LOOK_*. Sets *seen to the report, which stays until the
- * client awaits again. Waits for TR_WHY_NS at most. The client's thread.
+ * Asks an actor's worker to look at the actor: `what` is one of LOOK_*. The report comes as
+ * bytes in *seen, valid until the client's next await. Waits for TR_WHY_NS at most. The client's thread.
  */
 TR_MUST_CHECK tr_status tr__why_look(tr_client *client, tr_ref actor, uint32_t what,
                                      tr_bytes *seen);
