@@ -186,8 +186,8 @@ void tr__service_close(struct service *service, bool is_left)
 
 void tr_app_ready(tr_self *self)
 {
-    TR_ASSERT(self);
     TURN_VERB(self);
+    TR_ASSERT(self);
     ready_by(tr_system_of(self), UNREADY_APP);
 }
 
