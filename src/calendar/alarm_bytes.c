@@ -2,10 +2,14 @@
 /**
  * The byte form of an alarm plan:
  *
- *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen, span (of after and every), failures,
- *     retry_at and back_off (if failures > 0), length and text of the expression (of cron), epoch and offset (of after,
- *     in versions 2 and 3; version 2 is for after only), attempts, first and longest (of version 3)
+ *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen,
+ *     span (only ALARM_AFTER and ALARM_EVERY),
+ *     failures, retry_at and back_off (both only if failures > 0),
+ *     length and text of the expression (only ALARM_CRON),
+ *     epoch and offset (only ALARM_AFTER, in versions 2 and 3),
+ *     attempts, first and longest (only version 3)
  *
+ * Version 2 is for ALARM_AFTER only.
  * Version, kind and flags are single bytes. All other numbers are LEB128: seven bits in each byte,
  * the lowest bits first. The top bit is set in all bytes of a number but the last. The last byte is
  * not 0, unless the number has only this byte.
@@ -27,7 +31,8 @@ enum {
     NUMBER_BYTES_MAX = 10
 };
 
-/* The longest plan fits: three single bytes, ten numbers, and a text with its length. */
+/* The longest plans of both forms fit. A plan of cron has three single bytes, ten numbers, and a
+ * text with its length. A plan of ALARM_AFTER has three single bytes and thirteen numbers. */
 static_assert(3 + 10 * NUMBER_BYTES_MAX + 2 + CRON_TEXT_MAX <= ALARM_BYTES_MAX, "all plans fit");
 static_assert(3 + 13 * NUMBER_BYTES_MAX <= ALARM_BYTES_MAX, "all plans fit");
 

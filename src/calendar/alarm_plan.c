@@ -125,8 +125,8 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
         break;
     case ALARM_EVERY:
         /*
-         * The first occurrence may wait for an anchor in the future. It waits for this time, and
-         * not for a span, so its due time stays.
+         * The first occurrence may be at an anchor in the future, further away than a span. Then it
+         * waits for the anchor, and rule 4 does not limit its wait.
          */
         if (due > now && due - now > plan->span && due - plan->seen <= plan->span)
             due = now + 1 + (due - now - 1) % plan->span;

@@ -11,20 +11,19 @@
  *                          -> failed, too often       given up: the next occurrence, or the end
  *
  * Rule 1: one occurrence is open at a time. It keeps its mark (id and number) until it is done or
- * given up, whatever happens in between. After a crash it fires again with the same mark.
- * Rule 2: the next occurrence is after the time at which the last one began. So everything that was
- * missed while no process ran is one occurrence, and everything that was missed while the handler
- * ran is one more.
- * Rule 3: ALARM_EVERY is anchored. Each occurrence is at anchor + n * period, whenever the last one
- * ran.
- * Rule 4: after the wall clock went back, no alarm waits longer than it asked for. ALARM_AFTER and
- * ALARM_EVERY wait at most their span, retries at most their back-off, and a walk of cron
- * (calendar/cron.h) until its next match. An appointment of cron does not fire twice if the clock
- * was set back by three hours or less, as in Vixie's cron. If it was set back by more, the clock was
- * wrong before, and the new time counts. A clock that went forward is the same as a long sleep.
- * Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic clock),
- * an alarm that waits for a span moves with the clock: ALARM_AFTER keeps its distance exactly. For a
- * change between two processes rule 4 applies.
+ * given up, whatever happens in between. After a crash it fires again with the same mark. Rule 2:
+ * the next occurrence is after the time at which the last one began. So everything that was missed
+ * while no process ran is one occurrence, and everything that was missed while the handler ran is
+ * one more. Rule 3: ALARM_EVERY is anchored. Each occurrence is at anchor + n * period, whenever
+ * the last one ran. Rule 4: after the wall clock went back, no alarm waits longer than it asked
+ * for. ALARM_AFTER and ALARM_EVERY wait at most their span, retries at most their back-off, and a
+ * walk of cron (calendar/cron.h) until its next match. An appointment of cron does not fire twice
+ * if the clock was set back by three hours or less, as in Vixie's cron. If it was set back by more,
+ * the clock was wrong before, and the new time counts. A clock that went forward is the same as a
+ * long sleep. Rule 5: if this process sees that the wall clock went back (the wall clock has lost
+ * time against a monotonic clock), an alarm that waits for a span moves with the wall clock:
+ * ALARM_AFTER keeps its distance exactly. If the wall clock was changed while no process ran, rule
+ * 4 applies.
  */
 #ifndef CALENDAR_ALARM_PLAN_H
 #define CALENDAR_ALARM_PLAN_H
@@ -75,8 +74,9 @@ struct alarm_plan {
     uint64_t epoch;    /* for ALARM_AFTER: the process in which `offset` was read; 0: unknown */
     tr_time offset;    /* wall clock minus a monotonic clock */
     /*
-     * The policy for retries of this alarm. The caller merges it with other policies. All zero: the
-     * alarm has no policy of its own.
+     * The policy for retries of this alarm: the number of attempts, the first back-off and the
+     * longest one. The caller merges it with other policies. All zero: the alarm has no policy of
+     * its own.
      */
     uint32_t attempts;
     tr_time first;
@@ -106,7 +106,7 @@ struct alarm_retry {
 
 /** What comes after an occurrence that has ended or failed. */
 enum alarm_outcome {
-    ALARM_WAITS, /* there is a next occurrence or retry, at tr__alarm_plan_wake */
+    ALARM_WAITS, /* there is a next occurrence or retry; tr__alarm_plan_wake returns its time */
     ALARM_ENDS,  /* there is no next occurrence: the caller must remove the plan */
     /* as ALARM_WAITS, but the occurrence was given up because it failed too often */
     ALARM_GAVE_UP,
@@ -150,9 +150,9 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
 
 /**
  * Applies rule 4. To be called after a plan was loaded, when the clock may have been set, and
- * before an alarm is fired. Returns whether the plan has changed. A caller that does not store the
- * change gets the same result again. In all functions, `zone` may be NULL for all kinds except
- * cron. Any thread.
+ * before an alarm is fired. Returns whether the plan has changed. The caller need not store the
+ * changed plan: if it loads the old plan later, this function changes the plan in the same way
+ * again. In all functions, `zone` may be NULL for all kinds except cron. Any thread.
  */
 bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_time now);
 
@@ -184,7 +184,7 @@ enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mar
 
 /**
  * Returns the delay of the next retry after `failures` earlier failures: first * 2^failures, but at
- * most the cap, plus a random part of up to a quarter of that.
+ * most the cap. Adds a random part of up to a quarter of this delay.
  */
 tr_time tr__alarm_back_off(const struct alarm_retry *retry, uint32_t failures, struct rng *rng);
 

@@ -356,8 +356,8 @@ int64_t tr__zone_latest(const struct zone *zone, int64_t utc)
     tr__zone_span(zone, utc, &span);
     int64_t latest = utc + span.offset;
     /*
-     * A span that ended before `since` has shown only earlier local times, whatever the two offsets
-     * are.
+     * Skip spans that ended before `since`. Whatever their offset and the present offset are, the
+     * clock has shown only local times before `latest` in them.
      */
     int64_t since = utc - (ZONE_OFFSET_MAX - ZONE_OFFSET_MIN);
     while (span.begin > since && span.begin > -ZONE_TIME_MAX) {

@@ -8,9 +8,11 @@
  * does not change.
  *
  * Rule 1: no value of a file is trusted. A zone exists only after each count, index and offset was
- * checked against the size of the file, and all times were found in order. Rule 2: before the first
- * change of the table the first type holds, as RFC 8536 says. After the last change the text at the
- * end of the file holds, and without such a text the type of the last change.
+ * checked against the size of the file, and all times were found in order. Rule 2: a type of a file
+ * is an offset with a name, and a change puts a type into force. Before the first change of the
+ * table, the first type is in force, as RFC 8536 says. After the last change, the rule in the text
+ * at the end of the file is in force. Without such a text, the type of the last change stays in
+ * force.
  */
 #ifndef CALENDAR_ZONE_H
 #define CALENDAR_ZONE_H

@@ -26,7 +26,7 @@ static bool is_next(const struct input *in, const char *at, char c)
     return at < in->end && *at == c;
 }
 
-/* Reads a number of at most three digits, because POSIX has no longer numbers here. */
+/* Reads a number of at most three digits. In POSIX, no number in these texts has more digits. */
 static const char *read_number(const struct input *in, const char *at, int least, int most,
                                int *number)
 {
@@ -41,8 +41,8 @@ static const char *read_number(const struct input *in, const char *at, int least
 }
 
 /*
- * Reads a name of at least three characters: "EST", or "<+03>", which may also have other
- * characters than letters.
+ * Reads a name of at least three characters: letters, as in "EST", or letters, digits and signs in
+ * angle brackets, as in "<+03>".
  */
 static const char *read_name(const struct input *in, const char *at)
 {

@@ -38,7 +38,10 @@ struct zone_rule {
     struct zone_change end;
 };
 
-/** A span of time with a constant offset, from `begin` up to, but not including, `end`. In UTC. */
+/**
+ * A span of time with a constant offset. `begin`, which is part of the span, and `end`, which is
+ * not, are in UTC.
+ */
 struct zone_span {
     int64_t begin;  /* INT64_MIN: the span has no beginning */
     int64_t end;    /* INT64_MAX: the span has no end */

@@ -84,7 +84,7 @@ static tr_status entry_load(const struct zones *zones, struct zone_entry *entry)
     if (length < 0 || (size_t)length >= sizeof path)
         return TR_NOT_FOUND;
     tr_status status = tr__file_read(platform, path, ZONE_FILE_MAX, &bytes, &size);
-    /* this also happens if the name is the name of a directory, such as "Europe" */
+    /* TR_NOT_SUPPORTED also comes if the path is a directory, such as "Europe" */
     if (status != TR_OK)
         return status == TR_NOT_SUPPORTED ? TR_NOT_FOUND : status;
     status = tr__zone_read(bytes, size, &entry->zone);

@@ -10,8 +10,9 @@
  * 2. Of all calls of admission_leave and admission_close, exactly one returns true. It is the first
  *    call after which the admission is closed and no thread is inside. All work was brought in
  *    before that moment.
- * 3. Before a thread leaves, it makes sure that the end finds the work. It is not enough to post
- *    the work, because the end may be reached on another path before the post arrives.
+ * 3. The thread whose call returns true by rule 2 handles the end. Before a thread leaves, it makes
+ *    sure that the handling of the end finds the work. It is not enough to post the work, because
+ *    another thread may reach the end before the post arrives.
  */
 #ifndef QUEUE_ADMISSION_H
 #define QUEUE_ADMISSION_H
@@ -24,8 +25,8 @@ enum { ADMISSION_CLOSED = 1, ADMISSION_ONE = 2 };
 
 struct admission {
     /*
-     * ADMISSION_CLOSED if closed, plus ADMISSION_ONE for each thread that has entered and has not
-     * left
+     * ADMISSION_CLOSED if closed, plus ADMISSION_ONE for each admission_enter without an
+     * admission_leave yet
      */
     atom32 word;
 };

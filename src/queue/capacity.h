@@ -16,8 +16,9 @@
  *
  *     generation 13 | policy 3 | lines 24 | messages 24
  *
- * The numbers of lines and of messages may be negative for a while: after an overdraft
- * (capacity_take), after messages have returned from a stash, and after a bound has become smaller.
+ * The numbers are sizes in bits. A line is 64 bytes of memory. The counts of lines and of messages
+ * may be negative for a while: after an overdraft (capacity_take), after messages have returned
+ * from a stash, and after a bound has become smaller.
  */
 #ifndef QUEUE_CAPACITY_H
 #define QUEUE_CAPACITY_H

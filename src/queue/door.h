@@ -74,8 +74,8 @@ ATOM_INLINE void door_init(struct door *door)
 }
 
 /**
- * Gives the door to a tenant. `is_posted`: the caller will post the door right after this. The door
- * must be closed, and no other thread may open it meanwhile.
+ * Gives the door to a tenant. If `is_posted` is true, the caller must post the door right after
+ * this. The door must be closed, and no other thread may open it meanwhile.
  */
 ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool is_posted)
 {

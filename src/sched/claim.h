@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a worker is taken from a thread that is stuck in user code, and how this thread gets the
- * worker back.
+ * A protocol by which a thread takes the worker of another thread that is stuck in user code, and
+ * by which the stuck thread gets the worker back.
  *
  * A claim belongs to a thread. Before the thread calls user code, it goes out. It comes in when the
  * user code returns or calls the runtime. While the thread is out, it touches nothing of its
@@ -21,9 +21,10 @@
  *     TAKEN   -> BACK    the thread has come in, and waits
  *     BACK    -> HELD    the holder of the worker hands it to the thread that waits
  *
- * The state contains a number, which each WANTED increments. With this number, a taker that another
- * taker has overtaken does not mistake the WANTED of the later taker for its own. It must not,
- * because the `user` that it has loaded is older than the later WANTED.
+ * The state contains a number, which each WANTED increments. The number matters if a second taker
+ * writes WANTED while the first taker is slow. By the number, the first taker sees that this WANTED
+ * is not its own, and it does not take the worker. It must not, because it has loaded `user` before
+ * the second WANTED.
  */
 #ifndef SCHED_CLAIM_H
 #define SCHED_CLAIM_H
@@ -35,7 +36,7 @@ enum claim_state { CLAIM_HELD, CLAIM_WANTED, CLAIM_TAKEN, CLAIM_BACK, CLAIM_STAT
 
 struct claim {
     atomptr user; /* what the thread runs in user code; NULL: the thread is in the runtime */
-    atom32 state; /* enum claim_state, plus the number of the last WANTED times CLAIM_STATES */
+    atom32 state; /* enum claim_state + CLAIM_STATES * the number of the last WANTED */
 };
 
 ATOM_INLINE enum claim_state claim_state_of(uint32_t word)

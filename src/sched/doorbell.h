@@ -4,9 +4,8 @@
  * after all loops have slept.
  *
  * Such a thread (observe/control.h) has nothing to do while all loops sleep, because nothing
- * changes then. It waits without a timeout, so an idle process has no wake-ups. The watch notices
- * in any case when loops wake up, so the watch wakes this thread. The loops themselves have no
- * cost.
+ * changes then. It waits without a timeout, so an idle process has no wake-ups. The watch has to
+ * notice anyway when loops wake up, so the watch wakes this thread. This costs the loops nothing.
  *
  * 1. When the watch has seen that all loops sleep, it writes 1 to is_quiet, and then sleeps too.
  *    When it has woken up, it writes 0.
@@ -42,7 +41,8 @@ void tr__doorbell_ring(struct doorbell *doorbell);
 
 /**
  * Asks for a ring. Returns false if a loop may be awake now: then it is possible that no ring
- * comes. If this returns true, all loops stay as they are until the ring. The thread that waits.
+ * comes. If this returns true, all loops stay as they are until the ring. Only the thread that
+ * waits.
  */
 static inline bool doorbell_want(struct doorbell *doorbell)
 {
@@ -50,13 +50,13 @@ static inline bool doorbell_want(struct doorbell *doorbell)
     return atom32_load(&doorbell->is_quiet, ATOM_SEQ_CST);
 }
 
-/** Notes that all loops sleep. The watch's thread. */
+/** Notes that all loops sleep. Only the watch's thread. */
 static inline void doorbell_begin_quiet(struct doorbell *doorbell)
 {
     atom32_store(&doorbell->is_quiet, 1, ATOM_SEQ_CST);
 }
 
-/** Notes that a loop may be awake. The watch's thread. */
+/** Notes that a loop may be awake. Only the watch's thread. */
 static inline void doorbell_end_quiet(struct doorbell *doorbell)
 {
     atom32_store(&doorbell->is_quiet, 0, ATOM_SEQ_CST); /* rule 3 */

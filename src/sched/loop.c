@@ -26,7 +26,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .io_round_ns = IO_ROUND_NS,
         .clock_turns = LOOP_CLOCK_TURNS,
         .slice_left = LOOP_NO_LIMIT,
-        .share = 1, /* the shortest share, until the loop knows how long turns are */
+        .share = 1, /* in effect no share, until the loop knows how long turns are */
         .share_left = 1,
     };
     atom32_init(&loop->tick, 0);
@@ -42,7 +42,8 @@ void tr__loop_look_at_clock(struct loop *loop)
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
-/* Returns how many turns a share gets. The last `turns` turns have taken `spent_ns`. */
+/* Returns how many turns a share gets, if the last `turns` turns have taken `spent_ns`. The result
+ * 1 means that there is no share. */
 static int32_t share_of(tr_time spent_ns, int32_t turns)
 {
     if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_SHARE_NS * turns)
@@ -52,8 +53,9 @@ static int32_t share_of(tr_time spent_ns, int32_t turns)
 }
 
 /*
- * Returns how many turns may pass before the clock is read again, from the time that the last `turns` turns have taken.
- * So a loop whose turns take about as long as before needs no tick to know the time.
+ * Returns how many turns may pass before the clock is read again, if the last `turns` turns have
+ * taken `spent_ns`. If the next turns take about as long as the last ones, the loop reads the clock
+ * in time by itself, and needs no tick.
  */
 static int32_t clock_turns_of(tr_time spent_ns, int32_t turns)
 {
@@ -137,7 +139,8 @@ static bool look_at_io(struct loop *loop)
     return loop->io_from < loop->io_count;
 }
 
-/* Hands out IO events one by one, because on_io may end the flow of control. */
+/* Passes IO events to on_io. Counts each event as handled before the call, because on_io may end
+ * the flow of control, and then the call does not return. */
 static void take_io(struct loop *loop)
 {
     if (!look_at_io(loop))
@@ -148,7 +151,8 @@ static void take_io(struct loop *loop)
     }
 }
 
-/* Begins a round: handles what is due, and IO events. */
+/* Begins a round: reads the clock, and calls on_round, on_alarm if the alarm is due, and on_io for
+ * the IO events. */
 static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
@@ -196,7 +200,7 @@ bool tr__loop_has_work(const struct loop *loop)
            !runqueue_is_empty(&loop->queue);
 }
 
-/* Whether to spin for work of a thread that is no worker, such as a commit. */
+/* Whether to spin until a thread that is no worker has done some work, such as a commit. */
 static bool awaits(struct loop *loop)
 {
     if (!loop->answer_ns || loop->await_ns <= loop->spin_ns)
@@ -207,7 +211,8 @@ static bool awaits(struct loop *loop)
     return false;
 }
 
-/* What a spin waits for. SPIN_USUAL has the usual length, and the other spins are longer. */
+/* What a spin waits for. SPIN_USUAL has the usual length, or 0 if this rest skips its spin. The
+ * other spins are longer. */
 enum spin_kind { SPIN_USUAL, SPIN_IO, SPIN_ANSWER, SPIN_AWAIT };
 
 struct spin {
@@ -252,7 +257,7 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
             loop->round_end_ns = 0;
             return true;
         }
-        if (yields) /* the thread that does the work is no worker, and may need this CPU */
+        if (yields) /* The thread whose work this loop awaits is no worker. It may need this CPU. */
             loop->platform->yield(loop->platform);
         loop_step(loop);
         tr__loop_look_at_clock(loop);
@@ -266,8 +271,9 @@ static uint32_t more_vain(uint32_t vain)
 }
 
 /*
- * Counts a spin for IO. As long as nothing comes during such spins, they become rarer. Each of them
- * looks at IO by a system call, so a server with little load would spend its time on spins.
+ * Counts a spin of a loop that watches descriptors. As long as nothing comes during such spins,
+ * they become rarer. Otherwise a server with little load would spend its time on them, because each
+ * of them makes system calls to look at IO.
  */
 static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
 {
@@ -305,7 +311,8 @@ static bool loop_spin(struct loop *loop)
     bool has_come = spin_until(loop, end_ns, is_await);
     loop->has_woken = false;
     if (!has_come)
-        /* the other thread needs longer for this work, so do not spin for it again */
+        /* the other thread needs longer than a spin for this work, so do not spin for the same work
+         * again */
         loop->await_ns = 0;
     bool is_longer = spin.kind == SPIN_ANSWER || spin.kind == SPIN_AWAIT;
     if (is_longer && loop->now_ns >= begin_ns + loop->spin_ns)
@@ -332,8 +339,8 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
         if (loop->io_watched && loop->io_ns) {
             tr__loop_look_at_clock(loop);
             /*
-             * Waking up takes a while, so a spin of io_ns would have seen the event earlier than
-             * this.
+             * The measured time includes the wake-up, which takes a while. So the limit is twice
+             * the length of the spin.
              */
             loop->io_is_near = loop->now_ns - begin_ns < 2 * loop->io_ns;
         }

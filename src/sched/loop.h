@@ -11,10 +11,11 @@
  * Events that a park has collected need no further system call, so a wake-up costs only one system
  * call.
  *
- * Tasks that a task makes ready run next (sched/runqueue.h), for a share of the turns. A share has
- * as many turns as currently take LOOP_SHARE_NS, but at most LOOP_CLOCK_TURNS. If turns are so long
- * that a share would have less than LOOP_SHARE_MIN turns, there is no share, because it would gain
- * nothing. Then the queue is first come, first served.
+ * Tasks that a task makes ready run before the rest of the queue (sched/runqueue.h), until they
+ * have used up a share of turns. The loop computes from the last turns how many turns take
+ * LOOP_SHARE_NS. That is the share, but it has at most LOOP_CLOCK_TURNS turns. If it would have
+ * less than LOOP_SHARE_MIN turns, there is no share, because it would gain nothing. Then the queue
+ * is first come, first served.
  *
  * All state of a round is in the struct. So a task may end the flow of control in which it runs,
  * and another flow of control calls tr__loop_slice again. A verb ends a turn in this way.
@@ -39,8 +40,8 @@ enum {
 /* The length of a share. With this length, none of ten thousand tasks waits longer than 100 ms. */
 #define LOOP_SHARE_NS (10 * TR_MICROSECOND)
 /*
- * How long the turns between two reads of the clock take at most, if they take as long as the last
- * ones.
+ * The loop reads the clock again after as many turns as would take this long, if each of them took
+ * as long as the last turns did on average. LOOP_CLOCK_TURNS is the limit.
  */
 #define LOOP_CLOCK_NS (250 * TR_MICROSECOND)
 #define LOOP_NO_LIMIT UINT32_MAX /* for the turns of a slice: no limit in practice */
@@ -118,13 +119,14 @@ struct loop {
     uint32_t answer_vain; /* the value that answer_skip was last set to */
     /* this loop has woken another loop since its last rest; the owner sets it */
     bool has_woken;
-    /* How long to spin for work of a thread that is no worker. The owner sets and clears it. */
+    /* How long to spin for the result of a thread that is no worker. The owner of the loop sets and
+     * clears it. */
     tr_time await_ns;
     /* how many rests will still skip the spin of await_ns, because such spins found nothing */
     uint32_t await_skip;
     /* grows with each spin of await_ns that finds nothing; 0 after one that finds something */
     uint32_t await_vain;
-    uint32_t io_watched; /* descriptors */
+    uint32_t io_watched; /* number of watched descriptors */
     uint32_t io_from;    /* io_events[io_from..io_count) are not handled yet */
     uint32_t io_count;
     /*
@@ -139,12 +141,12 @@ struct loop {
     int32_t clock_in;     /* turns that are left until the next read of the clock */
     int32_t clock_turns;  /* the value of clock_in after a read of the clock */
     /*
-     * when a task makes other tasks ready, how many turns these may run before the rest of the
-     * queue
+     * how many turns the tasks that other tasks have made ready may use before the rest of the
+     * queue runs; 1: no share
      */
     int32_t share;
     int32_t share_left;  /* how many turns are left of `share` */
-    uint32_t slice_left; /* turns */
+    uint32_t slice_left; /* turns that are left in the current slice */
     uint32_t tick_seen;
     /* how many more turns a task may spend on running other tasks (loop_next) */
     int32_t quick_left;
@@ -165,8 +167,8 @@ struct loop {
     uint32_t looks;
     uint64_t steps_seen; /* the sum of runs, parks and steps at the watch's last look */
     /*
-     * when the watch first saw steps_seen, or up to 3 ms earlier if ticks are rare (turn_since); 0 while the loop
-     * sleeps; any thread reads it
+     * When the watch first saw steps_seen. Up to 3 ms earlier if ticks are rare, see turn_since. It
+     * is 0 while the loop sleeps. Any thread reads it.
      */
     atom64 since_ns;
     /* for how long the loop was awake, as far as the ticks of the watch show it */
@@ -273,8 +275,8 @@ static inline uint64_t loop_steps(const struct loop *loop)
 }
 
 /**
- * Makes the running task return to the loop before loop_next runs another task in its place. Worker
- * only.
+ * Makes the next call of loop_next return NULL, so that the running task returns to the loop.
+ * Worker only.
  */
 static inline void loop_call_back(struct loop *loop)
 {
@@ -299,8 +301,8 @@ static inline bool loop_is_time_up(const struct loop *loop)
 
 /**
  * Ends a task that has run for `turns` turns, as if the task had returned to the loop. Returns the
- * task that runs next, which must end in the same way. Returns NULL if the caller must return to
- * the loop, because something else may be due. Worker only.
+ * task that the caller must run next and end in the same way. Returns NULL if the caller must
+ * return to the loop, because something else may be due. Worker only.
  */
 static inline struct task *loop_next(struct loop *loop, uint32_t turns)
 {

@@ -57,8 +57,9 @@ ATOM_INLINE bool ready_nudge(struct ready *ready)
 /**
  * Ends sleep, after the park has returned for any reason.
  *
- * Comes before any later load of the watch's state. This is an exchange, because it may overwrite a
- * nudge, and then the worker must see what the sender of the nudge has written before. Worker only.
+ * This is an exchange for two reasons. The write must come before the worker's later loads of the
+ * watch's state. And it may overwrite a nudge, in which case the worker must see what the sender of
+ * the nudge has written before. Worker only.
  */
 ATOM_INLINE void ready_rise(struct ready *ready)
 {

@@ -2,8 +2,11 @@
 #include "sched/watch.h"
 
 /*
- * Returns since when a loop that has got on may be in its present turn. If the ticks are rare, this look alone does not
- * show it. But the turn has begun after the loop last read its clock, usually within LOOP_CLOCK_NS.
+ * Returns the earliest time at which the current turn of a loop has probably begun. The loop has
+ * made progress since the last look. If ticks are rare, the last look was some milliseconds ago,
+ * and the turn may have begun soon after it. But the loop usually reads its clock every
+ * LOOP_CLOCK_NS between turns, so the turn has probably begun at most LOOP_CLOCK_NS after the last
+ * read.
  */
 static tr_time turn_since(const struct watch *watch, const struct loop *loop, tr_time now_ns)
 {
@@ -91,7 +94,7 @@ static void watch_doze(struct watch *watch)
     atom32_store(&watch->is_asleep, 0, ATOM_SEQ_CST);
 }
 
-/* Whether all loops that are awake have read the clock since the last tick was due. */
+/* Whether all loops that are awake have read the clock within the last WATCH_TICK_NS. */
 static bool is_calm(const struct watch *watch, tr_time now_ns)
 {
     for (size_t i = 0; i < watch->loop_count; i++) {
@@ -104,8 +107,9 @@ static bool is_calm(const struct watch *watch, tr_time now_ns)
 }
 
 /*
- * Returns the time to the next tick. `calm` counts the looks that have found no need for ticks. The hand-off of
- * a worker must come in time, so with it there is a tick each millisecond.
+ * Returns the time to the next tick. `calm` counts the looks in a row that have found no need for
+ * ticks. If the watch has to find stuck threads (handoff_ns), there is a tick each millisecond,
+ * because on_stuck must be called in time.
  */
 static tr_time tick_ns(const struct watch *watch, int calm)
 {

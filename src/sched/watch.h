@@ -23,8 +23,8 @@
 
 #define WATCH_TICK_NS TR_MILLISECOND
 /*
- * The time between two ticks while no loop needs them. Between two turns, the clock of a loop is at
- * most that old.
+ * The time between two ticks while all loops read the clock in time by themselves. A loop that no
+ * longer does so gets its next tick after at most this time.
  */
 #define WATCH_CALM_NS (4 * TR_MILLISECOND)
 enum {
@@ -32,11 +32,12 @@ enum {
     /* After this many looks in a row at which all clocks were read in time, ticks become rarer. */
     WATCH_CALM_LOOKS = 32,
     /*
-     * How many looks in a row must find a loop at the same step. Fewer looks prove nothing if the
-     * watch itself was late.
+     * How many looks in a row must find a loop at the same step before the watch reports the loop.
+     * Fewer looks prove nothing if the watch itself was late.
      */
     WATCH_LOOKS_MIN = 3,
-    /* the time of each report of a turn is this many times that of the report before */
+    /* after a report of a turn, the next report is due when the turn has taken this many times as
+     * long */
     WATCH_GROWTH = 10
 };
 
@@ -73,7 +74,8 @@ struct watch {
     struct watch_report report;
     uint64_t ticks;
     tr_time ticked_ns; /* when the last tick was */
-    tr_time missed_ns; /* the time to this look, beyond WATCH_TICK_NS */
+    tr_time
+        missed_ns; /* by how much the wait before this look was planned longer than WATCH_TICK_NS */
     atom32 is_asleep;
     atom32 is_over;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Both ends of the exchange about a generation: the actor and its authority, which draws its conclusions from the
- * notes.
+ * Both ends of the exchange of notes about a generation: the actor's end, and its authority, which
+ * begins and ends generations.
  */
 #include "sleep/authority.h"
 

@@ -92,7 +92,7 @@ struct note_end {
     uint32_t taken;        /* index of the last note that was taken from the other end */
     tr_time resend_at;     /* when unacknowledged notes are sent again, or SLEEP_NEVER */
     tr_time resend_after;
-    struct note notes[NOTES_MAX]; /* note i is at index i - 1 */
+    struct note notes[NOTES_MAX]; /* notes[i - 1] is the note whose `index` is i */
 };
 
 /** What the receiver of a note must do with it. */
@@ -132,8 +132,9 @@ static inline uint32_t note_pending(const struct note_end *end)
 const struct note *tr__note_pending_at(const struct note_end *end, uint32_t i);
 
 /**
- * Whether this end must send all pending notes again now. If so, also sets the time of the next check. This is for the
- * cluster. When a connection is restored, its end sends the pending notes at once, without this call.
+ * Whether this end must send all pending notes again now. If so, also sets the time of the next
+ * check. This function is for the cluster. When a connection was cut and is restored, the caller
+ * sends all pending notes at once, without asking this function.
  */
 bool tr__note_resend(struct note_end *end, tr_time now);
 
@@ -175,9 +176,10 @@ TR_MUST_CHECK tr_status tr__authority_begin(struct authority *authority,
                                             struct generation generation);
 
 /**
- * Commands a stop that the authority itself wants, because of a shutdown, an eviction, or the request to destroy the
- * actor. Sends no command if this command was already sent, or if no generation is awake. If a destroy must happen in
- * any case, the caller first marks it in the store (tr__store_doom), so that it does not depend on this command.
+ * Commands a stop that the authority itself wants, because of a shutdown, an eviction, or the
+ * request to destroy the actor. Sends no command if this command was already sent, or if no
+ * generation is awake. If the destroy must happen in any case, the caller first marks the actor in
+ * the store (tr__store_doom), because the command may get lost.
  */
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer);

@@ -7,7 +7,8 @@
  * first one in the list is reported. The predicates for idle sleep and for the end of a grace, the warning at the
  * deadline and `why` all use this list. So a new counter needs one new line and nothing else.
  *
- * The idle predicate treats an actor as not ready in any state but Started, and while NOT_READY is raised.
+ * For the idle predicate, an actor is ready only in the state Started, and only while NOT_READY is
+ * not raised.
  *
  * Two special cases are lines of the list, not code. A connection that can hibernate is a counter that blocks nothing.
  * A run handler that waits on its queue moves from RUN to RUN_WAITS, which does not block idle sleep but does block the

@@ -15,9 +15,10 @@ _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
 /*
  * Sets of steps that become due together.
  *
- * 1. After the steps SERIALIZE and WAIT_WRITES the machine waits for an answer of the host. Each of them is the last
- *    step of its set. So the host may already answer while it performs the step. The machine refuses an answer that
- *    comes before the step.
+ * 1. After the steps SERIALIZE and WAIT_WRITES the machine waits for an answer of the host. The
+ *    host may answer as soon as it has taken the step with tr__sleep_next, even before it has
+ *    performed the step to its end. This is safe, because each of the two steps is the last one of
+ *    its set. The machine refuses an answer that comes before the step was taken.
  * 2. TERMINATED becomes due once in a generation, in sleep_end, which also sets the state to Terminated.
  * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time, and ERASE only for a destroy.
  */

@@ -190,9 +190,10 @@ void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
 /**
  * Asks for sleep() or destroy() on behalf of the actor. Only sends an intent to the authority, once in a generation.
  *
- * Returns TR_STARTING in the state Loading. Returns TR_STOPPING if the stop has begun, or if destroy() was asked for
- * before. If sleep() was asked for before and the stop has not started, returns TR_OK and does nothing. While the actor
- * is in the grace of a sleep, it may still ask for destroy().
+ * Returns TR_STARTING in the state Loading, and TR_STOPPING if the stop has begun. There is one
+ * exception: in the grace of a sleep, before its deadline, the actor may still ask for destroy(). A
+ * second call for destroy() returns TR_STOPPING. A second call for sleep() before the stop has
+ * begun returns TR_OK and does nothing.
  */
 TR_MUST_CHECK tr_status tr__sleep_ask(struct sleep_machine *machine, enum sleep_reason reason,
                                       tr_time now);

@@ -37,10 +37,11 @@ struct wake_locks {
 };
 
 enum {
-    /* For each counter the text names this many wake locks at most. Of the others it says only how
-     * many there are. */
+    /* tr__wake_locks_print names at most this many wake locks for each counter. Of the others it
+     * says only how many there are. */
     WAKE_LOCKS_NAMED_MAX = 3,
-    /* The text of all counters that can block at once has less than this size. */
+    /* A buffer of this size always suffices for tr__wake_locks_print, even if all counters are
+     * raised that can block at the same time. */
     WAKE_LOCKS_TEXT_SIZE = 4096,
 };
 

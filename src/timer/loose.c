@@ -364,7 +364,7 @@ uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entr
     return number_of(pool, generation_of(entry), run->context.mark + run_index(pool, run, entry));
 }
 
-/* Returns the first timer of a run whose bit is in `used`. */
+/* Returns the first of the timers of a run whose bits are set in `used`. */
 static struct timer_entry *run_pick(const struct loose_pool *pool, const struct timer_run *run,
                                     uint32_t used)
 {

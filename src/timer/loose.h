@@ -74,12 +74,14 @@ struct loose_pool {
     struct loose_slab *slabs;
     uint32_t places;
     uint32_t open; /* the place of a slab with a record to take; 0 for none */
-    /* the place of a slab that has no timers, or had none a while ago; 0 for none */
+    /* the place of the slab that was last left without timers; it may have timers again; 0 for
+     * none */
     uint32_t empty;
     uint32_t spare; /* the number of a record that is kept for the next run; 0 for none */
     size_t made;    /* how many records all slabs have */
     struct memory_source source;
-    /* a part of all numbers, so that the numbers of different pools differ; 0 at first */
+    /* every number of this pool contains this value, so that the numbers of different pools differ;
+     * 0 at first */
     uint8_t home;
 };
 

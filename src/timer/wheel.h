@@ -27,7 +27,8 @@ enum {
     WHEEL_DIGIT_BITS = 6, /* a level has 2^6 slots, and the slots in use are the bits of one word */
     WHEEL_SLOTS = 1 << WHEEL_DIGIT_BITS,
     WHEEL_LEVELS = 11, /* a tr_time has 63 bits, so it has 11 digits of 6 bits */
-    /* The most nodes of a slot of which tr__wheel_next looks for the exact first deadline. */
+    /* tr__wheel_next looks for the exact first deadline of a slot only if the slot has at most this
+     * many nodes. */
     WHEEL_LOOK_MAX = 16,
 };
 
@@ -83,11 +84,11 @@ struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
  * Returns the time at which the caller must call tr__wheel_expire next. It is never after the first
  * deadline. Returns TR_NEVER if the wheel is empty.
  *
- * If the first slot has at most WHEEL_LOOK_MAX nodes, this is exactly the first deadline (raised to
- * the wheel's time). Otherwise the time may be earlier than the first deadline. Then
- * tr__wheel_expire at that time returns NULL, but spreads the slot over lower levels. This happens
- * at most once for each level before the next node expires. Such a wake-up needs more than
- * WHEEL_LOOK_MAX nodes in one slot, so there are fewer such wake-ups than nodes.
+ * If the first slot has at most WHEEL_LOOK_MAX nodes, this is exactly the first deadline, or the
+ * wheel's time if the first deadline is before that. Otherwise the time may be earlier than the
+ * first deadline. Then tr__wheel_expire at that time returns NULL, but spreads the slot over lower
+ * levels. This happens at most once for each level before the next node expires. Such a wake-up
+ * needs more than WHEEL_LOOK_MAX nodes in one slot, so there are fewer such wake-ups than nodes.
  */
 tr_time tr__wheel_next(struct wheel *wheel);
 

@@ -20,7 +20,7 @@ struct tr_buffer {
     _Alignas(16) unsigned char data[];
 };
 
-/* A count this high is a leak, or a retain of freed memory. */
+/* A count this high means that holders leak their counts, or that freed memory was retained. */
 #define HOLDERS_MAX (UINT32_MAX / 2)
 
 tr_buffer *tr_buffer_new(size_t size)

@@ -13,8 +13,9 @@
 _Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
                "COPY_ALIGNMENT is enough for every kind of value");
 
-/* Before a drop visits the messages of a list, it checks whether their type may have buffers. The
- * check looks into messages inside that type down to this depth. */
+/* tr__copy_drop visits the messages of a list only if their type may have buffers. To find that
+ * out, may_have_buffers looks at most this many levels deep into the messages that are inside
+ * messages of that type. */
 enum { BUFFERS_DEPTH = 2 };
 
 /* The sum cannot overflow, because sizes stay below TR_PAYLOAD_MAX. */
@@ -248,8 +249,8 @@ void tr__copy_into(const tr_type *type, const void *message, void *block, size_t
     TR_ASSERT_SLOW(cursor.used == size);
 }
 
-/* Whether messages of a type may have buffers. Does not look into messages below BUFFERS_DEPTH, and
- * assumes that these have some. */
+/* Whether messages of a type may have buffers. Does not look into messages that are nested deeper
+ * than BUFFERS_DEPTH. Assumes that such messages have buffers. */
 static bool may_have_buffers(const tr_type *type, unsigned depth)
 {
     const tr_field *field = type->fields;

@@ -2,10 +2,11 @@
 /**
  * Deep copies of messages, each in one block.
  *
- * A block has the struct first, then the data that it points to. Items of lists and bytes are at
- * multiples of COPY_ALIGNMENT; strings, with their NUL, are anywhere. Measuring and copying walk
- * over the message in the same order with the same arithmetic, so the copy has exactly the measured
- * size. Buffers are shared: a copy retains them. Descriptors must be valid (tr__type_is_valid).
+ * A block has the struct first, then the data that it points to. The items of each list, and the
+ * data of each bytes value, begin at a multiple of COPY_ALIGNMENT. A string with its NUL may begin
+ * anywhere. Measuring and copying walk over the message in the same order with the same arithmetic,
+ * so the copy has exactly the measured size. Buffers are shared: a copy retains them. Descriptors
+ * must be valid (tr__type_is_valid).
  */
 #ifndef WIRE_COPY_H
 #define WIRE_COPY_H
@@ -25,8 +26,8 @@ size_t tr__copy_size(const tr_type *type, const void *message);
 
 /**
  * Copies `message` into `block`, whose size is `size`, as tr__copy_size returned it. Retains the
- * buffers of the message. Sets to zero the members that the descriptor does not name, unless the
- * type is flat. Any thread.
+ * buffers of the message. If the type is flat, copies the whole struct. Otherwise copies the
+ * members that the descriptor names, and sets the others to zero. Any thread.
  */
 void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size);
 

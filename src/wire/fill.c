@@ -6,11 +6,12 @@
 #include "os/memory.h"
 #include "wire/fault.h"
 
-/* A document up to this size is read at once, without measuring the message first. For most such
- * documents a block a little larger than the document suffices. */
+/* For a document of up to this size, tr__fill_new does not measure the message first. A block a
+ * little larger than the document suffices for most of these messages. If the block turns out to be
+ * too small, the document is read again into a larger one. */
 #define UNMEASURED_MAX 1024
-/* Bytes that are added to the size of a document that is not measured, for the alignment in the
- * block. */
+/* If the message is not measured, its block has this many bytes more than the struct and the
+ * document need. The extra bytes are for the alignment of data in the block. */
 #define UNMEASURED_EXTRA 64
 
 /* Reads a message into a new block of `size` bytes. If `size` is 0, makes no block and only
@@ -50,8 +51,8 @@ tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *r
     return TR_OK;
 }
 
-/* Sets the error for a document of `size` bytes, which is too large. If `size` is 0, sets the error
- * for an invalid argument. */
+/* If `size` is 0, sets the error for an invalid argument. Otherwise sets the error for a document
+ * that is too large, with `size` bytes. */
 void tr__fill_refuse(size_t size, tr_wire_error *error)
 {
     if (size > 0)

@@ -91,10 +91,10 @@ static inline char *fill_inside(char *place, size_t offset)
     return place == NULL ? NULL : place + offset;
 }
 
-/* The next functions copy and zero few bytes. Most texts and structs are so small that a call of
- * memcpy or memset would cost more than the work itself. */
-/* Copies `size` bytes as two pieces, one at the beginning and one at the end. The pieces may
- * overlap, so `size` may be anything from one piece to two pieces. */
+/* The next functions copy a few bytes, or set them to zero. Most texts and structs are so small
+ * that a call of memcpy or memset would cost more than the work itself. */
+/* Copies `size` bytes as two pieces of `piece` bytes, one at the beginning and one at the end. The
+ * pieces may overlap. `size` is at least `piece` and at most twice `piece`. */
 #define COPY_TWO(piece, to, from, size)                                                            \
     do {                                                                                           \
         char head_[piece];                                                                         \

@@ -74,8 +74,8 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
     return next + is_quoted;
 }
 
-/* Uses strtod with the C locale, because strtod expects the decimal point of the locale. The C
- * locale is a constant of the C library, which need not be freed. */
+/* Uses strtod_l with the C locale, because strtod expects the decimal point of the current
+ * locale. */
 static bool parse_float(const struct json_number *number, double *value)
 {
     char text[TR_JSON_NUMBER_MAX + 1];
@@ -142,8 +142,8 @@ static INLINE bool is_whole_good(json_place digits, json_place end)
     return end > digits && (*digits != '0' || end == digits + 1);
 }
 
-/* Whether this byte, behind the first digits of a number, still belongs to the number. If it does,
- * the scanner must read the number. */
+/* Whether this byte, which stands behind the digits that pass_digits has read, still belongs to the
+ * number. If it does, the general reader (read_integer, read_float) must read the number. */
 static INLINE bool goes_on(unsigned byte)
 {
     return byte == '.' || (byte | 0x20) == 'e' || (byte >= '0' && byte <= '9');
@@ -186,9 +186,9 @@ static const double powers[] = {1e0,
                                 1e17,
                                 1e18};
 
-/* Divides the digits, read as an integer, by a power of ten. If the digits are at most 2^53 and the
- * power of ten is exact, the quotient is rounded only once. So it is the nearest double. strtod
- * reads all other numbers. */
+/* Reads the digits as one integer, and divides it by a power of ten. If the integer is at most
+ * 2^53, a double represents the integer and the power of ten exactly. Only the quotient is rounded
+ * then, so it is the nearest double. All other numbers are read by read_float. */
 json_place tr__json_float(struct json_input *in, json_place at, const tr_field *field, char *to)
 {
     bool has_minus = json_byte(in, at) == '-';

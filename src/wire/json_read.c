@@ -19,7 +19,7 @@
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
 /* A list grows while it is read if the document has at most GROWING_MAX bytes and an item has at
- * most GROWING_ITEM_MAX. Other lists are counted first. */
+ * most GROWING_ITEM_MAX. For any other list, the reader counts the items first. */
 #define GROWING_MAX 1024
 #define GROWING_ITEM_MAX 256
 /* The first capacity of a list that grows, in items. */
@@ -318,8 +318,9 @@ static json_place read_growing(struct json_input *in, json_place at, const tr_fi
             break;
         at = json_space(in, at + 1);
     }
-    /* Give unused capacity back to the block, unless the block was too small. After that `used`
-     * must stay above the size of the block, because tr__fill_new then makes a larger one. */
+    /* Give unused capacity back to the block. If the block was too small, do not: then `used` must
+     * stay above the size of the block, because tr__fill_new makes a larger block only in this
+     * case. */
     if (list.items != NULL && list.end == in->fill->used)
         in->fill->used -= (list.capacity - list.count) * field->item_size;
     return at + 1;
@@ -360,7 +361,8 @@ static json_place read_optional(struct json_input *in, json_place at, const tr_f
     if (byte != '[' || !kind_has_nil(field->kind))
         return read_value(
             in, at, field, fill_inside(member, field->size - field->item_size), depth);
-    /* An optional value that is present but nil is an array that contains only null. */
+    /* A document has an optional value that is present but nil as an array that contains only
+     * null. */
     at = tr__json_word(in, json_space(in, at + 1), "null");
     if (at == NULL)
         return NULL;

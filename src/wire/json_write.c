@@ -134,9 +134,10 @@ static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 /* Writes a number that has few decimal places, as most numbers have, without searching for its
  * shortest form. Returns the length of the text, or 0 if the number has too many decimal places.
  *
- * Two different decimal numbers of up to `digits` digits are different as floats or doubles too. So
- * the number is the shortest text that reads back as the same value. Numerator and power of ten are
- * exact, so a reader computes the same quotient. */
+ * Two different decimal numbers of up to `digits` digits never round to the same float or double.
+ * So the first text that reads back as `value` is the shortest one. To find out what a text reads
+ * back as, the function divides the numerator by a power of ten. A double represents both exactly,
+ * so a reader gets the same quotient. */
 static size_t write_short(char *to, double value, int digits)
 {
     double size = fabs(value);
@@ -160,8 +161,8 @@ static size_t write_short(char *to, double value, int digits)
         write_digits(to + sign, whole, length);
         length += sign;
         to[length++] = '.';
-        /* The number power + fraction has the digit 1, and then the digits of the fraction with its
-         * leading zeros. */
+        /* The digits of power + fraction are a 1, which is not copied, and then the digits of the
+         * fraction with its leading zeros. */
         char fraction[NUMBER_MAX];
         write_digits(fraction, power + numerator % power, places + 1);
         if (places == 0)

@@ -141,9 +141,9 @@ static INLINE pack_place read_float(struct pack_input *in, pack_place at, tr_kin
     return at;
 }
 
-/* Returns a text that stays in the document, with a NUL behind it. The document may be changed. At
- * the end of the document the text moves one byte to the front, over its head, which has at least
- * one byte. */
+/* Returns a text that stays in the document, with a NUL behind it. Changes the document. If the
+ * text is the last value in the document, there is no byte for the NUL behind it. Then the function
+ * moves the text one byte to the front, over its head, which has at least one byte. */
 static inline const char *text_in_place(struct pack_input *in, pack_place span, size_t size)
 {
     unsigned char *text = (unsigned char *)(uintptr_t)span;
@@ -399,7 +399,8 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
 {
     if (tag == PACK_NIL)
         return at;
-    /* An optional value that is present but nil is an array that contains only nil. */
+    /* A document has an optional value that is present but nil as an array that contains only
+     * nil. */
     if (kind_has_nil(field->kind) && tag == (PACK_FIX_ARRAY | 1) && left_of(in, at) > 0 &&
         *at == PACK_NIL)
         at = read_tag(in, at, &tag);

@@ -299,8 +299,8 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
 }
 
 /*
- * Writes a message whose map has `more` fields in addition to the fields of its type. The caller
- * writes the additional fields.
+ * Writes the fields of a message. The head of the array announces `more` further fields, which the
+ * caller must write after them.
  */
 static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
                                         const char *message, size_t more, unsigned depth)

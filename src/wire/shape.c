@@ -144,8 +144,8 @@ static tr_bytes take_word(struct shape_reader *r)
     return (tr_bytes){begin, (size_t)(r->at - begin)};
 }
 
-/* If the character `what` comes next in both shapes, skips it and sets *is_there. Returns false if
- * only one of them has it. */
+/* Skips the character `what` in each shape in which it comes next. Returns true if both shapes have
+ * it or neither has it. Sets *is_there to whether the first shape has it. */
 static bool take_both(struct comparison *c, char what, bool *is_there)
 {
     *is_there = shape_take(&c->first, what);
@@ -211,8 +211,9 @@ static bool compare_fields(struct comparison *c, unsigned depth)
         if (is_good && compare_types(c, depth))
             continue;
         if (!(c->fit & SHAPE_DIFFERENT)) {
-            /* Note only the first difference. It is in the innermost field, because the comparison
-             * of nested fields returns first. */
+            /* Keep the place of the difference that was found first. Its field is the innermost
+             * one, because the comparison of nested fields returns before that of the fields around
+             * them. */
             c->first = begin.first;
             c->second = begin.second;
         }

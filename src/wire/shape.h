@@ -46,8 +46,8 @@ enum shape_fit {
 };
 
 /**
- * The place where two shapes first differ. In each text this is the field there, or the rest of the
- * text.
+ * The first difference of two shapes. `first` and `second` are the texts of the field there in each
+ * shape, or the rest of the text.
  */
 struct shape_place {
     tr_bytes first;

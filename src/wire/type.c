@@ -54,8 +54,8 @@ static bool field_is_equal(const tr_field *a, const tr_field *b, unsigned depth)
            strcmp(a->name, b->name) == 0 && is_equal(a->message, b->message, depth + 1);
 }
 
-/* Compares two descriptors. `depth` ends the walk when a descriptor that was made by hand contains
- * itself. */
+/* Compares two descriptors. A descriptor that was made by hand may contain itself. In this case the
+ * limit of `depth` ends the comparison. */
 static bool is_equal(const tr_type *a, const tr_type *b, unsigned depth)
 {
     if (a == b)

@@ -40,8 +40,8 @@ _Static_assert(TR_KIND_BYTES == TR_KIND_STR + 1 && TR_KIND_BUFFER == TR_KIND_STR
                "kinds with pointers are beside each other");
 
 /**
- * Whether values of this kind contain pointers. Of messages, some contain pointers; the result is
- * true for all of them.
+ * Whether values of this kind may contain pointers. A nested message may or may not contain
+ * pointers, so for its kind the result is true.
  */
 static inline bool tr__kind_may_be_deep(uint8_t kind)
 {
