@@ -13,6 +13,7 @@
 #include "http/h2_head.h"
 #include "http/h2_inside.h"
 #include "http/h2_session.h"
+#include "http/routing.h"
 #include "http/session.h"
 #include "http/websocket.h"
 
