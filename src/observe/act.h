@@ -11,8 +11,9 @@ void tr__verb_ask(struct visitor *visitor, const struct control_request *request
 void tr__verb_log(struct visitor *visitor, const struct control_request *request);
 
 /**
- * Sends an ask and waits for its reply. If the request has no time-out and the worker of the actor
- * is stuck, refuses the request at once and names the turn in which the worker is stuck.
+ * Sends an ask; tr__ask_continue then looks for its reply. If the request has no time-out and the
+ * worker of the actor is stuck, refuses the request at once and names the turn in which the worker
+ * is stuck.
  */
 void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
                    const tr_type *type, const void *message, tr_time timeout_ns);

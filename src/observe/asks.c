@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Walks over all slots, in steps. Only the worker of an actor knows the actor's asks. So for each
- * actor that can have asks, its worker is asked, unless the worker is stuck.
+ * Walks over all slots, in steps. Only the worker of an actor knows the actor's asks. So each step
+ * asks the workers of the actors that can have asks. Stuck workers are not asked.
  */
 #include "observe/asks.h"
 

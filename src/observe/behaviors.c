@@ -10,8 +10,10 @@
 
 enum {
     BEHAVIORS_SHOWN = 256,
-    /* Of how many behaviors the fullest actor is asked for its oldest message. These are the
-     * behaviors with the most messages. */
+    /*
+     * For this many behaviors, those with the most messages, the verb shows the age of the oldest
+     * message of the fullest actor.
+     */
     BEHAVIORS_AGED = 5
 };
 

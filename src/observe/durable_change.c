@@ -85,8 +85,10 @@ void tr__change_drop(struct change *change)
     source_resize(&source, change, 0);
 }
 
-/* Writes the line of the log for a change whose client has gone before the answer. With a client, the answer would have
- * written that line. */
+/*
+ * Writes the line of the log for a change whose client has gone before the answer. If the client is
+ * still there, the answer to it writes that line.
+ */
 static void left_audit(const struct change *change)
 {
     tr__audit_write(change->system, &change->audit, true, tr_status_name(change->status));

@@ -11,7 +11,10 @@
 #include "store/read.h"
 #include "wire/shape.h"
 
-/* The most items that one step reads, so that other clients need not wait until a late page begins. */
+/*
+ * The most items that one step reads, so that other clients need not wait long. A step also reads
+ * the items before the page, which it does not write.
+ */
 enum { ITEMS_STEP_ROWS = 500, ITEMS_STEP_BYTES = 512 * 1024 };
 
 /* A page of a list while its rows are being written. */
@@ -29,9 +32,11 @@ struct row_page {
     uint64_t next_id;
     size_t step_rows; /* rows that the current step has read */
     size_t step_bytes;
-    bool is_cut; /* the current step has ended before the list */
-    /* The sizes of the next three arrays, for lists of keys. These are the prefix of the keys, the
-     * last key of the previous page, and the last key of this page. */
+    bool is_cut; /* the current step has ended before the end of the list */
+    /*
+     * The sizes of the next three arrays, for lists of keys. The arrays have the prefix of the
+     * keys, the last key of the previous page, and the last key of this page.
+     */
     size_t prefix_size;
     size_t from_size;
     size_t last_size;

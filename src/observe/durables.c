@@ -337,7 +337,10 @@ void tr__verb_durable_get(struct visitor *visitor, const struct control_request 
     size_t begin = line->length;
     tr__visitor_begin(visitor, request->id, false);
     status = tr__stored_write(&stored, request->kind, request_key_bytes(&key), line);
-    /* While its program does not run, it is not known which fields of a store are secret. */
+    /*
+     * Only the running program knows which fields of a store are secret. Without it, all values are
+     * concealed, unless the request asks for secrets.
+     */
     tr__json_bool(line, "concealed", !visitor->observer->system && !request->secrets);
     tr__visitor_end(visitor);
     tr__store_reader_release(stored.reader);

@@ -49,7 +49,7 @@ static void actor_take(void *context, const struct actor_glance *glance)
     of->fullest[at] = *glance;
 }
 
-/* ---- What is in them. ---- */
+/* ---- What is in the fullest mailboxes. ---- */
 
 /*
  * Returns the handler of a behavior for messages of a type: its own one, or the one for any message. Returns NULL if
@@ -84,7 +84,7 @@ static struct handler_mail_row *row_of(struct handler_mail *mail, const tr_handl
     return row;
 }
 
-/* Asks the worker of one actor. */
+/* Asks the worker of an actor how many messages of each type are in the actor's mailbox. */
 static void mailbox_ask(struct handler_mail *mail, struct observer *observer,
                         const struct actor_glance *glance)
 {

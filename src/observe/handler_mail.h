@@ -2,9 +2,11 @@
 /**
  * How many messages wait for each handler, and how old the oldest one is.
  *
- * A mailbox is not sorted by handlers, and nothing is counted for each message. So this looks: it finds the fullest
- * mailboxes of each behavior, in steps, and asks the workers of their actors how many messages of each type they have.
- * The figures of a handler are those of these mailboxes, scaled to all messages that wait for actors of the behavior.
+ * A mailbox is not sorted by handlers, and nothing is counted for each message. So these functions
+ * look into mailboxes. They find the fullest mailboxes of each behavior, in steps, and ask the
+ * workers of the actors how many messages of each type are in these mailboxes. The figures of a
+ * handler are those of these mailboxes, scaled to all messages that wait for actors of the
+ * behavior.
  */
 #ifndef OBSERVE_HANDLER_MAIL_H
 #define OBSERVE_HANDLER_MAIL_H
@@ -23,8 +25,8 @@ enum {
 struct handler_mail_row {
     const tr_behavior *behavior;
     const tr_handler *handler;
-    double queued;     /* about how many */
-    tr_time oldest_ns; /* at least the age of the oldest one that was found */
+    double queued;     /* an estimate of how many messages wait */
+    tr_time oldest_ns; /* age of the oldest of them that was found; its true age may be greater */
 };
 
 struct handler_mail {
@@ -63,7 +65,10 @@ bool tr__handler_mail_step(struct handler_mail *mail, struct observer *observer)
 /** Returns the row of a handler, or NULL if no message was found that waits for it. */
 const struct handler_mail_row *tr__handler_mail_of(const struct handler_mail *mail,
                                                    const tr_handler *handler);
-/** Returns true if it is known that a handler of the behavior has no messages when it has no row. */
+/**
+ * Whether the look is complete for a behavior: no message waits for a handler of it that has no
+ * row.
+ */
 bool tr__handler_mail_is_known(const struct handler_mail *mail, const tr_behavior *behavior);
 
 #endif

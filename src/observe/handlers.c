@@ -111,8 +111,10 @@ uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned
         uint64_t count = figures->buckets[i];
         bool is_last = i + 1 == SAMPLE_BUCKETS || end_ns > figures->longest_ns;
         uint64_t most_ns = is_last ? figures->longest_ns : end_ns;
-        /* Assume that the turns are spread evenly over the bucket. The end of the bucket may be
-         * four times the true value. */
+        /*
+         * Assume that the turns are spread evenly over the bucket. The end of the bucket would be a
+         * bad estimate: it may be four times the true value.
+         */
         if (count && rank <= (double)count && most_ns >= first_ns)
             return first_ns + (uint64_t)((double)(most_ns - first_ns) * rank / (double)count);
         rank -= (double)count;

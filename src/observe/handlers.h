@@ -51,8 +51,8 @@ void tr__handlers_scale(struct visitor *visitor);
 
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request);
 /**
- * Writes the member "handlers" with at most `max` handlers. `mail` adds what waits for each of them. It is NULL if that
- * is not known.
+ * Writes the member "handlers" with at most `max` handlers. `mail` has the messages that wait for
+ * them; NULL: not known.
  */
 void tr__handlers_write(struct visitor *visitor, const struct handler_mail *mail, size_t max);
 

@@ -77,7 +77,10 @@ static void record_write(struct visitor *visitor, const struct log_record *recor
 /* The selected lines that were not written yet. */
 struct tail {
     uint64_t total;
-    /* how many lines the client does not have and this request has not looked at */
+    /*
+     * how many lines are newer than the last line of the client, but older than all lines that this
+     * request has looked at
+     */
     uint64_t missed;
     size_t left;
     uint64_t numbers[LOG_KEPT_MAX]; /* the oldest line is the last of these */

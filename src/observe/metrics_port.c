@@ -64,7 +64,10 @@ static tr_next on_metrics(tr_self *self)
                           .is_open = accept && strstr(accept, OPENMETRICS_TYPE)};
     tr__json_line_init(&page->text, &page->system->source);
     tr__turn_defer(
-        self, page, page_free); /* this frees the page even if the turn ends while it waits */
+        /* this frees the page even if the turn ends while the helper thread still runs */
+        self,
+        page,
+        page_free);
     if (tr_try_blocking(self, page_write, page) != TR_OK || page->text.has_failed)
         return tr_http_reply(self, 503, .text = "the metrics cannot be written now\n");
     const tr_bytes body = {page->text.data, page->text.length};

@@ -56,8 +56,10 @@ void tr__observer_sample(struct observer *observer)
         observer->flame.busy++;
         if (!dispatch)
             continue;
-        /* The handler was perhaps read from the last turn, which was of another actor. In that case
-         * the handler is not known. */
+        /*
+         * The handler that was read may still be that of the previous turn, which was of another
+         * actor. Then the handler of the present turn is not known.
+         */
         const tr_behavior *behavior = dispatch->behavior;
         const tr_handler *handler = worker_handler(worker);
         uintptr_t first = (uintptr_t)behavior->handlers;
@@ -125,8 +127,10 @@ tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time 
 {
     tr_time now_ns = tr__observer_now(observer);
     struct observer_mark *entry = mark_of(observer, actor, NULL);
-    /* If the last check was before the turn began, the message of that check may have been handled
-     * before the turn too. So begin again. */
+    /*
+     * If the last check was before the long turn began, the actor may have handled the message of
+     * that check in between. So forget that message.
+     */
     if (entry->checked_ns < now_ns - stuck_ns)
         *entry = (struct observer_mark){actor.bits, NULL, 0, now_ns, now_ns};
     entry->checked_ns = now_ns;
@@ -145,8 +149,11 @@ static tr_time age_of(struct observer *observer, const struct actor_glance *glan
         return tr__observer_age_stuck(observer, actor, running.since_ns);
     if (tr__show_types(observer->client, actor, &report) != TR_OK)
         return 0;
-    /* The reply was accepted and received. It must not be the reason for another look, or a program that has nothing to
-     * do would wake up each second as long as a message waits. */
+    /*
+     * The reply to this thread counts as a message that was accepted and handled. It must not be
+     * the reason for another look. Otherwise a program that has nothing to do would wake up each
+     * second as long as a message waits.
+     */
     observer->moved += 2;
     if (!report.count)
         return 0;

@@ -21,9 +21,9 @@
 
 enum {
     OBSERVER_MARKS = 256,
-    OBSERVER_TYPE_MARKS = 512, /* as many as one look of the verb handlers makes */
+    OBSERVER_TYPE_MARKS = 512, /* as many as one look of the verb "handlers" makes */
     OBSERVER_LOOKED_AT = 5,    /* mailboxes that are looked at each second */
-    OBSERVER_GROWTHS = 16,     /* mailboxes of which it is remembered whether they grow */
+    OBSERVER_GROWTHS = 16,     /* mailboxes of which the growth is noted */
     OBSERVER_SAMPLES = 128,
     /* while a client watches: time between two samples of what workers run */
     OBSERVER_SAMPLE_MS = 2,
@@ -68,15 +68,19 @@ struct observer {
     const char *app;
     struct store_reader *reader;                /* reader of the store; NULL: none was needed yet */
     const struct schema_source *schema;         /* NULL: the schema is not known */
-    struct observer_mark marks[OBSERVER_MARKS]; /* those without a type */
-    /* those with a type: another table, so that they do not replace the marks above */
+    struct observer_mark marks[OBSERVER_MARKS]; /* marks of the oldest message of any type */
+    /*
+     * marks of the oldest message of one type; in another table, so that they do not replace the
+     * marks above
+     */
     struct observer_mark type_marks[OBSERVER_TYPE_MARKS];
     struct observer_sample samples[OBSERVER_SAMPLES];
     uint64_t looks; /* how often each worker was looked at since sampling began */
     /* how many of these looks found a handler running, over all workers */
     uint64_t busy;
     uint64_t samples_left_out; /* how many samples were left out because the table was full */
-    struct observer_flame {    /* counts as those above, but never reset; see observe/flame.h */
+    /* as samples, looks, busy and samples_left_out above, but never reset; see observe/flame.h */
+    struct observer_flame {
         struct observer_sample samples[OBSERVER_SAMPLES];
         uint64_t looks;
         uint64_t busy;
@@ -93,8 +97,9 @@ struct observer {
         struct scan scan;
         struct fullest fullest;
         bool has_scanned;
-        uint32_t asked;    /* how many of the fullest were asked for their oldest message */
-        tr_time oldest_ns; /* age of the oldest of these; -1: none */
+        /* how many of the fullest mailboxes were asked for their oldest message */
+        uint32_t asked;
+        tr_time oldest_ns; /* the greatest age that these mailboxes have answered; -1: none */
     } look;
     uint64_t moved; /* number of messages that were sent or handled before the last look */
     struct observer_growth growths[OBSERVER_GROWTHS];

@@ -17,7 +17,7 @@ struct offline;
 
 /**
  * Opens the store in a directory. On failure `error` has a sentence. If another process has the
- * store open and the system knows the number of that process, the sentence names it.
+ * store open and the kernel knows the number of that process, the sentence names that number.
  */
 TR_MUST_CHECK tr_status tr__offline_open(const char *directory, struct offline **offline,
                                          tr_error *error);

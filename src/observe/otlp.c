@@ -146,7 +146,9 @@ static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t cou
     }
 }
 
-/* Whether a post must be repeated after this answer. The specification names these codes. */
+/*
+ * Whether a post must be repeated after this answer. The specification of OTLP names these codes.
+ */
 static bool is_temporary(int status)
 {
     return status == 429 || status == 502 || status == 503 || status == 504;

@@ -24,7 +24,10 @@ static void turn_describe(struct tr_system *system, const struct view *view, tr_
         info->file = view->behavior->file;
         info->line = view->behavior->line;
     }
-    /* Between two looks of the watch, a worker whose turns are short seems to be in one turn, too. */
+    /*
+     * The watch looks at a worker only from time to time. Between two of its looks, several short
+     * turns seem to be one turn. So set since_ns only if the turn has lasted longer than that.
+     */
     if (view->since_ns && now_ns - view->since_ns > WATCH_CALM_NS + TR_MILLISECOND)
         info->since_ns = now_ns - view->since_ns;
     memcpy(info->path, view->path, sizeof info->path);

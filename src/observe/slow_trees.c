@@ -47,7 +47,7 @@ static void tree_drop(struct slow_trees *trees, struct slow_tree *tree)
     *tree = trees->trees[--trees->tree_count];
 }
 
-/* Whether a list has named the tree not long ago. */
+/* Whether a list has named the tree within the last SLOW_TREE_STAYS_NS. */
 static bool tree_stays(const struct slow_tree *tree, tr_time now_ns)
 {
     return tree->listed_ns && now_ns - tree->listed_ns <= SLOW_TREE_STAYS_NS;
@@ -127,7 +127,7 @@ static void record_take(void *context, const struct follow_event *event)
     tree->count++;
 }
 
-/* Adds trees for turns that have none, as long as the records of these turns are there. */
+/* Adds trees for turns that have none, if the records of these turns were not replaced yet. */
 static void trees_add(struct observer *observer, const struct slow_row *rows, size_t count,
                       tr_time now_ns)
 {

@@ -6,7 +6,8 @@
  * (actor/cell/follow.h). The list of slow turns says which of them have a tree, and a person needs some seconds to open one.
  * So the thread of the socket copies the records of slow turns before it lets workers follow more (observe/trials.h).
  * Rules:
- *   1. A tree has all records of one causal id, from the first record of its slow turn on, or says that it has not.
+ *   1. A tree has all records of one causal id, from the first record of its slow turn on, or its
+ *      member is_cut is true.
  *   2. For SLOW_TREE_STAYS_NS after a list has named it, a tree stays.
  *   3. All trees together have at most SLOW_TREES_RECORDS records, and one tree has at most SLOW_TREE_RECORDS.
  */
@@ -29,9 +30,13 @@ enum {
 
 struct slow_tree {
     uint64_t causal;
-    uint64_t first; /* a number that the first record of the slow turn has, or one below */
-    uint64_t
-        upto; /* the tree has, or has left out, its records up to this number; 0: it was not copied yet */
+    /* the number of the first record of the slow turn, or a smaller number */
+    uint64_t first;
+    /*
+     * The records with numbers up to this one were read, and those of the causal id were copied. 0:
+     * none were read yet.
+     */
+    uint64_t upto;
     tr_time ended_ns;  /* when the slow turn ended */
     tr_time took_ns;   /* for how long the slow turn ran */
     tr_time listed_ns; /* when a list named the tree last; 0: never */
@@ -43,15 +48,18 @@ struct slow_trees {
     uint32_t tree_count;
     uint32_t record_count;
     struct slow_tree trees[SLOW_TREES];
-    uint8_t places[SLOW_TREES_PLACES]; /* index of a tree + 1; 0: none. Used by one copy */
-    struct follow_event records[SLOW_TREES_RECORDS]; /* those of one tree are in no order */
+    /* index of a tree + 1; 0: none. places_fill fills the table for each copying. */
+    uint8_t places[SLOW_TREES_PLACES];
+    /* the records of all trees; those of one tree are not together and in no order */
+    struct follow_event records[SLOW_TREES_RECORDS];
 };
 
 /** Begins to keep trees. Returns TR_OK or TR_NO_MEMORY. This and the functions below: the thread of the socket only. */
 TR_MUST_CHECK tr_status tr__slow_trees_begin(struct observer *observer);
 /**
- * Copies the new records of the trees of these turns, and drops the trees of all others. `rows` are all turns of
- * tr__slow_collect. Does nothing before tr__slow_trees_begin.
+ * Copies the new records of the trees of these turns, and drops the trees of other turns, except
+ * those that must stay (rule 2). `rows` are all turns of tr__slow_collect. Does nothing before
+ * tr__slow_trees_begin.
  */
 void tr__slow_trees_keep(struct observer *observer, const struct slow_row *rows, size_t count);
 /** Returns the tree of a causal id; NULL: there is none. */

@@ -31,8 +31,10 @@ static struct stack_texts *texts_of(struct observer *observer)
     return observer->stacks;
 }
 
-/* Whether TR_BEHAVIOR has generated the function, which calls a handler or a set-up. The functions below it belong to
- * the runtime. */
+/*
+ * Whether TR_BEHAVIOR has generated the function, which calls a handler or a set-up. Its callers
+ * belong to the runtime.
+ */
 static bool is_generated(const struct symbol *symbol)
 {
     return strncmp(symbol->function, "tr_call_", 8) == 0 ||

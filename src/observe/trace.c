@@ -135,8 +135,9 @@ static void part_write(struct visitor *visitor, const struct control_request *re
 }
 
 /*
- * Writes records of a slow turn that were copied, with numbers above *after. Moves *after to the last record that was
- * read, and takes their number from *limit.
+ * Writes records of a slow turn that were copied, with numbers above *after. Moves *after to the
+ * number of the last record that was read, and reduces *limit by the number of records that were
+ * written.
  */
 static void tree_write(struct visitor *visitor, const struct control_request *request,
                        const struct slow_tree *tree, uint64_t *after, size_t *limit)
@@ -158,7 +159,10 @@ static uint64_t events_write(struct visitor *visitor, const struct control_reque
     uint64_t after = request->after;
     size_t limit = request->limit ? request->limit : TRACE_LIMIT;
     limit = limit < TRACE_LIMIT_MOST ? limit : TRACE_LIMIT_MOST;
-    /* What was replaced since the copy is of other ids: a tree says itself what it lacks. */
+    /*
+     * Records that were replaced since the tree was copied do not count as missed, because they
+     * belong to other causal ids. If the tree lacks records, its member is_cut says so.
+     */
     bool is_copied = tree && after < tree->upto;
     if (is_copied)
         tree_write(visitor, request, tree, &after, &limit);
@@ -198,7 +202,8 @@ void tr__verb_trace(struct visitor *visitor, const struct control_request *reque
     struct slow_tree *tree = tr__slow_trees_find(visitor->observer, causal);
     if (tree)
         tree->listed_ns =
-            tr__observer_now(visitor->observer); /* it stays while pages of it are read */
+            /* the tree stays while a client reads pages of it */
+            tr__observer_now(visitor->observer);
     if (request->after <= newest)
         last = events_write(visitor, request, tree, &missed);
     tr__visitor_begin(visitor, request->id, false);

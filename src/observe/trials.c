@@ -9,19 +9,24 @@
 enum {
     TRIALS = 64, /* how many causal ids may be followed until the next request */
     /*
-     * How many of them may be followed until their records are copied. A tree of 64 turns has about
-     * 250 records, so the records of one step fit into the rings of two workers.
+     * How many of these ids may be followed until their records are copied. A tree of 64 turns has
+     * about 250 records, so the records of one step fit into the rings of two workers.
      */
     TRIALS_STEP = 8,
-    TURNS_FREE = 200000, /* turns per second that may look at the table, on average */
-    /* slow turns are followed for at least one part in this many of the time */
+    /*
+     * While slow turns are followed, each turn looks at a table. This is how many looks per second
+     * are allowed, on average.
+     */
+    TURNS_FREE = 200000,
+    /* slow turns are followed for at least 1 / TURNS_LEAST_SHARE of the time */
     TURNS_LEAST_SHARE = 400
 };
 
-#define LEASE_NS (6 * TR_SECOND)        /* how long one request counts; pages ask every 4 s */
-#define STEP_NS (500 * TR_MILLISECOND)  /* time between two copies of records */
-#define FIRST_NS (500 * TR_MILLISECOND) /* used while it is not known how busy the program is */
-/* After this time without a request the list has no turn any more that was followed. */
+#define LEASE_NS (6 * TR_SECOND)       /* how long one request counts; pages ask every 4 s */
+#define STEP_NS (500 * TR_MILLISECOND) /* time between two copies of records */
+/* how long slow turns are followed while it is not known how busy the program is */
+#define FIRST_NS (500 * TR_MILLISECOND)
+/* If no request comes for this time, the list of slow turns has no followed turn any more. */
 #define TREES_NS ((SLOW_SECONDS + 6) * TR_SECOND)
 
 /* Returns for how long to follow slow turns. It depends on how many messages were handled in the
@@ -86,7 +91,10 @@ tr_status tr__trials_begin(struct observer *observer)
     return TR_OK;
 }
 
-/* After the first window it is known how busy the program is, and so for how long to follow after the first request. */
+/*
+ * At the first request it was not known how busy the program is, so slow turns were followed for
+ * FIRST_NS. Now it is known: continues to follow for as long as that allows.
+ */
 static void window_extend(struct observer *observer, tr_time now_ns)
 {
     struct observer_trials *trials = &observer->trials;

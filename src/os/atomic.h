@@ -34,7 +34,7 @@ typedef struct atomptr {
 } atomptr;
 
 /*
- * For a plain variable of up to 8 bytes that only one thread writes, its owner. The owner writes
+ * For a plain variable of up to 8 bytes that only one thread, its owner, writes. The owner writes
  * the variable with ATOM_POKE and may read it directly. Other threads read it with ATOM_PEEK. A
  * thread that has read a value also sees everything that the owner wrote before that value.
  */

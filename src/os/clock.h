@@ -5,9 +5,10 @@
  *
  * The clock keeps the last reading of the platform's clock and returns that reading plus a slack.
  * When the processor's counter says that the slack may have passed, it reads the platform's clock
- * again. This needs the real platform, and a kernel that takes the time from the same counter: such
- * a kernel checks that the counter is steady and equal on all processors. Without them each call
- * reads the platform's clock and is exact. One thread at a time.
+ * again. This is done only with the real platform, and only if the kernel itself takes the time
+ * from the processor's counter. Such a kernel checks that the counter is steady and equal on all
+ * processors. Otherwise each call reads the platform's clock, and the result is exact. One thread
+ * at a time.
  */
 #ifndef OS_CLOCK_H
 #define OS_CLOCK_H

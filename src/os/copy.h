@@ -9,7 +9,10 @@
  * Makes a new directory for temporary files, in $TMPDIR or /tmp, and writes its path to `path`. TR_FAILED, TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__temporary_make(char *path, size_t size);
-/** Removes the directory and the files in it. The directory must have no directories in it. */
+/**
+ * Removes a directory that tr__temporary_make has made, and the files in it. It must contain no
+ * directories.
+ */
 void tr__temporary_remove(const char *path);
 /**
  * Copies a file. TR_NOT_FOUND: there is no file at `from`. TR_FAILED: a file cannot be read or written. Waits for the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How many CPUs this process may use, by its affinity and its control group, and whether the kernel
- * takes the time from the counter of the processors.
+ * Finds out how many CPUs this process may use, by its affinity and its control group, and whether
+ * the kernel takes the time from the counter of the processors.
  */
 #ifndef OS_CPU_H
 #define OS_CPU_H

@@ -3,7 +3,10 @@
 
 #include "os/atomic.h"
 
-/* the soft limit before it was raised; 0: this process has not raised it */
+/*
+ * The soft limit of descriptors before tr__descriptor_limit_raise raised it. 0: this process has
+ * not raised the limit.
+ */
 static atom64 soft_before;
 static atom64 soft_raised;
 

@@ -30,8 +30,9 @@ tr_status tr__epoll_status(int error)
 /*
  * The kernel doubles a process's table of descriptors when the table is full. In a process with
  * threads, the call that needs the larger table then waits for all CPUs (synchronize_rcu): an
- * accept that took 10 to 22 ms was seen. In a process with one thread nothing waits. So the table
- * is made large once, before there are other threads. It takes 128 KiB of the kernel's memory.
+ * accept that took 10 to 22 ms was seen. In a process with one thread nothing waits. So
+ * descriptors_reserve makes the table large once, before there are other threads. The large table
+ * takes 128 KiB of the kernel's memory.
  */
 enum { DESCRIPTORS_AHEAD = 16384 };
 
@@ -133,7 +134,8 @@ tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_i
     if (status == TR_OK) {
         epoll->watched++;
         /*
-         * what the socket can already do counts as an event, so the next poll must ask the kernel
+         * epoll reports at once what the socket can already do. So the next poll must ask the
+         * kernel.
          */
         epoll->has_waited = false;
     }
@@ -145,7 +147,9 @@ tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token)
     struct epoll_event event = {.events = (uint32_t)INPUT_EVENTS | EPOLLOUT, .data.u64 = token};
     if (epoll_ctl(epoll->fd, EPOLL_CTL_MOD, fd, &event) != 0)
         return tr__epoll_status(errno);
-    /* what the socket can already do counts as an event, so the next poll must ask the kernel */
+    /*
+     * epoll reports at once what the socket can already do. So the next poll must ask the kernel.
+     */
     epoll->has_waited = false;
     return TR_OK;
 }

@@ -25,7 +25,8 @@
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
 /*
  * How far a stack pointer may be below the low end of its stack for a fault to count as an overflow
- * of that stack. A function with a large local variable moves the stack pointer that far at once.
+ * of that stack. A function with a large local variable moves the stack pointer far down in one
+ * step.
  */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
@@ -47,7 +48,7 @@ struct fault_thread {
     struct fault_thread *next; /* next thread in the list `threads`; never changes */
     atom32 is_used;
     atom32 is_inside; /* a signal handler runs on this thread now */
-    /* before tr__fault_thread_open, the thread already let the signal of os/stack_look.h through */
+    /* whether the thread let the signal of os/stack_look.h through before tr__fault_thread_open */
     bool is_signalled;
     uint32_t id; /* the kernel's id of the thread; under the lock */
     struct fault_owner owner;
@@ -74,17 +75,17 @@ struct earlier {
 };
 
 /*
- * How many of the earlier handlers have had the fault. The runtime's handler keeps this number in
- * si_errno, which has no meaning for these signals, while it calls an earlier handler. si_errno is
- * in the stack frame of this one signal, so the number is gone if the earlier handler jumps out of
- * that frame.
+ * While the runtime's handler calls an earlier handler, it keeps in si_errno how many of the
+ * earlier handlers have had the fault. The value is PASSED_ON plus this number. si_errno has no
+ * other meaning for these signals. si_errno is in the stack frame of this one signal, so the number
+ * is gone if the earlier handler jumps out of that frame.
  */
 enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 
 /* Global, because signals belong to the process. */
 static struct lock faults_lock;
 static uint32_t faults_users; /* under the lock */
-/* tr__text_map was called, because some system wants to survive faults */
+/* whether tr__text_map was called; it is called when the first tr_system wants to survive faults */
 static atom32 has_text;
 static struct earlier earlier[TRAPPED_COUNT];
 /* the list of struct fault_thread; threads are added under the lock, handlers read it without */
@@ -217,7 +218,10 @@ static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *i
     if (sp < span->low - OS_GUARD_SIZE && is_overflow(span, info, context))
         return VERDICT_BEYOND;
     if (sp < span->low - OS_GUARD_SIZE || sp >= span->base)
-        /* the stack pointer is between two stacks, or deep inside another one */
+        /*
+         * the stack pointer is not in the stack of the span: it is far below that stack, or above
+         * the base of the span
+         */
         return VERDICT_OUTSIDE;
     thread->fault = (struct fault){
         .signal = info->si_signo,
@@ -227,8 +231,8 @@ static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *i
     const mcontext_t saved = context->uc_mcontext;
     /*
      * If the address of the fault is the address of the code, the thread has called a pointer that
-     * leads to no function. Then continue as if the call had returned, so that the innermost frame
-     * is the frame of the caller.
+     * leads to no function. Then walk the stack as if the call had returned, so that the innermost
+     * frame is the frame of the caller.
      */
     bool is_jump = info->si_signo == SIGSEGV && registers_pc(context) == (uintptr_t)address;
     if (is_jump && sp >= span->low)
@@ -399,8 +403,8 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
 }
 
 /*
- * Adds the handler that the runtime's handler is about to replace to the list. Returns false if the
- * list is full.
+ * The runtime's handler is about to replace an earlier handler, `action`. Adds that earlier handler
+ * to the list. Returns false if the list is full.
  */
 static bool earlier_add(struct earlier *list, const struct sigaction *action)
 {
@@ -411,8 +415,8 @@ static bool earlier_add(struct earlier *list, const struct sigaction *action)
     if (at == EARLIER_MAX)
         return false;
     /*
-     * If the handler is in the list already, cut the list behind it: the handlers that were installed later are not
-     * called any more.
+     * If the handler is in the list already, cut the list behind it: the handlers behind it were
+     * installed over it, and the program has removed them since.
      */
     if (at == count)
         list->actions[at] = *action;
@@ -436,8 +440,9 @@ static void fault_install(void)
         if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == on_fault)
             continue;
         /*
-         * If the list is full, leave the current handler installed. It either calls the runtime's
-         * handler, or the program does not want that handler to be called.
+         * If the list is full, leave the program's handler installed. If that handler calls the
+         * runtime's handler, no more is needed. If it does not, the program does not want the
+         * runtime's handler to be called.
          */
         if (earlier_add(&earlier[i], &before))
             (void)sigaction(trapped[i], &action, NULL);
@@ -543,7 +548,7 @@ tr_status tr__fault_thread_open(const struct fault_owner *owner, struct fault_th
     int installed = sigaltstack(&stack, &thread->before);
     TR_ASSERT(installed == 0);
     lock_take(&faults_lock);
-    thread->id = (uint32_t)gettid(); /* from now on the thread has a stack for signals */
+    thread->id = (uint32_t)gettid(); /* only a thread with a stack for signals has an id here */
     lock_give(&faults_lock);
     thread->is_signalled = tr__stack_look_allow(true);
     *opened = thread;

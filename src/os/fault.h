@@ -3,13 +3,13 @@
  * Native faults (SIGSEGV, SIGBUS, SIGFPE) of user code that the process can survive.
  *
  * A thread that runs user code on separate stacks opens a fault_thread, which gives the thread an
- * alternate stack for signals. When the thread faults, the signal handler asks the thread's owner,
- * a fault_owner, which user code runs (a fault_span), and walks the stack from the fault up to the
- * base of that span. If all of these frames are code of the application (os/text.h), the handler
- * drops the span: the frames are abandoned without unwinding, and the thread continues in
- * owner->leave, at the top of the same stack. In all other cases the handler passes the fault to
- * the handler that was installed before the runtime's. If there was none, the runtime's handler
- * writes a report and the process aborts.
+ * alternate stack for signals. When the thread faults, the signal handler asks the thread's owner
+ * (a fault_owner) for the span of the user code that runs (a fault_span). Then the handler walks
+ * the stack from the fault up to the base of that span. If all of these frames are code of the
+ * application (os/text.h), the handler drops the span: the frames are abandoned without unwinding,
+ * and the thread continues in owner->leave, at the top of the same stack. In all other cases the
+ * handler passes the fault to the handler that was installed before the runtime's. If there was
+ * none, the runtime's handler writes a report and the process aborts.
  *
  * The handler does not allocate, takes no lock and does not use stdio. It walks the stack by the
  * unwind tables, which gcc and clang emit by default. Frames without unwind tables are never
@@ -34,8 +34,8 @@ struct fault {
     uintptr_t address;
     uint32_t depth; /* number of frames that were dropped */
     /*
-     * The code addresses of the innermost FAULT_FRAMES_HALF frames, then of the outermost ones, in
-     * a ring. Read them by fault_frame.
+     * The code addresses of the innermost FAULT_FRAMES_HALF frames, and behind them, in a ring,
+     * those of the outermost frames. Read them by fault_frame.
      */
     uintptr_t frames[FAULT_FRAMES_MAX];
 };
@@ -51,7 +51,10 @@ static inline size_t fault_place(uint32_t index)
  */
 static inline uintptr_t fault_frame(const struct fault *fault, uint32_t index)
 {
-    /* The walk has also recorded the frame that called the span, which `depth` does not count. */
+    /*
+     * The walk has also recorded the frame that called the span. `depth` does not count that frame,
+     * but it takes a place among the outermost ones.
+     */
     bool is_kept = index < FAULT_FRAMES_HALF || index + FAULT_FRAMES_HALF > fault->depth;
     return is_kept && index < fault->depth ? fault->frames[fault_place(index)] : 0;
 }

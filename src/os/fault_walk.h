@@ -29,7 +29,10 @@ struct fault_walk {
     uintptr_t pc;
     uintptr_t base; /* base of the span; 0: there is no span, so the walk records all frames */
     struct fault *fault;
-    /* an address in the last recorded frame, whose owner the walk has not checked yet */
+    /*
+     * an address in the code of the last recorded frame; the walk has not yet checked whether that
+     * code is user code
+     */
     uintptr_t frame;
     uintptr_t function; /* start of the function that contains `frame` */
     bool has_begun;

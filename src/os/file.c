@@ -113,8 +113,8 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
         /*
-         * This process may search the parent but not read it. So sync the whole file system; any descriptor in it is
-         * enough for that, so use the directory itself.
+         * This process may search the parent but not read it. So sync the whole file system. For
+         * that, a descriptor of any file in it is enough: open the directory itself.
          */
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -243,8 +243,9 @@ tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *er
 {
     struct statx found;
     /*
-     * Do not ask for the times: once a file's times were read, Linux from 6.13 on gives the next write a new time, and
-     * the next fdatasync has to store it. That made a sync of the store's log take half as long again.
+     * Do not ask for the times: once a file's times were read, Linux from 6.13 on gives the next
+     * write a new time, and the next fdatasync has to store it. With the times, a sync of the
+     * store's log took 1.5 times as long.
      */
     if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_SIZE, &found) != 0) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;

@@ -4,7 +4,7 @@
  * only one process uses them.
  *
  * A function that fails writes a text to `error`, unless `error` is NULL. The text says what the
- * function could not do, the path, and what the system reported: "cannot open /x/lock: Permission
+ * function could not do, the path, and what the kernel reported: "cannot open /x/lock: Permission
  * denied". Any thread.
  */
 #ifndef OS_FILE_H
@@ -16,7 +16,7 @@
 #include <troupe/ref.h>
 #include <troupe/status.h>
 
-/** The size of a buffer for any path that the system accepts. */
+/** The size of a buffer for any path that the kernel accepts. */
 enum { OS_PATH_SIZE = 4096 };
 
 /**
@@ -108,7 +108,7 @@ TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const cha
  */
 tr_status tr__os_file_refuse(tr_error *error, const char *what, const char *path);
 
-/** Returns the system's text for an error number, in `memory` or in static memory. */
+/** Returns the C library's text for an error number, in `memory` or in static memory. */
 const char *tr__os_error_text(int code, char *memory, size_t size);
 
 #endif

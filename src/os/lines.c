@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A line table is a sequence of units, each with a line program that makes rows of addresses and
- * lines. This file runs the programs one after the other until one has the address. All reads are
- * checked against the end of their section, so a damaged file gives no line and does no harm.
+ * lines. To look up an address, this file runs the programs one after the other until one has a row
+ * for the address. All reads are checked against the end of their section, so a damaged file gives
+ * no line and does no harm.
  */
 #include "os/lines.h"
 

@@ -58,8 +58,8 @@ void tr__local_wait(struct local_event *events, size_t count, int timeout_ms);
  */
 int tr__local_bell_new(void);
 /**
- * Ends the tr__local_wait that waits for the bell to become readable; if none does, the next one.
- * Any thread.
+ * Ends the tr__local_wait that waits for the bell to become readable. If there is none, ends the
+ * next one that does. Any thread.
  */
 void tr__local_bell_ring(int bell);
 /** Ends the effect of earlier rings: the bell becomes readable only when it is rung again. */

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Advice about blocks smaller than one huge page (of x86-64, and of arm64 with pages of 4 KiB) has
- * no effect.
+ * The size of a huge page of x86-64, and of arm64 with pages of 4 KiB. Smaller blocks cannot have
+ * one.
  */
 #define HUGE_PAGE_SIZE ((size_t)2 << 20)
 
@@ -68,9 +68,10 @@ void tr__os_advise_huge(void *memory, size_t size)
 }
 
 /*
- * How long a huge page may take: 1 µs for each 4 KiB of it. A huge page that only has to be cleared
- * takes a quarter of this time. One for which the host of a virtual machine has to find memory
- * takes several times this time.
+ * How long it may take to make a huge page resident: 1 µs for each 4 KiB of the page. A page that
+ * takes longer is a slow one. If the kernel only has to clear the page, it takes a quarter of this
+ * time. If the host of a virtual machine has to find memory for the page, it takes several times as
+ * long.
  */
 #define HUGE_PAGE_NS (512 * TR_MICROSECOND)
 

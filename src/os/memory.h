@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory from the system: the C library's heap, and slabs of stacks with guards.
+ * Memory from the kernel and the C library: the heap, and slabs of stacks with guards.
  *
  * Used by the platforms and for stacks. All other code allocates through the platform table of its
- * system, so that a test can count allocations and make them fail.
+ * tr_system, so that a test can count allocations and make them fail.
  */
 #ifndef OS_MEMORY_H
 #define OS_MEMORY_H
@@ -18,7 +18,7 @@
 void *tr__os_resize(void *memory, size_t size);
 
 /**
- * Gives freed memory of the C library's heap back to the system, where the C library can do that.
+ * Gives freed memory of the C library's heap back to the kernel, where the C library can do that.
  * Takes time in proportion to the heap. Any thread.
  */
 void tr__os_memory_trim(void);
@@ -72,11 +72,14 @@ enum { OS_GUARD_PAGES_MAX = 16000 };
 void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard);
 /** Returns the lowest usable byte of a stack of a slab. */
 char *tr__os_stack_low(void *slab, size_t index, size_t stack_size);
-/** Frees a slab. `count` and `stack_size` must be those it was made with. NULL does nothing. */
+/**
+ * Frees a slab. `count` and `stack_size` must be those that it was made with, `guard` the one that
+ * tr__os_stack_slab has returned. NULL does nothing.
+ */
 void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard);
 
 /**
- * Gives the memory of a stack back to the system. The addresses stay valid, and are zero when they
+ * Gives the memory of a stack back to the kernel. The addresses stay valid, and are zero when they
  * are read again.
  */
 void tr__os_stack_clean(const void *low, size_t stack_size);

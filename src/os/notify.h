@@ -9,9 +9,9 @@
 #include <troupe/status.h>
 
 /**
- * Sends "READY=1", "STOPPING=1", "WATCHDOG=1" or the like. Returns TR_OK, also if NOTIFY_SOCKET is not set;
- * TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the system refuses the datagram. Any thread.
- * Does not wait.
+ * Sends "READY=1", "STOPPING=1", "WATCHDOG=1" or the like. Returns TR_OK, also if NOTIFY_SOCKET is
+ * not set; TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the kernel refuses
+ * the datagram. Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr__notify(const char *state);
 /**

@@ -12,10 +12,11 @@
  * 1. A park returns at once while there are collected events that no poll has returned.
  * 2. Once the embedding program has asked for the descriptor of the parker, that descriptor is kept
  *    readable while there are events, collected or not, and from a wake until the next park.
- * 3. The descriptor also becomes readable at a given time, by a timer in the epoll instance. The timer exists only
- *    after the program has asked for the descriptor. The timer is set again only for an earlier time, or when its time
- *    has come. So it may fire too early. That costs one wake-up; setting the timer for each message would cost more.
- *    The timer must not end a park that sleeps, so such a park stops the timer.
+ * 3. The descriptor also becomes readable at a given time, by a timer in the epoll instance. The
+ *    timer exists only after the program has asked for the descriptor. The timer is set again only
+ *    for an earlier time, or when its time has come. If the deadline moves to a later time, the
+ *    timer therefore fires too early. That costs one wake-up; setting the timer for each message
+ *    would cost more. The timer must not end a park that sleeps, so such a park stops the timer.
  * 4. A wake exchanges AWOKEN into the word. The previous value of the word says how the parked thread sleeps, and so
  *    what else the wake must do. The write of a wake to the eventfd may come late, after that park has ended for
  *    another reason. Then the next park in epoll ends at once, unnecessarily.

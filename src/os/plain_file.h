@@ -41,7 +41,10 @@ TR_MUST_CHECK tr_status tr__plain_file_write(const struct plain_file *file, uint
 /** Shortens or lengthens the file. */
 TR_MUST_CHECK tr_status tr__plain_file_resize(const struct plain_file *file, uint64_t size,
                                               tr_error *error);
-/** Whether the file that is open still has a name, which need not be `path`. True if the system does not say. */
+/**
+ * Whether the file that is open still has a name, which need not be `path`. Returns true if the
+ * kernel does not say.
+ */
 bool tr__plain_file_has_name(const struct plain_file *file);
 /** Makes the contents and the length durable. */
 TR_MUST_CHECK tr_status tr__plain_file_sync(const struct plain_file *file, tr_error *error);

@@ -162,7 +162,7 @@ struct entry {
     char name[];
 };
 
-/* Returns the number that the name of an entry is; 0 if the name is no number. */
+/* Returns the number in the name of an entry of /proc/self/fd. Returns 0 if the name is no number. */
 IN_CHILD static long number_of(const struct entry *entry)
 {
     long number = 0;
@@ -345,8 +345,8 @@ static void birth_fill(struct birth *birth, const tr_process_spec *spec, const s
 
 #ifdef __SANITIZE_THREAD__
 /*
- * ThreadSanitizer replaces clone. Its clone takes the child for a fork, and afterwards ignores what the calling thread
- * synchronises. So call the C library's own.
+ * ThreadSanitizer replaces clone. Its clone treats the child as one of fork, and afterwards ignores
+ * what the calling thread synchronises. So call the clone of the C library.
  */
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 #define clone __clone
@@ -430,7 +430,7 @@ tr_status tr__real_process_signal(const tr_platform *platform, const tr_process_
                                   int signal)
 {
     (void)platform;
-    /* the process was not reaped yet, so no other group has got the number of its group */
+    /* this program has not reaped the process yet, so no other group can have the same number */
     int result = process->has_group
                      ? kill(-(pid_t)process->pid, signal)
                      : (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0);

@@ -29,7 +29,7 @@ struct disk_limits {
     uint64_t free_bytes;
     uint64_t total_bytes;
 };
-/** Fills in what the system knows of the file system that a path is in. Any thread. */
+/** Fills in what the kernel knows of the file system that a path is in. Any thread. */
 void tr__disk_limits(const char *path, struct disk_limits *limits);
 
 #endif

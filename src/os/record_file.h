@@ -7,8 +7,9 @@
 #include <troupe/status.h>
 
 /**
- * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: the file exists already. TR_FAILED: the file cannot be
- * written; what was written of it is removed. Any thread; waits for the disk.
+ * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: the file exists already. TR_FAILED:
+ * the file cannot be made or written; if it was made, it is removed. Any thread; waits for the
+ * disk.
  */
 TR_MUST_CHECK tr_status tr__file_make(const char *path, const tr_bytes *pieces, size_t count);
 

@@ -27,8 +27,8 @@ static inline uintptr_t registers_sp(const ucontext_t *context)
 }
 
 /*
- * Copies the registers: the register with number n of DWARF to values[n]. Sets bit n of *known if
- * that register is known.
+ * Copies the registers. The register to which DWARF gives the number n goes to values[n]. Sets bit
+ * n of *known if that register is known.
  */
 static inline void registers_copy(const ucontext_t *context, uintptr_t *values, uint64_t *known)
 {

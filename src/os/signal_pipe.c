@@ -3,9 +3,9 @@
  * Each signal has an entry in `takers`. Its handler writes the number of the signal into the pipe of the entry. Rules:
  * 1. takers[n].pipe is the writing end of the pipe for signal n, plus 1; 0: nobody has taken the signal. Handlers read
  *    it without the lock.
- * 2. A handler counts itself in `handlers` before it reads the pipe. A pipe is closed only when no entry has it any
- *    more and `handlers` was 0 once after that. So no handler writes to a number that is the descriptor of something
- *    else by then.
+ * 2. A handler counts itself in `handlers` before it reads the pipe. A pipe is first removed from
+ *    all entries. It is closed after that, when `handlers` was 0 once. So no handler writes to a
+ *    descriptor whose number has got another use.
  * 3. All other data are written under takers_lock.
  */
 #include "os/signal_pipe.h"

@@ -26,8 +26,8 @@ void tr__real_signals_close(const tr_platform *platform, int fd);
 tr_status tr__signal_may_be_taken(int signal);
 
 /**
- * Notes that a runner uses this signal, or no longer uses it. Several runners may. TR_NAME_EXISTS: an actor has taken
- * the signal. Any thread.
+ * Notes that a runner uses this signal, or no longer uses it. Several runners may use the same
+ * signal. TR_NAME_EXISTS: an actor has taken the signal. Any thread.
  */
 TR_MUST_CHECK tr_status tr__signal_claim(int signal);
 void tr__signal_unclaim(int signal);

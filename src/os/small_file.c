@@ -56,10 +56,7 @@ tr_status tr__file_read(const tr_platform *platform, const char *path, size_t si
                         void **memory, size_t *size)
 {
     TR_ASSERT(size_max < SIZE_MAX);
-    /*
-     * With O_NONBLOCK this does not block. Without it, opening a pipe would wait for a process at
-     * its other end.
-     */
+    /* Without O_NONBLOCK, opening a pipe would wait for a process at the other end of the pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;

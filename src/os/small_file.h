@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Small files of the system, read whole: time zones and the like. */
+/** Small files of the machine, such as those of time zones, read whole. */
 #ifndef OS_SMALL_FILE_H
 #define OS_SMALL_FILE_H
 

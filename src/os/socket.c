@@ -221,7 +221,10 @@ tr_status tr__real_socket_send(const tr_platform *platform, int fd, const tr_byt
     long done = pieces_send(fd, pieces, count);
     if (done < 0 && !total)
         return tr__socket_status((int)-done);
-    /* the next call returns an error that came after some bytes were sent */
+    /*
+     * if an error came after some bytes were sent, this call succeeds, and the next call returns
+     * the error
+     */
     *sent = total + (done > 0 ? (size_t)done : 0);
     return TR_OK;
 }

@@ -15,7 +15,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/tcp.h> /* as in socket_info.c, since the two become one file: tools/amalgamate */
+/* The same header as in socket_info.c, because tools/amalgamate joins all files into one. */
+#include <linux/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -106,10 +107,11 @@ static int number_read(const char *text)
 }
 
 /*
- * Returns the descriptor to which systemd has given this name (FileDescriptorName=): see sd_listen_fds(3). Returns -1
- * if there is none, or if several descriptors have this name, as those of a unit with several sockets do. systemd says
- * this by variables of the environment. They are meant for this process only if LISTEN_PID is its number, because a
- * child inherits the variables of its parent.
+ * Returns the descriptor to which systemd has given this name (FileDescriptorName=): see
+ * sd_listen_fds(3). Returns -1 if there is none, or if several descriptors have this name: a unit
+ * with several sockets gives all of them the same name. systemd passes the names in variables of
+ * the environment. The variables are meant for this process only if LISTEN_PID is its number,
+ * because a child inherits the variables of its parent.
  */
 static int number_named(const char *name)
 {
@@ -244,8 +246,8 @@ static int source_bind(int fd, const struct opening *opening)
     if (!size || source.any.sa_family != opening->address.any.sa_family)
         return EINVAL;
     /*
-     * If no port is given, let connect choose one rather than bind. connect may choose a port that is in use for
-     * another peer.
+     * If no port is given, leave the choice of the port to connect, and not to bind. Unlike bind,
+     * connect may choose a port that is in use for another peer.
      */
     if (!address->port)
         (void)option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);

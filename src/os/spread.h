@@ -11,7 +11,7 @@
 enum {
     SPREAD_BUCKETS = 12,
     SPREAD_FACTOR = 4,
-    /* for durations, spread_add gets this as `first`; the last bucket then begins at 10 s */
+    /* spread_add gets this as `first` for durations; the last bucket then begins at about 10.5 s */
     SPREAD_FIRST_NS = 10000
 };
 

@@ -25,7 +25,7 @@ enum ask { ASK_NONE, ASK_OPEN, ASK_TAKEN, ASK_ANSWERED };
 
 /* Global, because signals belong to the process. */
 static struct lock look_lock; /* one look at a time */
-/* Under look_lock. While `ask` is ASK_TAKEN, only the signal handler uses it. */
+/* Under look_lock. While `ask` is ASK_TAKEN, only the signal handler uses `looked`. */
 static struct unwind looked;
 static atom32 ask;     /* enum ask */
 static uint32_t asked; /* the id of the thread whose stack is wanted; published by `ask` */

@@ -26,8 +26,8 @@ size_t tr__stack_look(uint32_t id, uintptr_t last, uintptr_t *frames, size_t max
 #define STACK_LOOK_WAIT_NS (20 * 1000000L)
 
 /**
- * Installs the handler of SIGURG, unless the program has one (install); removes it again (uninstall). One thread at a
- * time.
+ * tr__stack_look_install installs the handler of SIGURG, unless the program has installed one.
+ * tr__stack_look_uninstall removes the handler again. One thread at a time.
  */
 void tr__stack_look_install(void);
 void tr__stack_look_uninstall(void);

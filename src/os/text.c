@@ -28,8 +28,8 @@ static struct text_range ranges[RANGES_MAX];
 static size_t range_count;
 
 /*
- * The beginning and the end of the section troupe_text. The linker sets them if the code of the
- * archive is in this section. Otherwise they are 0.
+ * The beginning and the end of the section troupe_text. The linker sets them if the runtime is
+ * linked as an archive (see os/text.h), whose code is in this section. Otherwise both are 0.
  */
 extern const char archive_begin[] __asm__("__start_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));

@@ -4,9 +4,10 @@
  * the application.
  *
  * Code that traps faults must know whether the frames that it drops could hold a lock or have
- * changed something halfway. The runtime's code is one range of addresses in two ways to link it:
- * as a shared library, and as the archive without link-time optimisation, whose code is in its own
- * section. Link-time optimisation mixes the runtime's code with the application's.
+ * changed something halfway. The runtime can be linked as a shared library, or as an archive
+ * without link-time optimisation, whose code is in its own section. With both, the runtime's code
+ * is one range of addresses. Link-time optimisation mixes the runtime's code with the
+ * application's.
  */
 #ifndef OS_TEXT_H
 #define OS_TEXT_H

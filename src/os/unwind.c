@@ -90,7 +90,7 @@ void tr__unwind_set_sp(struct unwind *unwind, uintptr_t sp)
 
 struct entry {
     uintptr_t function;
-    /* the program that this entry shares with others, which runs first */
+    /* the program that several entries share; it runs before `program` */
     struct dwarf_bytes common;
     struct dwarf_bytes program;
     uint64_t code_align;
@@ -109,8 +109,9 @@ static size_t encoded_size(uint64_t encoding)
 }
 
 /*
- * Reads the part that several entries share. Returns the encoding of addresses in these entries; -1 if the part cannot
- * be used.
+ * Reads the part that several entries share. Returns the encoding of addresses in these entries; -1
+ * if the part cannot be used. *has_more becomes true if each of the entries has additional data,
+ * which begin with their size.
  */
 static int common_read(struct entry *entry, struct dwarf_bytes from, bool *has_more)
 {
@@ -220,15 +221,16 @@ enum rule_kind { RULE_SAME, RULE_SAVED, RULE_REGISTER, RULE_NOT_KNOWN };
 
 struct rule {
     enum rule_kind kind;
-    /* distance from the frame to the place where the register was saved; or number of a register */
+    /*
+     * RULE_SAVED: the distance from the frame to the place where the register was saved.
+     * RULE_REGISTER: the number of a register.
+     */
     int64_t value;
 };
 
 struct rules {
     struct rule of[UNWIND_REGISTERS];
-    /*
-     * number of the register from which the address of the frame is counted: register plus `offset`
-     */
+    /* the address of the frame is the value of the register with this number, plus `offset` */
     uint64_t base;
     int64_t offset;
 };
@@ -260,9 +262,10 @@ static void rule_restore(struct machine *machine, uint64_t number)
 }
 
 /*
- * Computes where the frame is by an expression. Only one expression is known: that of .plt, the table of calls to other
- * objects. A frame of this table is at the stack pointer plus 8, or plus 16 in the last bytes of each place of the
- * table, which are behind a push.
+ * Computes where the frame is by an expression. Only one expression is known: that of .plt, the
+ * table of calls to other objects. In the code of this table, the frame is at the stack pointer
+ * plus 8. Each entry of the table has 16 bytes and pushes a number; behind the push, from byte 11
+ * on, the frame is at the stack pointer plus 16.
  */
 static void expression_run(struct machine *machine, struct dwarf_bytes *at)
 {
@@ -409,9 +412,10 @@ static bool program_run(struct machine *machine, struct dwarf_bytes at)
 /* ---- A step. ---- */
 
 /*
- * Guesses the frame of a function, if the register from which it is counted is not known. Looks on the stack for an
- * address to which a call of this very function returns. The bytes of the call instruction show that: they end with the
- * distance to the called function.
+ * Guesses the frame of a function, if the register from which it is counted is not known. Looks on
+ * the stack for an address to which a call of this very function returns. The bytes of the call
+ * instruction before that address show which function it calls: they end with the distance to this
+ * function.
  */
 static bool frame_guess(const struct unwind *unwind, uintptr_t function, uintptr_t *frame)
 {

@@ -32,7 +32,11 @@ struct unwind {
     uintptr_t pc;
     bool is_caller;     /* `pc` is the address that a call returns to */
     uintptr_t function; /* the beginning of the function, after tr__unwind_step; 0: not known */
-    uintptr_t copied;   /* address of the stack from which `copy` was copied: the innermost part */
+    /*
+     * address of the first byte of the stack that was copied to `copy`; the copy has the innermost
+     * part of the stack
+     */
+    uintptr_t copied;
     size_t copy_size;
     unsigned char copy[UNWIND_COPY_SIZE];
 };

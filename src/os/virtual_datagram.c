@@ -145,7 +145,7 @@ tr_status tr__virtual_datagram_open(struct virtual_net *net, const tr_socket_spe
     return TR_OK;
 }
 
-/* Notifies the senders that found no space in the box, because it has space again. */
+/* The box has space again: notifies the senders that found no space in it. */
 static void box_widen(struct post_box *box)
 {
     struct virtual_net *net = box->socket.net;

@@ -43,7 +43,7 @@ struct virtual_flow {
  */
 void tr__virtual_flow_init(struct virtual_flow *flow, struct virtual_socket *sender,
                            struct virtual_socket *receiver, struct virtual_flow *back);
-/** Frees all bytes of a flow, and takes back its transits that are on their way. */
+/** Frees all bytes of a flow, and removes its transits that are on their way from the network. */
 void tr__virtual_flow_deinit(struct virtual_flow *flow);
 /** Sends a transit, which arrives after everything that the flow has sent before. */
 void tr__virtual_flow_post(struct virtual_flow *flow, struct virtual_transit *transit);

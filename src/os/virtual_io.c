@@ -143,7 +143,7 @@ size_t tr__virtual_io_poll(const tr_platform *platform, tr_parker *parker, tr_io
         list_remove(link);
         uint32_t what = socket_possible(watch->socket);
         if (!what)
-            continue; /* an earlier call has read what the event stood for */
+            continue; /* an earlier call has already read what the event announced */
         events[count++] = (tr_io_event){.token = watch->token, .what = what};
         tr__virtual_net_trace(net, watch->token ^ what);
     }

@@ -8,9 +8,9 @@
 #include <strings.h>
 
 /*
- * How long calls get the result of a delayed look-up after the look-up is done. A turn that waits
- * for the look-up asks every 10 ms, so 20 ms are enough. The first call after that time begins
- * another look-up.
+ * After a delayed look-up is done, calls get its result for this long. A turn that waits for the
+ * look-up asks every 10 ms, so 20 ms are enough. The first call after that time begins another
+ * look-up.
  */
 #define SEEN_NS (20 * TR_MILLISECOND)
 
@@ -66,8 +66,8 @@ tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_
 }
 
 /*
- * Whether a look-up of this name is done. The first call begins the look-up. Later calls share it
- * until SEEN_NS after it is done.
+ * Whether a look-up of this name is done. The first call begins the look-up. Later calls share this
+ * look-up until it has been done for SEEN_NS.
  */
 static bool is_due(struct virtual_net *net, const char *name)
 {

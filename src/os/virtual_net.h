@@ -84,7 +84,10 @@ struct virtual_transit {
 
 /** The address or the path of a socket. */
 struct virtual_place {
-    /* the address, whose `path` is NULL; for TR_FAMILY_UNIX the place is the next member, `path` */
+    /*
+     * The address; its member `path` is NULL. If its family is TR_FAMILY_UNIX, only the member
+     * `path` below counts.
+     */
     tr_address address;
     char path[VIRTUAL_PATH_MAX]; /* "": no name */
 };
@@ -101,7 +104,7 @@ struct virtual_socket {
     struct list watches;         /* list of the watches of this socket; see os/virtual_io.h */
     enum virtual_kind kind;
     int fd;       /* the descriptor; 0: the socket has none */
-    bool is_peer; /* the test uses the socket, not the system */
+    bool is_peer; /* the socket belongs to the test, and not to the system that is tested */
     bool reuses_port;
     bool only_v6;
     struct virtual_place local;
@@ -123,7 +126,7 @@ struct virtual_net {
     struct list children; /* the children of os/virtual_process.h, oldest first */
     struct list takers;   /* the takers of os/virtual_signal.h */
     int64_t last_pid;
-    tr_time arriving_ns; /* the time at which the current transit arrives, while one does */
+    tr_time arriving_ns; /* while a transit arrives: the time at which it arrives */
     bool is_settling;
     int last_fd;
     uint16_t last_port;
