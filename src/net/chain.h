@@ -35,7 +35,9 @@ TR_MUST_CHECK struct chain *tr__chain_new(const struct memory_source *source);
  * returns TR_LIMIT, and the caller still owns the state.
  */
 TR_MUST_CHECK tr_status tr__chain_add(struct chain *chain, const struct filter *table, void *state);
-/** Puts a filter that is already open into a chain without filters. */
+/**
+ * Makes a filter that is open already the only filter of a chain. The chain must have no filters.
+ */
 void tr__chain_adopt(struct chain *chain, const struct filter *table, void *state);
 /**
  * Gives bytes to the filter next to the framing. The bytes must have passed all filters below that

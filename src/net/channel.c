@@ -82,8 +82,8 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
         return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(cell) && channel->endpoint->options.interleaves)
         /*
-         * refuse this, because an answer would have to wait for two things: the commit of its turn,
-         * and the answers to earlier pieces
+         * refuse this: with .interleaves, an answer of a durable actor would have to wait for the
+         * commit of its turn and also for the answers to earlier pieces
          */
         return TR_NOT_SUPPORTED;
     struct net_cell *record = cell_record(channel->worker, cell);
@@ -106,8 +106,8 @@ void tr__channel_forget_event(struct channel *channel)
         return;
     if (channel_has(channel, CHANNEL_IN_TURN))
         /*
-         * the event belongs to the running turn: without a sender, on_done finds no channel, and
-         * only frees memory of the event
+         * the event belongs to the running turn, whose end calls on_done. Without a sender, on_done
+         * finds no channel, and only frees the memory of the event.
          */
         event->sender = 0;
     else
@@ -354,8 +354,8 @@ static void look_for_end(struct channel *channel)
 }
 
 /*
- * Whether the input may have ended without anybody noticing: no turn and no handler reads, and so
- * finds the end.
+ * Whether the input may have ended unnoticed. This is so if no turn reads and there is no handler
+ * for input, because only a read finds the end.
  */
 static bool may_hide_end(const struct channel *channel)
 {

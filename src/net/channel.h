@@ -119,8 +119,8 @@ struct channel_input {
     /* the first `seen` unread bytes were searched, and no end of a piece was found in them */
     uint32_t seen;
     /*
-     * Set by tr_unread on a channel without framing. The next piece is taken only when there are
-     * more unread bytes than this.
+     * Set by tr_unread on a channel without framing: no piece is taken until there are more unread
+     * bytes than this.
      */
     uint32_t needs;
     uint8_t how;   /* enum cut_how: what kind of piece the last search was for */
@@ -142,11 +142,14 @@ struct channel_output {
     size_t memory; /* sum of out_page.memory */
     size_t held;   /* how many of these bytes wait for a commit; see net/held.h */
     /*
-     * how many bytes are behind held bytes, without being held themselves; they are sent when no
-     * bytes are held any more
+     * how many bytes were written behind held bytes, without being held themselves; they are sent
+     * when no bytes are held any more
      */
     size_t behind;
-    /* when the last byte was sent, or if later, when a byte was first written after that */
+    /*
+     * When the last byte was sent. If the output was empty then: when a byte was first written
+     * after that.
+     */
     tr_time since_ns;
 };
 
@@ -182,7 +185,8 @@ struct channel_rare {
     /* the asks of tr_readable and tr_writable that are not answered yet */
     struct exchange *looks;
     /*
-     * record of the pieces, if several pieces are handled at a time; see net/pieces.c; NULL: none
+     * The record of the pieces, if several pieces of the channel are handled at a time; see
+     * net/pieces.c. NULL: none.
      */
     struct pieces *pieces;
     uint32_t exchange_count;     /* length of the list `exchanges` */
@@ -220,15 +224,15 @@ union channel_peer {
 };
 
 /**
- * The record of a channel. An idle connection has no other memory of src/net, because the pointers
- * lead to what a channel needs only at times. To handle a message, only the members up to `request`
+ * The record of a channel. What a channel needs only at times is behind pointers, so an idle
+ * connection has no other memory of src/net. To handle a message, only the members up to `request`
  * are needed.
  */
 struct channel {
     /* Any worker may read the next two members, even while the slot gets its next channel. */
     /*
-     * the bits of the tr_channel: slot number and generation. If the slot number in them is 0, the
-     * slot is free, and they have its last generation
+     * The bits of the tr_channel: slot number and generation. If the slot number is 0, the slot is
+     * free, and the generation is the last one of the slot.
      */
     atom64 bits;
     atom64 owner; /* ref of the actor; 0: none */
@@ -267,8 +271,8 @@ struct channel {
         uint32_t drop_left; /* of a lingering channel: how many bytes it may still read and drop */
         uint32_t next_free; /* of a free slot: number of the next free slot; 0: none */
         /*
-         * in all other states: how many bytes the channel has added to budget.channel_bytes; see
-         * net/charge.h
+         * Of a channel in any other state: how many bytes it has added to budget.channel_bytes; see
+         * net/charge.h.
          */
         uint32_t charged;
     };

@@ -2,7 +2,7 @@
 /**
  * The deadline of a channel: for dialing, for lingering, for being idle, or for output that cannot
  * be sent. The timer is in a memory block of its own, because most channels never need one. Without
- * .idle_ns, an open channel needs it only if its output cannot be sent at once. Owner only.
+ * .idle_ns, an open channel needs this block only if its output cannot be sent at once. Owner only.
  */
 #ifndef NET_DEADLINE_H
 #define NET_DEADLINE_H
@@ -14,8 +14,8 @@ struct channel_timer {
     struct timer_node node; /* in net_worker.wheel */
     struct channel *channel;
     /*
-     * when bytes were last received or sent, or a turn of the channel ended; moved forward by the
-     * time for which a turn has worked since then
+     * When bytes were last received or sent, or when a turn of the channel ended. The time for
+     * which a turn has worked since then is added, because it does not count as idle.
      */
     tr_time active_ns;
     /*

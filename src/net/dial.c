@@ -25,8 +25,8 @@
 #include "base/assert.h"
 
 /*
- * How long an attempt to connect runs alone, before an attempt with the next address begins at the
- * same time.
+ * For how long an attempt to connect runs alone. After this time another attempt, with the next
+ * address, begins beside it.
  */
 #define ATTEMPT_NS (250 * TR_MILLISECOND)
 

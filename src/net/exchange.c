@@ -159,8 +159,8 @@ static bool forget_one(struct channel *channel)
 
 /*
  * Handles a piece that belongs to no exchange. The turn that reads, or the handler, gets the piece
- * before the replies behind it are read. If there is neither, the piece waits for a turn that
- * reads. If there is neither and the piece has an id that no request has, the channel ends.
+ * before the replies behind it are read. If no turn reads and there is no handler, the piece waits
+ * for a turn that reads. But a piece with an id that no request has ends the channel in that case.
  */
 static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 {

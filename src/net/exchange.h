@@ -4,7 +4,7 @@
  * request with the same id, and a piece without an id belongs to no exchange. If the framing has no
  * ids, pieces answer the requests in their order. If the turn of an ask gives up, its exchange
  * stays, so that the reply is recognized and dropped. If the framing has ids and there are too many
- * exchanges, the oldest of these is removed. Owner only.
+ * exchanges, the oldest exchange whose turn has given up is removed. Owner only.
  */
 #ifndef NET_EXCHANGE_H
 #define NET_EXCHANGE_H

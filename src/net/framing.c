@@ -38,8 +38,10 @@ const tr_framing tr_framing_lines = {.name = "lines", .cut = cut_line};
 
 /* ---- Lengths. ---- */
 
-/* Cuts a piece of `length` bytes behind a head of `head` bytes. Returns `broken` if no memory could
- * hold the length. */
+/*
+ * Cuts a piece of `length` bytes behind a head of `head` bytes. Returns `broken` if no memory could
+ * hold so many bytes.
+ */
 static size_t cut_behind(tr_bytes bytes, size_t head, uint64_t length, tr_bytes *piece)
 {
     if (length >= SIZE_MAX - head)

@@ -9,9 +9,9 @@
  * side they take effect when the outbox is released. If the turn fails, its outbox is dropped. Then
  * the incarnation ends, and its channels are reset.
  *
- * A turn whose outbox is open holds nothing back. If such a turn appends bytes behind held ones,
- * its bytes are not held themselves, but they are sent only when no bytes are held any more. Owner
- * only.
+ * An outbox that is open (outbox.is_open) holds nothing back. If a turn with an open outbox appends
+ * bytes behind held ones, its bytes are not held themselves, but they are sent only when no bytes
+ * are held any more. Owner only.
  */
 #ifndef NET_HELD_H
 #define NET_HELD_H

@@ -25,8 +25,8 @@ void tr__lent_add(struct tr_self *self, struct lent *lent);
 void tr__lent_end(struct tr_self *self, struct lent *lent);
 
 /**
- * If a turn has borrowed the memory of a channel's input, makes that turn its owner. TR_NO_MEMORY:
- * nothing has changed.
+ * If a turn has borrowed the memory of a channel's input, makes that turn the owner of the memory.
+ * TR_NO_MEMORY: nothing has changed.
  */
 TR_MUST_CHECK tr_status tr__lent_away(struct channel *channel);
 /**

@@ -34,9 +34,9 @@ static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options
 }
 
 /*
- * Checks the behavior of sessions and their set-up message. So tr_listen fails because of a
- * mistake, and not later each connection. Logs what is wrong. Checks nothing if .accepted_by is
- * set, because such a listener starts no sessions.
+ * Checks the behavior of sessions and their set-up message. So a mistake makes tr_listen fail at
+ * once. Otherwise each connection would fail later. Logs what is wrong. Checks nothing if
+ * .accepted_by is set, because such a listener starts no sessions.
  */
 static tr_status sessions_check(struct tr_self *self, const tr_listen_args *args,
                                 const tr_endpoint *options)

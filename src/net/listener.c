@@ -179,7 +179,10 @@ TR_BEHAVIOR(tr_deck, struct deck, TR_SETUP_WITH(tr_deck_open_, deck_set_up),
 struct listener {
     struct listener_shared *shared;
     tr_channel channel;
-    /* counts up: the worker at which the next search for the fewest sessions begins */
+    /*
+     * the worker at which the next search for the fewest sessions begins, modulo the number of
+     * workers; counts up
+     */
     uint32_t turn;
     bool is_paused;
     tr_time logged_ns;

@@ -66,7 +66,10 @@ void tr__listener_shared_drop(struct listener_shared *shared);
  * thread.
  */
 struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref);
-/** Let tr__listener_find find a listener by its ref (show), or no longer (hide). Any thread. */
+/**
+ * tr__listener_show lets tr__listener_find find a listener by its ref. tr__listener_hide ends that.
+ * Any thread.
+ */
 void tr__listener_show(struct listener_shared *shared);
 void tr__listener_hide(struct listener_shared *shared);
 
@@ -96,8 +99,9 @@ struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t work
 void tr__accepted_reset(struct listener_shared *shared);
 
 /**
- * Counts a connection from this address (count), or ends that (uncount). tr__listener_count_peer
- * returns false if the address has too many connections, or if out of memory.
+ * tr__listener_count_peer counts a connection from this address. It returns false if the address
+ * has too many connections, or if out of memory. tr__listener_uncount_peer subtracts the connection
+ * again.
  */
 bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);
 void tr__listener_uncount_peer(struct listener_shared *shared, const tr_address *peer);

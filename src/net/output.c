@@ -319,7 +319,10 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
-    /* the channel needs a record, which notes since when the kernel has taken nothing */
+    /*
+     * the channel needs its own struct channel_work, which notes since when the kernel has taken
+     * nothing
+     */
     if (!work_of(channel))
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {

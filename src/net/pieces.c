@@ -179,8 +179,8 @@ static void piece_remove(const struct worker *worker, struct piece *piece)
 }
 
 /*
- * Writes the held answers of the first pieces to the channel, up to and with a piece whose turn has
- * not ended.
+ * Writes the held answers of the first pieces to the channel, up to and including the first piece
+ * whose turn has not ended.
  */
 static void advance(struct channel *channel)
 {

@@ -51,8 +51,8 @@ static inline bool pieces_are_open(const struct channel *channel)
 }
 
 /**
- * Whether at least one answer is held back that has as many bytes as the output of the channel may
- * have. Owner only.
+ * Whether one of the answers that are held back has at least output_max bytes, the maximum for the
+ * output of a channel. Owner only.
  */
 bool tr__pieces_hold_much(const struct channel *channel);
 

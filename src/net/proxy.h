@@ -21,8 +21,8 @@ struct proxy {
     const struct memory_source *memory;
     /**
      * Address of the client, and address to which it has connected; valid once is_open returns
-     * true. If their family is TR_FAMILY_NONE, the header has no addresses, and the addresses of
-     * the socket hold. A balancer sends such a header when it checks whether the server lives.
+     * true. If their family is TR_FAMILY_NONE, the header has no addresses, and those of the socket
+     * count. A balancer sends such a header when it checks whether the server lives.
      */
     tr_address source;
     tr_address destination;

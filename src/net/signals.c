@@ -37,8 +37,8 @@ static tr_status may_take(const struct tr_self *self, size_t count)
         return TR_INVALID_ARGUMENT;
     if (cell_durable(self->cell))
         /*
-         * refuse a durable actor: what it does because of a signal would not be stored with the
-         * signal
+         * refuse a durable actor: a signal, and the changes that the actor makes because of it,
+         * could not be stored together
          */
         return TR_NOT_SUPPORTED;
     if (self->cell->life >= LIFE_STOPPING)

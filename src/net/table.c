@@ -75,8 +75,8 @@ static struct channel *slot_at(const struct channel_table *table, uint32_t numbe
 }
 
 /*
- * Makes the first slot usable that was never used. Clears only this slot, because most slots of a
- * large chunk may never be used. Call with the lock.
+ * Makes a slot usable: the first of those that were never used. Clears only this slot, because most
+ * slots of a large chunk may never be used. Call with the lock.
  */
 static tr_status slot_new(struct tr_system *system, struct channel_table *table, uint32_t *number)
 {

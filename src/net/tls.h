@@ -19,7 +19,7 @@ struct tls_context; /* see net/tls_context.h */
 
 /**
  * Makes the state of a channel. The state retains the context. A client compares the certificate of
- * the other side with `server_name`. If `server_name` is NULL, it uses .server_name of the
+ * the other side with `server_name`. If `server_name` is NULL, the client uses .server_name of the
  * endpoint, or the host of its address. TR_NO_MEMORY; TR_INVALID_ARGUMENT: `server_name` is not
  * valid; TR_NOT_SUPPORTED: built without TLS. Call on worker number `worker`.
  */

@@ -37,9 +37,9 @@ static tr_status add_file(struct tls_authorities *authorities, const struct tls_
 }
 
 /*
- * Adds the authorities of a directory, or the authorities that the system trusts. OpenSSL reads
- * their certificates itself, so this code cannot compute a digest of them. The digest is a random
- * number, which is different from all others.
+ * Adds the authorities of a directory, or the authorities that the operating system trusts. OpenSSL
+ * reads their certificates itself, so this code cannot compute a digest of them. The digest is a
+ * random number, which is different from all others.
  */
 static tr_status add_others(struct tls_authorities *authorities, const char *path, char *why,
                             size_t why_size)

@@ -14,7 +14,9 @@ struct tls_config {
     bool is_server;
     bool insecure;
     tr_verify verify;
-    /* path of the authorities that are trusted; NULL: a client trusts those of the system */
+    /*
+     * path of the authorities that are trusted; NULL: a client trusts those of the operating system
+     */
     const char *trusts;
     /* for a client: the host that the client wants to reach; "" if the address has no host */
     const char *server_name;
@@ -27,7 +29,7 @@ struct tls_config {
     const char *protocols;
     size_t alpn_size;
     size_t hosts_count; /* number of `hosts`; 0 for a client without a certificate */
-    /* the first host is used for clients that ask for a name of no other host */
+    /* the first host is used for clients that ask for a name that no host has */
     tr_tls_host hosts[];
 };
 

@@ -9,8 +9,8 @@
  *     if (tr__tls_context_new(platform, endpoint, true, &context, why, sizeof why) != TR_OK)
  *         the log gets `why`: "/etc/shop/a.key: not the key of the certificate in /etc/shop/a.pem"
  *
- * Reading the files takes time: for a client with the authorities of the system, some 100 ms. See
- * docs/design/tls.md.
+ * Reading the files takes time: for a client with the authorities of the operating system, some 100
+ * ms. See docs/design/tls.md.
  */
 #ifndef NET_TLS_CONTEXT_H
 #define NET_TLS_CONTEXT_H

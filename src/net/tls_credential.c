@@ -60,7 +60,7 @@ tr_status tr__tls_credential_read(const tr_platform *platform, const char *certi
     return status;
 }
 
-/* how many bytes of the secure heap may be in use before keys are no longer copied */
+/* if more bytes than this are in use on the secure heap, keys are not copied any more */
 enum { KEY_COPIES_BYTES = 2 << 20 };
 
 /*

@@ -9,7 +9,9 @@
 #include <openssl/x509.h>
 #include <troupe/platform.h>
 
-/** The most bytes of a PEM file. The system's bundle of authorities has 220 KiB. */
+/**
+ * The most bytes of a PEM file. The bundle of authorities of an operating system has some 220 KiB.
+ */
 enum { TLS_PEM_MAX = 16 * 1024 * 1024 };
 
 struct tls_pem {

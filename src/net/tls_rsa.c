@@ -18,8 +18,8 @@
 static RSA_METHOD *hidden; /* read it by method_get */
 
 /*
- * Returns the key with the secret parts for a hidden key. It is the application data of the hidden
- * key.
+ * Returns the key with the secret parts for a hidden key. The key with the secret parts is the
+ * application data of the hidden key.
  */
 static RSA *secret_of(const RSA *rsa)
 {

@@ -66,8 +66,8 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     tr__waits_add(waits, &wait, is_again);
     if (channel->timer)
         /*
-         * Arm the timer again. While the turn worked, the timer may have been set for a time that
-         * is too late, because the idle time counts again from now on.
+         * Arm the timer again. The time for which the turn worked did not count as idle, so the
+         * timer may have been set for a later time. From now on the time counts as idle again.
          */
         tr__channel_arm(channel);
     if (deadline_ns == TR_NEVER && park_is_plain(self)) {

@@ -22,7 +22,10 @@ TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *c
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first);
 /** Removes a turn from the list. Owner only. */
 void tr__waits_remove(struct channel_waits *waits, struct channel_wait *wait);
-/** Wake the turn that has waited longest (one), or all turns. Owner only. */
+/**
+ * tr__waits_wake_one wakes the turn that has waited longest. tr__waits_wake wakes all turns. Owner
+ * only.
+ */
 void tr__waits_wake_one(const struct channel_waits *waits);
 void tr__waits_wake(const struct channel_waits *waits);
 

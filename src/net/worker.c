@@ -53,8 +53,8 @@ void tr__net_worker_end(struct worker *worker)
             tr__channel_free(channel);
         else
             /*
-             * reset the connection, so that the other side does not take the part that was sent for
-             * the whole output
+             * reset the connection, so that the other side does not believe that it has got the
+             * whole output
              */
             tr__channel_end(channel, TR_TIMEOUT, NULL);
     }

@@ -78,7 +78,8 @@ static bool is_full(struct channel *channel)
 }
 
 /*
- * Whether a write surely need not wait. If this is false, tr__write_capacity sends output first, and then checks again.
+ * Whether it is certain that a write need not wait. If this is false, tr__write_capacity sends
+ * output first, and then checks again.
  */
 static bool has_capacity(const struct tr_self *self, const struct channel *channel)
 {

@@ -14,9 +14,10 @@
 TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
                                      struct channel **found);
 /**
- * Makes sure that the output has capacity for `size` bytes more. If it has none, waits. A turn that
- * must not wait gets TR_LIMIT, or TR_OK if the output is not too full for that (TR_OUTPUT_EXTRA).
- * During a wait the channel may end, so *found is set again afterwards.
+ * Makes sure that the output has capacity for `size` bytes more. If it has none, waits. If the turn
+ * must not wait: returns TR_OK as long as the output does not exceed TR_OUTPUT_EXTRA times its
+ * normal maximum, otherwise TR_LIMIT. During a wait the channel may end, so *found is set again
+ * afterwards.
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
