@@ -149,7 +149,10 @@ static tr_next on_send(tr_self *self, struct http_client *client,
         (void)tr_self_try_reply(self, &tr_type_tr_done, &(struct tr_done){0});
     else
         fail_at(self, status, stream->url, stream->flow.why);
-    /* after TR_CLOSED and TR_RESET, too, because the server may have answered before that */
+    /*
+     * the answer can still be read after TR_CLOSED and TR_RESET, because the server may have sent
+     * it before that
+     */
     bool is_usable = status == TR_OK || status == TR_LIMIT || stream->flow.has_begun ||
                      status == TR_CLOSED || status == TR_RESET;
     if (is_usable)

@@ -191,8 +191,8 @@ static uint32_t count_left(const struct http_host *host)
 
 /*
  * Whether one more connection may be opened. A connection that got GOAWAY does not count, because
- * it only answers the calls that it has, and new calls need another connection. But together with
- * these connections a host never has more than twice as many as are allowed.
+ * it only answers the calls that it has, and new calls need another connection. But including these
+ * connections, a host never has more than twice as many connections as are allowed.
  */
 static bool host_may_open(const struct http_host *host, const struct http_wish *wish)
 {

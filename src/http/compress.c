@@ -10,8 +10,8 @@
 #include "http/worker.h"
 
 /*
- * Types of bodies that are worth compressing. Types that begin with "text/", or end with "+json" or
- * "+xml", are so, too.
+ * Types of bodies that are worth compressing. Bodies of types that begin with "text/", or end with
+ * "+json" or "+xml", are worth it, too.
  */
 static const char *const types[] = {"application/json",
                                     "application/javascript",

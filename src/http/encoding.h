@@ -12,7 +12,7 @@
 
 /**
  * Whether a client accepts an encoding, such as "gzip": the list has this encoding, or "*", with a
- * weight that is not 0. By an empty or malformed list the client accepts no encoding.
+ * weight that is not 0. With an empty or malformed list the client accepts no encoding.
  */
 bool tr__encoding_is_accepted(tr_bytes list, const char *encoding);
 

@@ -62,9 +62,7 @@ TR_MUST_CHECK tr_status tr__http_events_write(struct http_events *events, const 
                                               size_t size);
 /** Ends a stream in order. */
 void tr__http_events_close(struct http_events *events, unsigned code);
-/**
- * Ends a stream by a reset, so that the client does not take a part of the answer for all of it.
- */
+/** Ends a stream by a reset, so that the client notices that the answer is incomplete. */
 void tr__http_events_cut(struct http_events *events, unsigned code);
 
 /* ---- For connections of HTTP/1.1. ---- */

@@ -161,7 +161,7 @@ static int read_range(const char *range, int64_t size, int64_t *from, int64_t *t
 
 /*
  * Returns the Range header of the request. Returns NULL if there is no such header, or if the
- * header If-Range says that it is meant for another state of the file.
+ * header If-Range says that the range is meant for another state of the file.
  */
 static const char *range_of(struct tr_self *self, const char *tag, const char *modified)
 {

@@ -11,7 +11,8 @@
 #include "http/h2_stream.h"
 
 enum {
-    FIELDS_MIN = 8,  /* the number of fields of an answer that are not of the program */
+    /* the most fields of an answer that the library adds to those of the program */
+    FIELDS_MIN = 8,
     FIELDS_LAST = 16 /* the most fields of an answer without a turn; more are left out */
 };
 

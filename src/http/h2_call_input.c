@@ -153,8 +153,8 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     struct h2_call *call = call_of(engine, id);
     if (call && call->status == TR_OK) {
         /*
-         * nghttp2 resets a stream with bytes beyond its window only later, and passes the bytes; so
-         * make the call fail now
+         * If bytes beyond the window of the stream come, nghttp2 passes them on, and resets the
+         * stream only later. So make the call fail now.
          */
         if (size > TR_HTTP2_WINDOW - net_buffer_size(&call->in))
             tr__h2_call_fail(call,

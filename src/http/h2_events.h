@@ -26,8 +26,8 @@ TR_MUST_CHECK tr_status tr__h2_events_write(struct http_events *events, const ch
 /** Separates the events from their stream. The answer of the stream stays open. */
 void tr__h2_events_leave(struct http_events *events);
 /**
- * End an answer whose events were separated from their stream: in order (close), or by a reset
- * (cut).
+ * tr__h2_events_close ends an answer whose events were separated from their stream, in order.
+ * tr__h2_events_cut ends it by a reset.
  */
 void tr__h2_events_close(struct h2_stream *stream);
 void tr__h2_events_cut(struct h2_stream *stream);

@@ -80,8 +80,8 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     bool is_read = stream && h2_stream_has_turn(stream);
     size_t unread = is_read ? net_buffer_size(&stream->in) + net_buffer_size(&stream->lent) : 0;
     /*
-     * nghttp2 resets a stream with bytes beyond its window only later, and passes the bytes; so
-     * refuse the stream now
+     * If bytes beyond the window of the stream come, nghttp2 passes them on, and resets the stream
+     * only later. So refuse the stream now.
      */
     if (is_read && size > TR_HTTP2_WINDOW - unread)
         tr__h2_refuse(session, id, NGHTTP2_FLOW_CONTROL_ERROR);

@@ -84,7 +84,7 @@ struct h2_stream {
     /* The next members are used only if the answer is a stream of events; see http/events.h. */
     /* the stream of events; NULL: there is none, or the events have ended */
     struct http_events *events;
-    /* events that wait to be sent; then `out` points into this buffer */
+    /* events that wait to be sent; while there are any, `out` points into this buffer */
     struct net_buffer waiting;
 };
 

@@ -4,9 +4,9 @@
  * input, check it, and parse it in place.
  *
  * Parsing is a pure function over the bytes of one head. llhttp reads the head, and check.c refuses
- * what llhttp lets through. A head that two servers could understand differently is refused with
- * 400, and its connection ends. Parsing changes the bytes: names become lower case, and each name
- * and value gets a NUL behind it.
+ * what is forbidden but passes llhttp. A head that two servers could understand differently is
+ * refused with 400, and its connection ends. Parsing changes the bytes: names become lower case,
+ * and each name and value gets a NUL behind it.
  */
 #ifndef HTTP_HEAD_H
 #define HTTP_HEAD_H

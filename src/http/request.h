@@ -72,8 +72,8 @@ struct http_request {
     uint64_t sent; /* bytes of the body that were sent */
     uint32_t set_count;
     /*
-     * how many of the first elements of `set` are not of the handler; an answer to a failure has
-     * only these
+     * how many elements at the beginning of `set` were not set by the handler; an answer to a
+     * failure has only these
      */
     uint32_t own_count;
     struct tr_http_field *set; /* headers that tr_http_set has added */

@@ -17,10 +17,7 @@
 #include "base/assert.h"
 
 enum {
-    /*
-     * if the part of a large frame that has come has this many bytes, it is handled before the rest
-     * has come
-     */
+    /* a large frame is handled in parts: as soon as this many of its bytes have come */
     PORTION_MIN = 16 * 1024,
     TEXT_MAX = 160,  /* size of the text in tr_closed */
     DEFLATE_MIN = 64 /* shorter messages are not deflated, because deflating makes them longer */
@@ -319,7 +316,7 @@ void tr__ws_deadline(struct channel *channel)
 {
     TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
-    /* while a turn runs, no input is read, so the other side may not be silent */
+    /* while a turn runs, no input is read, so it is not known whether the other side is silent */
     bool is_busy = channel_has(channel, CHANNEL_IN_TURN);
     if (session->is_pinged && !is_busy) {
         tr__channel_end(channel, TR_TIMEOUT, "a ping was not answered");

@@ -42,8 +42,9 @@ struct ws_session {
     struct ws_reader reader;
     struct ws_above *above; /* NULL: nothing */
     /*
-     * the row that gets tr_ws_message while the actor has the behavior of the site; NULL: the row
-     * for it in the actor's behavior
+     * The row that gets tr_ws_message while the actor has the behavior of the site. If the actor
+     * has another behavior, or if this member is NULL, the row of the actor's behavior for
+     * tr_ws_message gets it.
      */
     const tr_handler *row;
     /*

@@ -147,8 +147,8 @@ struct channel_output {
      */
     size_t behind;
     /*
-     * When the last byte was sent. If the output was empty then: when a byte was first written
-     * after that.
+     * When the last byte was sent. If no byte could be sent then: since when there is one again that
+     * could be sent.
      */
     tr_time since_ns;
 };
@@ -271,8 +271,8 @@ struct channel {
         uint32_t drop_left; /* of a lingering channel: how many bytes it may still read and drop */
         uint32_t next_free; /* of a free slot: number of the next free slot; 0: none */
         /*
-         * Of a channel in any other state: how many bytes it has added to budget.channel_bytes; see
-         * net/charge.h.
+         * Of a channel that is neither free nor lingers: how many bytes it has added to
+         * budget.channel_bytes; see net/charge.h.
          */
         uint32_t charged;
     };
