@@ -17,13 +17,14 @@
  */
 int tr__http_logged_size(const char *target);
 /**
- * If the option .logs is set, notes method and path for the line of a request, because the head of
- * the request is no longer in memory when the turn ends. In the turn of the request. Does not wait.
+ * If the option .logs is set, notes method and path of a request for its line in the access log,
+ * because the head of the request is no longer in memory when the turn ends. In the turn of the
+ * request. Does not wait.
  */
 void tr__http_access_note(struct http_request *request);
 /**
- * Writes the line of a request, if the option .logs is set. The status 0 means that nothing was
- * answered, because the client was gone. Does not wait.
+ * Writes the line of a request to the access log, if the option .logs is set. The status 0 means
+ * that nothing was answered, because the client was gone. Does not wait.
  */
 void tr__http_access_log(const struct http_request *request, const struct channel *channel);
 

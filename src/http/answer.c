@@ -14,8 +14,11 @@
 #include "net/output.h"
 
 enum {
-    HEAD_MIN = 256, /* the most bytes of a head, without the texts of the program */
-    /* the most bytes of the head of an answer without a turn, and of its body */
+    HEAD_MIN = 256, /* enough bytes for a head, without the texts of the program */
+    /*
+     * Enough bytes for the head of an answer that is written outside of a turn. Also enough for the
+     * body of such an answer.
+     */
     BARE_MIN = 256,
     TOGETHER_MAX = 2048 /* a body of at most this size is sent together with its head */
 };
@@ -118,7 +121,7 @@ PUT_INLINE char *put_field(char *to, const char *name, const char *value)
 
 static size_t size_of(const char *text)
 {
-    /* a field is its text, its name and punctuation; 24 bytes are enough for the last two */
+    /* besides the text, a field has a name and punctuation; 24 bytes are enough for these */
     return text ? strlen(text) + 24 : 0;
 }
 

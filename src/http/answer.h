@@ -34,8 +34,8 @@ void tr__http_answer_bare(struct channel *channel, int status);
 void tr__http_answer_last(struct http_request *request, int status);
 /**
  * Writes the body of an error, which is JSON, to `to`, and returns its size. The row of `request`
- * decides the form; `request` may be NULL. If the text is NULL or does not fit, writes the reason
- * phrase of the status instead.
+ * decides the form of the JSON (see http/face.h); `request` may be NULL. If the text is NULL or
+ * does not fit, writes the reason phrase of the status instead.
  */
 size_t tr__http_error_write(const struct http_request *request, int status, const char *text,
                             char *to, size_t size);

@@ -165,7 +165,10 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
         (void)tr__http_body_read(request, &piece);
         return piece;
     }
-    /* Take only as much memory as bytes have come. A client could announce a large body and send nothing. */
+    /*
+     * Take memory in proportion to the bytes that have come, because a client could announce a
+     * large body and send nothing.
+     */
     size_t most = request->body_left ? (size_t)request->body_left : max;
     size_t capacity = 0;
     size_t size = 0;

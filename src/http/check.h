@@ -11,8 +11,8 @@
 extern const unsigned char tr__http_token[256];
 
 /*
- * Whether eight bytes are all at least 0x20 and not DEL. If this returns false, the caller must
- * check the bytes one by one, because false may be wrong.
+ * Whether eight bytes are all at least 0x20 and not DEL. False may be wrong: then the caller must
+ * check the bytes one by one.
  */
 static inline bool http_word_is_clean(const char *text)
 {

@@ -31,8 +31,10 @@ struct http_job {
 
 /* ---- The head of a request. ---- */
 
-/* Headers that a program must not give, because the client writes them to mark the end of a
- * request. */
+/*
+ * Headers that a program must not give, because the client itself decides about the body and the
+ * connection.
+ */
 static const char *const own_headers[] = {"host",
                                           "content-length",
                                           "transfer-encoding",

@@ -348,7 +348,10 @@ tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buf
         return TR_OK;
     }
     if (status != TR_INVALID_TRANSITION && status != TR_NOT_FOUND)
-        tr_http_drop(self, stream); /* this piece may be lost, so no later piece may be sent */
+        /*
+         * this piece may be lost, so the program must get no later one
+         */
+        tr_http_drop(self, stream);
     return status == TR_STOPPED || status == TR_RESTARTED ? TR_NOT_FOUND : status;
 }
 

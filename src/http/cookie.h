@@ -48,7 +48,10 @@ enum cookie_same_site { COOKIE_SAME_SITE_UNSAID, COOKIE_LAX, COOKIE_STRICT, COOK
 /** A cookie to be set. Members that are NULL or zero are left out. */
 struct cookie {
     const char *name; /* a token */
-    /* must not have control characters, spaces, quotes, commas, semicolons or backslashes */
+    /*
+     * the value of the cookie; it must not have control characters, spaces, quotes, commas,
+     * semicolons or backslashes
+     */
     const char *value;
     const char *path;
     const char *domain;

@@ -33,7 +33,8 @@ struct http_events {
     uint64_t token; /* number by which tr__http_events_find finds the stream */
     /**
      * Called when the stream has ended; the record is the callee's from now on. `code` is a close
-     * code of WebSocket: 1001, 1006, 1011, or the one that was passed to tr__http_events_close.
+     * code of WebSocket: 1001, 1006, 1011, 1013, or the one that was passed to
+     * tr__http_events_close or tr__http_events_cut.
      */
     void (*on_end)(struct http_events *events, unsigned code);
 };

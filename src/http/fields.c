@@ -13,8 +13,8 @@ bool tr__http_field_takes_text(const tr_field *field)
 }
 
 /*
- * Reads a text that is a number: digits, with a minus before them if `is_signed`. Returns false if
- * the text is no number, or if the number is too large.
+ * Reads a number: digits. With `is_signed`, a minus may be before them. Returns false if the text
+ * is no number, or if the number is too large.
  */
 static bool read_integer(const char *text, bool is_signed, bool *is_negative, uint64_t *value)
 {

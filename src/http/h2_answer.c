@@ -11,7 +11,7 @@
 #include "http/h2_stream.h"
 
 enum {
-    /* the most fields of an answer that the library adds to those of the program */
+    /* enough for the fields that the library adds to those of the program */
     FIELDS_MIN = 8,
     FIELDS_LAST = 16 /* the most fields of an answer without a turn; more are left out */
 };

@@ -188,10 +188,7 @@ tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last)
     tr__h2_client_flush(call->client);
     tr_status status = drain(flow);
     if (call->out_size) {
-        /*
-         * the bytes are in memory of the turn, which may be freed before they are sent, so forget
-         * them
-         */
+        /* the bytes belong to the turn, and may be freed before they are sent; so forget them */
         call->out_size = 0;
         call->is_last = false;
     }

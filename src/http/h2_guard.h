@@ -27,9 +27,8 @@ enum {
     H2_CREDIT_STEP = 8,
     H2_CREDIT_MAX = 8192,
     /*
-     * How many frames that carry nothing may come in a row. After that, other connections are
-     * served first. A frame of settings counts as H2_SETTINGS_WEIGHT frames, because it costs that
-     * many times as much.
+     * How many frames that carry nothing are handled before other connections are served. A frame
+     * of settings counts as H2_SETTINGS_WEIGHT frames, because it costs that many times as much.
      */
     H2_BURST_MAX = 64,
     H2_SETTINGS_WEIGHT = 8

@@ -27,9 +27,9 @@ struct http_path {
 size_t tr__http_path_bytes(const char *raw, size_t size);
 
 /**
- * Decodes a path that begins with '/'. `text` has space for size + 2 bytes, and `path` for tr__http_path_bytes. Returns
- * false if an escape is malformed or stands for a control character, if the path is not UTF-8, or if it has too many
- * segments.
+ * Decodes a path that begins with '/'. `text` has space for size + 2 bytes, and `path` has
+ * tr__http_path_bytes bytes. Returns false if an escape is malformed or stands for a control
+ * character, if the path is not UTF-8, or if it has too many segments.
  */
 bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_path *path);
 

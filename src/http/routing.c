@@ -160,8 +160,8 @@ static tr_next route(struct http_request *request, void *state)
         return take(request, row, state);
     }
     /*
-     * this path has a row of another method; the face of that row says what an error looks like
-     * here
+     * If this path has a row of another method, the face of that row says what an error looks like
+     * here.
      */
     request->route = other;
     begin(request);

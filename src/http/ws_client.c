@@ -94,7 +94,7 @@ static const struct tr_protocol ws_protocol = {
 
 static size_t size_of(const char *text)
 {
-    /* a field is its text, its name and punctuation; 40 bytes are enough for the last two */
+    /* besides the text, a field has a name and punctuation; 40 bytes are enough for these */
     return text ? strlen(text) + 40 : 0;
 }
 

@@ -174,8 +174,8 @@ static tr_status write_frame(struct tr_self *self, struct channel *channel, enum
 }
 
 /*
- * Writes a copy of a message, deflated or masked. First waits until the output has capacity,
- * because the turn may end during the wait, and would not free the copy.
+ * Writes a copy of a message, deflated or masked. Waits for capacity of the output before it makes
+ * the copy: if the turn ended during a wait after that, nothing would free the copy.
  */
 static tr_status write_copy(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
                             tr_bytes payload, bool is_deflated)

@@ -70,8 +70,8 @@ struct ws_setup {
     const tr_handler *row; /* the member `row` of struct ws_session */
     size_t message_max;
     /*
-     * for a client: how long the other side may be silent before a ping is sent, and again before
-     * the channel is ended. For a server this is an option of its site
+     * For a client: if the other side is silent for this time, a ping is sent. If it stays silent
+     * for this time again, the channel is ended. For a server this is an option of its site.
      */
     tr_time ping_ns;
     struct ws_deflate deflate;

@@ -11,7 +11,7 @@
 #include "http/ws_session.h"
 #include "net/channel_end.h"
 
-enum { HEAD_MIN = 192 /* the most bytes of the answer without the texts of the program */ };
+enum { HEAD_MIN = 192 /* enough bytes for the answer, without the texts of the program */ };
 
 /* Returns the value of a header; empty if there is none. */
 static tr_bytes header(struct http_request *request, const char *name)

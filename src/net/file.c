@@ -102,7 +102,7 @@ static tr_status open_and_measure(struct tr_self *self, struct file_job *job, si
     return job->offset > job->size || job->left > there ? TR_INVALID_ARGUMENT : TR_OK;
 }
 
-/* Waits until less than half of the capacity is in use. No other turn may write meanwhile. */
+/* Waits while the output is full. CHANNEL_FILE keeps other turns from writing meanwhile. */
 static tr_status wait_for_capacity(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__writable(self, handle, found);

@@ -249,8 +249,8 @@ tr_status tr_remove_filter(tr_self *self, tr_channel handle, const tr_filter *ta
 }
 
 /*
- * Adds TLS to a channel, next to the framing. TR_NO_MEMORY, TR_INVALID_ARGUMENT: nothing has
- * changed.
+ * Adds TLS to a channel, next to the framing. If the state of TLS cannot be made, the channel stays
+ * as it was. Any later failure ends the channel.
  */
 static tr_status secure_put(struct channel *channel)
 {

@@ -504,8 +504,8 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
         if (net_buffer_size(&channel->work->input.buffer) >
             channel->endpoint->options.frame_max + AREA_SIZE)
             /*
-             * receiving alone never fills the buffer so far: the program has put too many bytes
-             * back by tr_unread
+             * receiving alone never fills the buffer to this size, so the program has put too many
+             * bytes back by tr_unread
              */
             return TR_TOO_LARGE;
         status = channel_has(channel, CHANNEL_READABLE) ? fill(channel, wanted(channel, cutter))

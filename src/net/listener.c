@@ -64,7 +64,11 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
     if (!listener ||
         tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
             TR_OK)
-        return; /* out of memory: no order is sent, and the listener looks by itself after FULL_AGAIN_NS */
+        /*
+         * no listener, or out of memory for the order; a listener looks by itself after
+         * FULL_AGAIN_NS
+         */
+        return;
     if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }
@@ -180,8 +184,8 @@ struct listener {
     struct listener_shared *shared;
     tr_channel channel;
     /*
-     * the worker at which the next search for the fewest sessions begins, modulo the number of
-     * workers; counts up
+     * counts the choices of a worker or of a group's member, and decides where the next choice
+     * begins
      */
     uint32_t turn;
     bool is_paused;
@@ -229,8 +233,8 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
 }
 
 /*
- * Returns the worker with the fewest sessions among the `open` ones. If several have equally few,
- * they get connections in turn.
+ * Returns the worker with the fewest sessions among the first `open` workers. Workers with equally
+ * few sessions get connections in turn.
  */
 static uint32_t choose(struct listener *listener, uint32_t open)
 {

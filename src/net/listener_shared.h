@@ -23,7 +23,7 @@ struct accepted {
     struct list link; /* link in listener_shared.accepted */
     int fd;
     uint32_t worker; /* index of the worker whose deck gets the connection */
-    uint64_t number; /* number of the connection, if it is offered to an actor; see net/offer.c */
+    uint64_t number; /* number of the connection; an offer to an actor names it, see net/offer.c */
     tr_address peer;
 };
 
@@ -38,8 +38,11 @@ struct listener_shared {
     uint64_t ref;       /* ref of the listener */
     tr_address address; /* the address at which the listener listens */
     bool has_socket;    /* the listener has taken over the descriptor of the socket */
-    atom32 total;       /* number of sessions, and of connections that are on their way to a deck */
-    atom32 is_full;     /* the listener accepts nothing until a session ends */
+    /*
+     * number of sessions, and of connections that are offered or on their way to a deck
+     */
+    atom32 total;
+    atom32 is_full; /* the listener accepts nothing until a session ends */
     /* tr_listener_pause was called; the listener writes this, sessions read it */
     atom32 is_paused;
     struct lock lock; /* protects `peers`, `accepted` and `numbers` */

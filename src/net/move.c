@@ -110,7 +110,7 @@ void tr__channels_arrive(struct worker *worker, struct cell *cell)
     }
 }
 
-/* ---- Without it. ---- */
+/* ---- Channels that are handed over. ---- */
 
 static struct channel *channel_in(const struct envelope *envelope)
 {

@@ -311,8 +311,8 @@ void tr__output_send_last(struct channel *channel)
 }
 
 /*
- * Sends the bytes that the filter has made, then lets the filter make more of the bytes in the
- * pages.
+ * Lets the filter make bytes for the other side of the bytes in the pages. Then sends the bytes
+ * that the filter has made.
  */
 static tr_status send_filtered(struct channel *channel, size_t *count)
 {

@@ -153,7 +153,10 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
         contexts_add(contexts, reading->context);
     } else {
         snprintf(why, size, "%s", reading->why);
-        /* the turn has ended during the wait, so release the context */
+        /*
+         * if the wait was cancelled, the files may have been read nevertheless, so release the
+         * context
+         */
         tr__tls_context_release(reading->context);
     }
     return status;
