@@ -34,8 +34,10 @@ static void finish(struct visitor *visitor, const struct control_request *reques
     tr__visitor_end(visitor);
 }
 
-/* Whether clients may give orders to an actor. They may not give any to /user, because the end of
- * /user would end the program. */
+/*
+ * Whether clients may give orders to an actor. Orders to /user are refused, because the end of
+ * /user would end the program.
+ */
 static bool may_order(struct visitor *visitor, const struct control_request *request, tr_ref actor)
 {
     const struct cell *guardian = visitor->observer->system->user.guardian;

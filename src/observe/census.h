@@ -12,7 +12,10 @@ struct census {
     tr_behavior_info *lines; /* TR_LOOKED_BEHAVIORS_MAX of them */
     size_t used;
     bool is_short; /* some behaviors have no line, because there are too many */
-    /* the behavior of the actor that was counted last, and its line; NULL: it has none */
+    /*
+     * the behavior of the actor that was counted last, and the line of this behavior; last_line is
+     * NULL if the behavior has no line
+     */
     const tr_behavior *last;
     tr_behavior_info *last_line;
 };

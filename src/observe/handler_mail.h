@@ -48,12 +48,11 @@ struct handler_mail {
     bool lacks_rows;      /* there were more handlers than rows */
     bool has_scanned;
     bool is_slow; /* a worker took long to answer, so no further one is asked */
-    /* the behavior that is asked now, the next one of its mailboxes, and messages in those that have answered */
-    struct handler_mail_behavior *asked;
-    uint32_t asked_at;
-    uint64_t asked_queued;
-    size_t row_first; /* the first row of this behavior */
-    size_t chosen;    /* behaviors that were chosen so far */
+    struct handler_mail_behavior *asked; /* the behavior whose mailboxes are asked now */
+    uint32_t asked_at;                   /* index in asked->fullest of the mailbox that is next */
+    uint64_t asked_queued;               /* messages in the mailboxes that have answered */
+    size_t row_first;                    /* the first row of this behavior */
+    size_t chosen;                       /* behaviors that were chosen so far */
     size_t row_count;
     struct handler_mail_row rows[HANDLER_MAIL_ROWS];
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The control protocol without a running program. Its verbs need only a store, and work on the
- * files of a program that does not run. The store is locked meanwhile. Only tr__offline_compact
- * changes the store. tr__offline_salvage writes a new store. The tool uses this.
+ * files of a program that does not run. A store is locked while it is open here. Only
+ * tr__offline_compact changes the store. tr__offline_salvage writes a new store. The tool troupe
+ * uses these functions.
  */
 #ifndef OBSERVE_OFFLINE_H
 #define OBSERVE_OFFLINE_H

@@ -7,9 +7,9 @@
  * handles it. The first of these may come after the second, if the turn runs on another worker. Therefore a span is
  * ready only one tick after it has ended. Rules:
  *   1. A span is in one list: `open`, `ended` or `unused`.
- *   2. There are SPANS_MAX. If all are in use, the oldest one is dropped and counted.
- *   3. SPANS_SENDS_MAX messages whose turn has not started are kept. A new one replaces the oldest. A
- *      turn whose message was replaced has no parent.
+ *   2. There are SPANS_MAX spans. If all are in use, the oldest span is dropped and counted.
+ *   3. SPANS_SENDS_MAX messages whose turn has not started are kept. A new message replaces the
+ *      oldest. A turn whose message was replaced has no parent.
  */
 #ifndef OBSERVE_SPANS_H
 #define OBSERVE_SPANS_H

@@ -93,7 +93,7 @@ tr_status tr__trials_begin(struct observer *observer)
 
 /*
  * At the first request it was not known how busy the program is, so slow turns were followed for
- * FIRST_NS. Now it is known: continues to follow for as long as that allows.
+ * FIRST_NS. Now it is known, and decides for how long slow turns are followed.
  */
 static void window_extend(struct observer *observer, tr_time now_ns)
 {

@@ -7,8 +7,9 @@
  * messages the program handles. A program with little to do is followed all the time between two requests. A program at
  * full load is followed for a small part of that time.
  *
- * Only a few of the causal ids that a request allows are followed at once. Then the records of those turns that were slow
- * are copied (observe/slow_trees.h), before new records replace them, and the next ones are followed.
+ * Only a few of the causal ids that a request allows are followed at once. Then the records of the
+ * slow turns among them are copied (observe/slow_trees.h), before new records replace them. After
+ * that the next ids are followed.
  */
 #ifndef OBSERVE_TRIALS_H
 #define OBSERVE_TRIALS_H

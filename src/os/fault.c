@@ -88,7 +88,10 @@ static uint32_t faults_users; /* under the lock */
 /* whether tr__text_map was called; it is called when the first tr_system wants to survive faults */
 static atom32 has_text;
 static struct earlier earlier[TRAPPED_COUNT];
-/* the list of struct fault_thread; threads are added under the lock, handlers read it without */
+/*
+ * the list of struct fault_thread; threads are added under the lock, signal handlers read it
+ * without the lock
+ */
 static atomptr threads;
 
 static void fault_landed(void *argument)

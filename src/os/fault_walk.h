@@ -25,7 +25,10 @@ enum verdict {
 
 /** One walk over a stack. The caller sets the first three members. */
 struct fault_walk {
-    /* address of the code that faulted; frames before it in the walk belong to the handler */
+    /*
+     * address of the code that faulted; the frames that the walk finds before this one belong to
+     * the signal handler
+     */
     uintptr_t pc;
     uintptr_t base; /* base of the span; 0: there is no span, so the walk records all frames */
     struct fault *fault;

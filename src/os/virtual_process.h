@@ -28,7 +28,9 @@ struct virtual_child {
     /* the test's end of the connection for errors; NULL: there is none, or it is closed */
     struct virtual_socket *errors;
     struct virtual_socket *end;
-    /* its arguments, its environment and its directory, in this order, each with a NUL */
+    /*
+     * the arguments, the environment and the directory of the child, in this order, each with a NUL
+     */
     char *texts;
     size_t argument_count;
     /*
