@@ -70,8 +70,8 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
         if (!chunk)
             return NULL;
         if (is_alone) {
-            /* Keep the newest chunk first in the list, because later allocations use the rest of
-             * its memory. */
+            /* This chunk is for one large value alone. Put it second in the list, because the first
+             * chunk is the one whose free memory later allocations use. */
             chunk->next = batch->chunks->next;
             batch->chunks->next = chunk;
             return chunk->memory;

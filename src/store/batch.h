@@ -26,7 +26,7 @@ void tr__store_batch_free(struct store_batch *batch);
  * zeroed, and lives as long as the batch.
  */
 void *tr__store_batch_alloc(struct store_batch *batch, size_t size);
-/** A position in a batch. The beginning of the batch is all zero. */
+/** A position in a batch. If all members are zero, it is the beginning of the batch. */
 struct store_batch_mark {
     struct store_op *last;
     struct store_op *shapes;
@@ -77,8 +77,8 @@ TR_MUST_CHECK tr_status tr__store_alarm_clear(struct store_batch *batch, const c
 TR_MUST_CHECK tr_status tr__store_alarm_clear_all(struct store_batch *batch);
 
 /**
- * The sizes of what the caller of tr__store_queue_push may put before the name of a queue and
- * before the bytes of an item. These bytes do not count towards the limits.
+ * How many bytes the caller of tr__store_queue_push may put before the name of a queue, and how
+ * many before the bytes of an item. These bytes do not count towards the limits.
  */
 #define STORE_QUEUE_PREFIX_MAX 2
 #define STORE_QUEUE_FRONT_MAX 512

@@ -18,13 +18,14 @@
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
-    /* After polls that found nothing, the writer sleeps this many times in a row at most without
-     * polling first. */
+    /* If polls have found nothing, the writer sleeps some times without polling first. This is the
+     * most such sleeps in a row. */
     STORE_SPIN_SKIPS_MAX = 64,
     /* The most batches of a group. Further batches wait for the next group. */
     STORE_GROUP_BATCHES_MAX = 4096,
     STORE_GROUP_PAGES_MAX = 4000, /* a group with this many pages (16 MiB) is full */
-    /* The limit of pages while commits are slowed down. Small groups keep each wait short. */
+    /* The limit of pages while commits are slowed down (rule 3 of store/tidy.h). Small groups keep
+     * each wait short. */
     STORE_GROUP_PAGES_BEHIND = 500,
     /* How many batches of one group may destroy actors. The first number is for a group without other batches, the
      * second for a group that has others. A batch that destroys changes as many pages as several other batches,
@@ -101,8 +102,8 @@ struct store {
     struct spread commit_times;
     struct spread group_sizes; /* histogram of the numbers of batches in a group; begins at 2 */
     atom32 has_work;           /* a batch was submitted; the writer polls this without the lock */
-    /* The writer sleeps this many more times without polling. The second number is how often it
-     * does so after the next poll that finds nothing. Only the writer uses them. */
+    /* spin_skips: the writer still sleeps this many times without polling first. spin_skips_next:
+     * the value that spin_skips was last set to. Only the writer uses these two. */
     uint32_t spin_skips;
     uint32_t spin_skips_next;
 
@@ -118,11 +119,12 @@ struct store {
     atom32 is_hold_wanted;    /* by a backup */
     tr_parker *hold_parker;   /* parker of the thread that makes the backup or compaction */
     atom32 is_shrink_wanted;  /* `shrink` is set */
-    atom32 is_log_full;       /* a group waits by rule 4; readers that are held look at this */
-    atom32 has_backup;        /* a backup or a compaction runs */
-    atom64 tidy_page_ns;      /* how long the last pass took for one page */
-    atom64 checkpoints;       /* passes of the tidying thread since the start */
-    atom64 checkpoint_ns;     /* how long the last checkpoint took */
+    atom32
+        is_log_full;   /* a group waits by rule 4; held readers check this and give TR_STORE_BUSY */
+    atom32 has_backup; /* a backup or a compaction runs */
+    atom64 tidy_page_ns;  /* how long the last pass took for one page */
+    atom64 checkpoints;   /* passes of the tidying thread since the start */
+    atom64 checkpoint_ns; /* how long the last checkpoint took */
     /* The next two members are for the thread of the backup only. */
     tr_time step_ns;       /* when the current step began */
     uint64_t step_batches; /* how many batches were committed before the current step */

@@ -168,7 +168,8 @@ struct store_driver {
     tr_status (*sql_run)(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call);
     /**
-     * Closes the actor's own database if it is open. Drops the pages that it has read from the store. sql->pages stays.
+     * Closes the actor's own database if it is open. Drops the pages that the driver has read from
+     * the store, but not those in sql->pages.
      */
     void (*sql_close)(struct store_sql *sql);
 };

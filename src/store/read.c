@@ -368,7 +368,7 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
         return TR_INVALID_ARGUMENT;
     if (size) {
         memcpy(from, after, size);
-        /* 1 in place of the NUL makes it the first name after all keys of the kind */
+        /* with 1 in place of the NUL, `from` comes after all names of the kind `after` */
         from[size] = 1;
     }
     kind[0] = '\0';

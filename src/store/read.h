@@ -105,7 +105,8 @@ TR_MUST_CHECK tr_status tr__store_list_events(struct store_reader *reader, const
                                               size_t limit, store_visit *visit, void *context);
 
 /**
- * Lists all shapes of the store, with `id` and `bytes`. Leaves out shapes that cannot be trusted.
+ * Lists all shapes of the store. In each row `id` and `bytes` are set. Leaves out shapes that
+ * cannot be trusted.
  */
 TR_MUST_CHECK tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
                                               void *context);
@@ -130,8 +131,8 @@ TR_MUST_CHECK tr_status tr__store_list_requests(struct store_reader *reader, con
  * Lists keys of a kind in the order of their bytes. Lists those that begin with `prefix` and come
  * after `after`. If `after` has no bytes, begins with the first key. Lists at most `limit` keys. If
  * `limit` is 0, there is no limit. Leaves out actors that are marked to be destroyed, and actors
- * whose version has the bit STORE_VERSION_HALF. A row has `key`. Reads only an index, so the seals
- * of the actors are not checked.
+ * whose version has the bit STORE_VERSION_HALF. In each row only `key` is set. Reads only an index,
+ * so the seals of the actors are not checked.
  */
 TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const char *kind,
                                             tr_bytes prefix, tr_bytes after, size_t limit,
@@ -167,8 +168,8 @@ TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, con
 TR_MUST_CHECK tr_status tr__store_last_page(struct store_reader *reader, const char *kind,
                                             tr_bytes key, uint32_t *last);
 /**
- * Reads a page of an actor's own database, which has STORE_PAGE_SIZE bytes. Returns TR_NOT_FOUND if
- * there is no such page.
+ * Reads a page of an actor's own database. A page has STORE_PAGE_SIZE bytes. Returns TR_NOT_FOUND
+ * if there is no such page.
  */
 TR_MUST_CHECK tr_status tr__store_read_page(struct store_reader *reader, const char *kind,
                                             tr_bytes key, uint32_t number, void *bytes);

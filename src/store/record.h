@@ -24,7 +24,7 @@ enum store_op_kind {
     STORE_ALARM_CLEAR_ALL, /* no members */
     STORE_QUEUE_PUSH,      /* members: key (name of the queue), number (id of the item), value */
     STORE_QUEUE_REMOVE,    /* members: key (name of the queue), number (id of the item) */
-    /* members: number (highest number that an event must have so far), value */
+    /* members: number (the highest number that an event of the actor has had before), value */
     STORE_EVENT_APPEND,
     STORE_EVENT_TRIM,    /* members: number */
     STORE_SNAPSHOT_PUT,  /* members: number, version, value */
@@ -48,7 +48,8 @@ struct store_op {
 
 struct store_chunk;
 
-/* A batch is at the beginning of so many bytes. Behind it are its first ops, with small keys and values. */
+/* The committing thread prefetches this many bytes, beginning with the batch. The first ops of the
+ * batch, with their small keys and values, are behind the batch in the same chunk. */
 enum { STORE_BATCH_NEAR = 512 };
 
 struct store_batch {
@@ -62,10 +63,11 @@ struct store_batch {
     tr_status status; /* the driver sets it; TR_OK before the commit */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
-    size_t pages;               /* estimate of how many pages of the database the batch changes */
-    bool is_destroy;            /* the batch destroys its actor */
-    struct store_chunk *chunks; /* the newest first; the last one contains the batch itself */
-    char *free;                 /* free part of the newest chunk */
+    size_t pages;    /* estimate of how many pages of the database the batch changes */
+    bool is_destroy; /* the batch destroys its actor */
+    struct store_chunk
+        *chunks; /* the first one has the free memory; the last one contains the batch itself */
+    char *free;  /* free part of the first chunk */
     char *free_end;
 };
 

@@ -52,8 +52,8 @@ tr_status tr__store_sql_run(struct store_sql *sql, struct store_reader *reader,
     call->id = 0;
     call->error[0] = '\0';
     tr_status status = tr__store_status(reader->store);
-    /* If the reader is held while the log is full, commits wait for it (rule 4 of store/tidy.h), so
-     * the statement must end then. */
+    /* If the reader is held and the log is full, commits wait for the reader (rule 4 of
+     * store/tidy.h). Then the statement must end. */
     call->ends = reader->is_held ? &reader->store->is_log_full : NULL;
     if (status == TR_OK)
         status = sql->driver->sql_run(sql, reader->view, call);

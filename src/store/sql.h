@@ -35,11 +35,13 @@ struct store_reader;
 struct sql_engine;
 
 struct store_sql_options {
-    /* The statements that make the tables; each of them is a step. The array is borrowed and ends
-     * with NULL. If `schema` is NULL, there are no steps. */
+    /* The statements that make and change the tables, in order. Each of them is one step of the
+     * schema. The array is borrowed and ends with NULL. If `schema` is NULL, there are no such
+     * statements. */
     const char *const *schema;
-    uint64_t steps_max; /* steps of SQLite's virtual machine that one statement may take */
-    /* How long one statement may take. The time is checked every few steps. 0: no limit. */
+    uint64_t
+        steps_max; /* how many instructions of SQLite's virtual machine one statement may take */
+    /* How long one statement may take. The time is checked every few instructions. 0: no limit. */
     tr_time time_max_ns;
     bool takes_any_schema; /* use the tables that the database has, and ignore `schema` */
 };

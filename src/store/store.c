@@ -82,7 +82,8 @@ static struct store_batch *queue_pop(struct store_queue *queue)
     struct store_batch *batch = queue->first;
     queue->first = batch->next;
     if (!queue->first)
-        /* take_group reads `last`, even in a group that was taken from an empty queue */
+        /* Clear `last` too: take_from may copy this queue into a group, and take_group reads
+         * group.last. */
         queue->last = NULL;
     queue->count--;
     queue->pages -= batch->pages;
@@ -90,9 +91,11 @@ static struct store_batch *queue_pop(struct store_queue *queue)
 }
 
 /*
- * Moves batches from the queue to the group. Stops when the group has `count_max` batches, or `pages_max` pages or more. Call
- * with the lock. When the group is empty and all batches of the queue fit, reads none of them: the worker that made them has
- * them in its cache, and a worker that submits another batch waits for the lock meanwhile.
+ * Moves batches from the queue to the group. Stops when the group has `count_max` batches, or
+ * `pages_max` pages or more. Call with the lock. If the group is empty and all batches of the queue
+ * fit, moves the whole list without reading a batch. The batches are in the cache of the worker
+ * that made them, so reading them would take a while, and workers that submit batches would wait
+ * for the lock.
  */
 static void take_from(struct store_queue *queue, struct store_queue *group, size_t count_max,
                       size_t pages_max)

@@ -97,8 +97,9 @@ struct store_options {
      */
     bool is_read_only;
     /**
-     * For a threadless store only. tr__store_submit calls on_work if no other batch waits. For
-     * batches that tr__store_work has left, on_work is not called. May be NULL.
+     * For a threadless store only. tr__store_submit calls on_work if no other batch waits already.
+     * on_work is not called again for batches that wait after a call of tr__store_work. May be
+     * NULL.
      */
     void (*on_work)(void *context);
     /** Called once, on a thread of the store, when the store fails. May be NULL. */
@@ -180,12 +181,12 @@ typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
  * or in the log, and the log may be cut or missing.
  *
  * The damaged store is locked during the call. It is not changed, except that the log of an earlier
- * format is renamed. Of `from` and `into`, only the name of the program and where the store is are
- * used. If `from` has no program, the damaged store may belong to any program. The new store gets
- * the program of the damaged store. `into` is a directory, or a disk, without a store. An actor is
- * copied if all of its rows match their seals, all pages on the way to them match their sums, and
- * its events have no gaps. `on_lost` is called for each actor whose name is known and that is not
- * in the new store. `on_lost` may be NULL.
+ * format is renamed. The members of `from` and `into` that are used are the name of the program,
+ * and `path` or `disk`. If `from` has no program, the damaged store may belong to any program. The
+ * new store gets the program of the damaged store. `into` is a directory, or a disk, without a
+ * store. An actor is copied if all of its rows match their seals, all pages on the way to them
+ * match their sums, and its events have no gaps. `on_lost` is called for each actor whose name is
+ * known and that is not in the new store. `on_lost` may be NULL.
  *
  * TR_OK: `report` says what was copied, which may be nothing. TR_STORE_CORRUPT: the database is
  * missing, or its row with the key of the seals is. TR_INVALID_ARGUMENT: no program, or `into` has

@@ -105,7 +105,7 @@ static tr_time wait_until(const struct store *store, const struct store_log *log
 }
 
 /* If another thread waits for a compaction and has the turn, compacts the store. Returns whether it
- * did. Keeps the time at which the current commit began. */
+ * did. Leaves store->writing_ns as it was. */
 static bool shrink_meanwhile(struct store *store)
 {
     uint64_t since_ns = atom64_load(&store->writing_ns, ATOM_RELAXED);

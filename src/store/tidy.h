@@ -54,8 +54,8 @@ enum {
     TIDY_DUE = 5,
     TIDY_LATE = 6,
     TIDY_HIGH = 7,
-    /* A rest is small if it has at most log.soon / TIDY_REST_PART pages. These are 100 pages, which
-     * take half a millisecond. */
+    /* A rest is small if it has at most log.soon / TIDY_REST_PART pages. With the default of
+     * log.soon this is 100 pages, which take half a millisecond. */
     TIDY_REST_PART = 10,
     TIDY_REST_PART_LATE = 4,
     /*

@@ -13,7 +13,9 @@ TR_MUST_CHECK tr_status tr__session_check(const struct store_options *options,
                                           void *context, tr_error *error);
 /**
  * Checks that a store exists, because opening a path without a store would make a new store. Sets
- * *bytes to the size of the store's files. Fails with TR_NOT_FOUND, ...
+ * *bytes to the size of the store's files. Returns TR_NOT_FOUND if there is no store, and
+ * TR_INVALID_ARGUMENT if the options name no place. Other statuses are failures of the operating
+ * system.
  */
 TR_MUST_CHECK tr_status tr__check_place(const struct store_options *options, uint64_t *bytes,
                                         tr_error *error);

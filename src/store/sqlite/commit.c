@@ -381,7 +381,8 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
         if (op->value.size > 0) {
             tr__link_bind_bytes(statement, 3, op->value);
         } else {
-            /* The end of the range. It is longer than every key, and so comes after all keys. */
+            /* No end was given, so the end of the range is all 255 and longer than every key. It
+             * comes after all keys. */
             memset(no_bound, UINT8_MAX, sizeof no_bound);
             tr__link_bind_bytes(statement, 3, (tr_bytes){no_bound, sizeof no_bound});
         }
@@ -504,9 +505,10 @@ static tr_status roll_back(struct link *link)
 }
 
 /*
- * How long the writer waits for a reader that has the lock of writers. A reader takes that lock when it finds the head
- * of the log's index half written, and then reads the head again. The reader waits for nothing meanwhile. So it has the
- * lock for long only if the system stops its thread.
+ * How long the writer waits for a reader that has the lock of writers. A reader takes that lock
+ * when it finds the head of the log's index half written, and then reads the head again. The reader
+ * waits for nothing meanwhile. So it has the lock for long only if the operating system stops its
+ * thread.
  */
 #define BEGIN_READER_NS (10 * TR_SECOND)
 

@@ -4,8 +4,8 @@
  *
  * 1. The log is cut. Nothing is committed until the compaction ends. So the whole store is in the
  *    database file.
- * 2. VACUUM INTO makes `troupe.db-new`, whose pages get sums and whose first page gets the mark, as
- *    all pages do.
+ * 2. VACUUM INTO makes `troupe.db-new`. The VFS gives its pages their sums, and its first page the
+ *    mark of a store, as it does for the database.
  * 3. That file is synced, and locked as the database is.
  * 4. Readers are locked out for the moment in which the new file gets the name of the database.
  *    After that the index of the log says that the database has changed. So each connection drops

@@ -76,8 +76,8 @@ static tr_status copy_count(struct copy *copy, size_t size)
     return status;
 }
 
-/* Checks the sums of pages that were read. Before the hold, a page that does not match may only
- * have been read while it was being written. */
+/* Checks the sums of pages that were read. Before the hold, a page that does not match is perhaps
+ * not damaged, because it may have been read while it was being written. */
 static tr_status check_pages(struct copy *copy, uint64_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -229,8 +229,8 @@ static tr_status copy_log(struct copy *copy)
         unsigned char before[VFS_LOG_HEADER];
         unsigned char after[VFS_LOG_HEADER];
         tr_status status = read_header(copy, before);
-        /* Read the number of frames after the header. Then it belongs to the log with this header,
-         * or to a later log. */
+        /* Read log_seen only now, after the header was read. So the number belongs to the log with
+         * this header, or to a later log. */
         uint64_t frames =
             atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* pairs with sqlite/tidy.c */
         uint64_t end = VFS_LOG_HEADER + frames * FRAME;

@@ -128,8 +128,8 @@ static int engine_execute(struct sql_engine *engine, const char *text)
     return result;
 }
 
-/* Applies the settings of the connection. No other connection to this database exists. So this one
- * locks the database exclusively, and does not count its changes in page 1. */
+/* Applies the settings of the connection. No other connection to this database exists. So this
+ * connection locks the database exclusively, and does not count its changes in page 1. */
 static int engine_settle(struct sql_engine *engine)
 {
     enum { KIB = 1024 };

@@ -79,7 +79,7 @@ tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *pa
     int result = sqlite3_open_v2(path, &link->database, flags, vfs->name);
     if (result != SQLITE_OK)
         return tr__link_status(result);
-    int reserved = PAGE_SUM; /* matters only for a database that is made later */
+    int reserved = PAGE_SUM; /* has an effect only if this connection makes the database */
     (void)sqlite3_file_control(link->database, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

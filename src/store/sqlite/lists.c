@@ -74,7 +74,8 @@ tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct 
         return status;
     tr_bytes to = range->to;
     if (to.size == 0) {
-        /* The end of the range. It is longer than every key, and so comes after all keys. */
+        /* No end was given, so the end of the range is all 255 and longer than every key. It comes
+         * after all keys. */
         memset(no_bound, UINT8_MAX, sizeof no_bound);
         to = (tr_bytes){no_bound, sizeof no_bound};
     }
@@ -207,7 +208,9 @@ static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
     due->bytes = tr__link_bytes(statement, 4);
     tr_bytes name = tr__link_bytes(statement, 5);
     if (!text_of(alarm, due->place.name, sizeof due->place.name))
-        return false; /* end the list, because it could not continue after this row */
+        /* end the list, because the name of the alarm is a part of the position at which the list
+         * would continue */
+        return false;
     if (!name_split(name, kind, &due->key))
         return true;
     due->kind = kind;

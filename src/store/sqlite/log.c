@@ -124,8 +124,8 @@ static bool header_is_split(uint64_t number)
     return offset / SECTOR != (offset + FRAME_HEADER - 1) / SECTOR;
 }
 
-/* Frame `from` is the first that does not fit. Returns whether the frames after it show that a
- * transaction there was durable. */
+/* Frame `from` is the first that does not fit. Returns whether the frames from there on show that
+ * one of their transactions was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
     /* The previous frame ends a transaction. This counts only if the current frame continues the
@@ -158,7 +158,7 @@ static bool is_in_database(const struct log *log, sqlite3_file *database)
 }
 
 /* Finds the first frame whose sum is continued by the next frame. Sets *count to how many frames
- * after it continue the sum of the frame before them. */
+ * follow without a gap, each of which continues the sum of the frame before it. */
 static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
 {
     *count = 0;

@@ -25,8 +25,9 @@ TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char 
 /**
  * Reads the row that names the program of the store, and sets the session's key and epoch. If
  * `program` is NULL, the store may belong to any program. If `owner` is not NULL, it has space for
- * TR_NAME_MAX + 1 bytes and gets the name of the program. Fails with TR_STORE_FOREIGN,
- * TR_STORE_CORRUPT, ...
+ * TR_NAME_MAX + 1 bytes and gets the name of the program. Returns TR_STORE_FOREIGN if the store
+ * belongs to another program, and TR_STORE_CORRUPT if the row is missing or damaged. Other statuses
+ * are failures of SQLite.
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           char *owner, tr_error *error);
@@ -43,12 +44,12 @@ sqlite3_file *tr__make_file_of(const struct link *link);
 __attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
                                                                         tr_status status,
                                                                         const char *format, ...);
-/** As tr__make_refuse. The text is made from the messages of the system and of SQLite. */
+/** As tr__make_refuse. The text is made from the messages of the operating system and of SQLite. */
 tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
                              const struct link *link, tr_status status);
 /**
- * Writes SQLite's message of a connection's last failure. If the system has failed, also writes the
- * message of the system.
+ * Writes SQLite's message of a connection's last failure. If a call of the operating system has
+ * failed, also writes the message of the operating system.
  */
 void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The sum at the end of each page of the database. When a page is read, the sum shows whether the
- * page was flipped, torn or misplaced. This also protects inner pages, which have no rows.
+ * page has flipped bits, is torn or is at a wrong place. The sums also protect inner pages of
+ * trees, which have no rows and so no seals.
  */
 #ifndef STORE_SQLITE_PAGE_SUM_H
 #define STORE_SQLITE_PAGE_SUM_H

@@ -33,7 +33,8 @@ void tr__place_give(struct store_session *session);
 
 /**
  * Opens a database, or makes an empty file. Locks the range of that file that SQLite's tools would
- * lock. Fails with TR_STORE_BUSY, ...
+ * lock. Returns TR_STORE_BUSY if another process has locked the range. Other statuses are failures
+ * of the operating system.
  */
 TR_MUST_CHECK tr_status tr__place_lock_database(const char *path, int *fd, tr_error *error);
 /** Whether a directory has the database of a store. */

@@ -76,8 +76,8 @@ void tr__session_free(struct store_session *session);
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
 /**
- * Makes the store fail. Writes the reason to *why, with the messages of the system and of SQLite.
- * Returns TR_STORE_FAILED.
+ * Makes the store fail. Writes the reason to *why, with the messages of the operating system and of
+ * SQLite. Returns TR_STORE_FAILED.
  */
 tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
                            struct store_why *why);

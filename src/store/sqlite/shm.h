@@ -67,7 +67,7 @@ void tr__shm_admit(struct shm *shm);
 /**
  * Writes to the index of an empty log that the database has changed, and how many pages its file
  * has. So each connection drops its cache before it reads again. Returns false if the log is not
- * empty. The caller has got true from tr__shm_bar.
+ * empty. Call only after tr__shm_bar has returned true.
  */
 bool tr__shm_renew(struct shm *shm);
 

@@ -30,8 +30,8 @@ struct vfs_file {
     _Alignas(8) unsigned char real[];
 };
 
-/* How many bytes a log grows at once, on disk and in memory. In memory, steps have no benefit, but
- * they let tests reach the code for steps. So that step is small. */
+/* How many bytes a log grows at once, on disk and in memory. Steps have no benefit in memory. There
+ * they only let tests reach the code for steps, so LOG_STEP_VIRTUAL is small. */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
 
 /* Two bytes in the first page of a database say whether it uses a log. VACUUM INTO makes a database
@@ -64,9 +64,9 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
     return vfs->hook.on_io(vfs->hook.context, io, path, (uint64_t)offset, (size_t)size);
 }
 
-/* Keeps which operation has failed, for the error text that is made from SQLite's result. `code`
- * is the system's error number, or 0. If two threads fail at the same time, the later failure is
- * kept. */
+/* Keeps which operation has failed, for the error text that is made from SQLite's result. `code` is
+ * the error number of the operating system, or 0. If two threads fail at the same time, the later
+ * failure is kept. */
 static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
 {
     lock_take(&vfs->shm.lock);

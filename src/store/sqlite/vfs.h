@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file layer of SQLite. The files are files of the system, or of a disk in memory. A hook may
- * be called before each operation. The pages of the database have sums. The locks work only within
- * the process.
+ * The file layer of SQLite. The files are files of the operating system, or of a disk in memory. A
+ * hook may be called before each operation. The pages of the database have sums. The locks work
+ * only within the process.
  *
  * This layer also keeps SQLite's own tools away from the files. The database does not begin with
  * SQLite's magic, and the log does not have the name that SQLite would give it; see
@@ -31,18 +31,19 @@ enum {
     VFS_LOG_TAIL = 2 * (24 + 4096),
 };
 
-/** An operation of the system that failed. */
+/** An operation on a file that failed. */
 struct vfs_failure {
     const char *what; /* what was tried, as a verb; NULL: no operation has failed so far */
     const char *path; /* path of the file, in memory of the VFS */
-    int code;         /* error number of the system; 0: not known */
+    int code;         /* error number of the operating system; 0: not known */
 };
 
 struct vfs {
-    sqlite3_vfs base;          /* SQLite uses it; must be the first member */
-    sqlite3_vfs *real;         /* the VFS for files of the system */
-    struct store_disk *disk;   /* borrowed; its files replace those of the system; NULL: none */
-    struct store_io_hook hook; /* called before operations on files of the system */
+    sqlite3_vfs base;  /* SQLite uses it; must be the first member */
+    sqlite3_vfs *real; /* SQLite's VFS for files of the operating system */
+    struct store_disk *
+        disk; /* borrowed; its files are used in place of files of the operating system; NULL: none */
+    struct store_io_hook hook; /* called before operations on files of the operating system */
     /* While *stops is set, each write fails as if the disk were full. NULL: this cannot happen. */
     const atom32 *stops;
     /* The descriptor through which write_out gives pages of the database to the disk. NULL: it

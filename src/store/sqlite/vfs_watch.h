@@ -35,8 +35,8 @@ bool tr__vfs_is_strange(struct vfs *vfs, const char *path);
 TR_MUST_CHECK tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error);
 
 /**
- * Writes the system's error of the last operation that failed, as in "cannot sync /x/troupe.db:
- * ...". Writes "" if no operation has failed.
+ * Writes the operating system's error of the last operation that failed, as in "cannot sync
+ * /x/troupe.db: ...". Writes "" if no operation has failed.
  */
 void tr__vfs_failure(struct vfs *vfs, char *text, size_t size);
 

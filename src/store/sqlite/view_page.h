@@ -8,7 +8,7 @@
 #include "store/sqlite/view.h"
 
 /**
- * Reads a page of an actor's own database, which has STORE_PAGE_SIZE bytes. Fails with
+ * Reads a page of an actor's own database. A page has STORE_PAGE_SIZE bytes. Fails with
  * TR_NOT_FOUND.
  */
 TR_MUST_CHECK tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number,
