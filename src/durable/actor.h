@@ -34,7 +34,7 @@
  *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file;
  *                     record_plain: the same of actors that are not durable
  *     work            tells the sleep machine about mail, owed replies and items
- *     clock           wakes actors whose alarms are due; hints: sent so far        -> host
+ * clock wakes actors whose alarms are due; hints: those sent so far -> host
  *     waker           wakes actors that have items in their queues
  *     retry_backoff   delays the next generation of a key after a failure        -> host, clock
  *     overlay         keys that a commit has changed and that are not on disk
@@ -126,12 +126,12 @@ struct durable_actor {
      * clock. */
     struct durable_ttl {
         tr_time used_ns;   /* when this generation was used last; 0: not yet */
-        tr_time stored_ns; /* as stored */
+        tr_time stored_ns; /* the value of used_ns that the store has */
         tr_time due_ns;    /* when the stored alarm of durable/ttl.h is due; 0: there is none */
     } ttl;
     uint64_t alarm_last;  /* id of the last alarm that was set */
     uint64_t commit_last; /* number of the last commit that was submitted */
-    /* if not TR_OK, a part of the actor could not be stored, so it must restart */
+    /* if not TR_OK, a part of the actor could not be stored, so the actor must restart */
     tr_status broken;
     bool is_new;            /* the store has nothing of this actor */
     bool is_creating;       /* the first start of this key has not finished */

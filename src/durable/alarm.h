@@ -33,7 +33,7 @@ struct alarm {
 
 /**
  * Reads all alarms of an actor. For each alarm that is due, sends the actor a message. Fails with
- * TR_STORE_CORRUPT, TR_NO_MEMORY, ...
+ * TR_STORE_CORRUPT, TR_NO_MEMORY or another status of the store.
  */
 TR_MUST_CHECK tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor);
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);

@@ -26,9 +26,10 @@
 #include "actor/mail/outbox.h"
 #include "os/probe.h"
 
-/* Notes that the open commit has finished and is stored later. The next commit may fail, so its
- * changes must not mix with these. The worker's context has the packed state already, because the
- * caller has compared it. */
+/* Makes the open commit a finished commit, which is stored later. Keeps a copy of the state, and
+ * the end of the commit's changes in the batch, because the next commit may fail and must then be
+ * undone alone. The worker's context has the packed state already, because the caller has compared
+ * it. */
 static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
@@ -132,7 +133,9 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
         tr__stored_end(worker, cell, envelope);
         return status;
     }
-    if (commit->outbox.count) /* the receiver of a message of this commit may wait for it */
+    /* the message's receiver may wait for it, so let the worker poll for the end of the commit
+     * before it sleeps */
+    if (commit->outbox.count)
         worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, commit);
     actor->outbox = (struct outbox){.is_open = actor->outbox.is_open};

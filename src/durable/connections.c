@@ -265,7 +265,7 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
     tr_status status;
     if (slots_find(self->worker->slots, session.bits))
         status = tr_self_tell(self, session, &tr_type_tr_gateway_event_, &event);
-    else /* the session is gone; notify this actor, because perhaps no other message does */
+    else /* the session is gone, and perhaps its tr_durable_disconnect was lost; so send one */
         status = tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     return status == TR_NO_MEMORY ? status : TR_OK;
 }
@@ -317,7 +317,7 @@ static tr_next call_whole(struct tr_self *self, struct tr_self *verb, const tr_h
     return next;
 }
 
-/* A walk over the stored events that a connection has missed. It sends these events to the
+/* A walk over the stored events that a connection has missed. The walk sends these events to the
  * connection. */
 struct event_replay {
     struct tr_self *self;

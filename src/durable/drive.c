@@ -38,7 +38,8 @@
 
 /* ---- The timer. ---- */
 
-/* How long after a failed attempt an actor whose handler is stuck is saved again. */
+/* If an actor cannot be saved because its handler is stuck, the next attempt comes after this
+ * time. */
 #define SAVE_AGAIN_NS (10 * TR_MILLISECOND)
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
@@ -85,7 +86,8 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
         actor->due_ns = TR_NEVER;
     if (looks) {
         actor->look_ns = TR_NEVER;
-        /* tr__sleep_timer asks whether the actor is idle, so update that first. */
+        /* tr__sleep_timer decides whether the actor is idle by its wake locks. Update those for
+         * mail, owed replies and items first. */
         tr__work_look(worker, actor);
         if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);

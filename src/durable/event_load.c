@@ -205,8 +205,9 @@ static tr_status events_recover(struct loading *loading, struct journal_result *
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
     if (status == TR_OK && result->snapshot)
         status = tr__journal_saved(&log->journal, result->snapshot);
-    /* If a snapshot was refused, do not look for older snapshots later, because older snapshots
-     * would count as kept. */
+    /* If a snapshot was refused, events_find_snapshots must not look for older ones later. It would
+     * count them as kept, although perhaps they cannot be read either, and then delete the
+     * snapshots before them. */
     log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;

@@ -22,7 +22,7 @@ struct event_read {
 /**
  * Reads an event in its stored form. Sets *row and *data; the data is in *read. On failure,
  * text[EVENT_TEXT_SIZE] says what is wrong. Fails with TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA,
- * TR_NO_MEMORY, ...
+ * TR_NO_MEMORY or another status of tr_unpack.
  */
 enum { EVENT_TEXT_SIZE = 256 };
 TR_MUST_CHECK tr_status tr__event_read(tr_self *self, const struct durable_actor *actor,

@@ -48,7 +48,7 @@ struct event_log {
     uint32_t hooks_waiting; /* number of items that have a hook and were not submitted */
     uint32_t hooks_sent;    /* number of items that have a hook and were submitted */
     bool is_turn_posted;    /* a tr_durable_happened message is on its way */
-    bool is_hooking;        /* a hook is running, or waits in its turn */
+    bool is_hooking;        /* the turn of a hook runs or waits */
     bool is_flushing;       /* submit finished commits now, because hooks wait for them */
     bool has_first;         /* journal.first was read from the store */
     bool has_looked;        /* the search for older snapshots is done */

@@ -149,8 +149,9 @@ static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_
     return NULL;
 }
 
-/* A ref that no actor has. When a record is run again, the ref stands for all other actors.
- * Messages to it do not arrive, and asks get their answers from the record. */
+/* A ref that no actor has. In a replay of a record (durable/record.h), this ref stands for all
+ * actors except the one whose turn is run again. Messages to this ref do not arrive, and asks get
+ * their answers from the record. */
 #define REPLAY_NOBODY UINT64_C(0xfffffffe00000001)
 
 static int worker_of(struct tr_system *system, const char *path)

@@ -99,7 +99,8 @@ struct durable_host {
     struct {                       /* see durable/running.h */
         struct running_file *file; /* NULL: none */
         size_t mapped;
-        /* How many slots of an earlier process have failed attempts that are not stored yet. */
+        /* How many slots of earlier processes are still in use, because their failed attempts are
+         * not stored yet. */
         atom32 past_count;
     } running;
     struct worker_context *contexts; /* one for each worker */

@@ -129,8 +129,8 @@ TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
 
 /**
  * Assigns sequence numbers to `count` events, and sets *first to the number of the first one.
- * `expected` is the highest number that the writer knows. The journal counts these events from now
- * on. So the caller must write them in the same step.
+ * `expected` is the highest number that the writer knows. From now on the journal counts these
+ * events as written. So the caller must write them right after this call.
  *
  * TR_REFUSED: events were written after `expected`. TR_INVALID_ARGUMENT: `count` is 0. TR_LIMIT: no
  * sequence numbers are left.

@@ -22,7 +22,8 @@
 #include "actor/verbs/client_ask.h"
 #include "durable/host.h"
 
-/* The delay before the third attempt. The delay doubles before each later attempt. */
+/* The delay before the third attempt. The delay doubles before each later attempt, up to
+ * AGAIN_MAX_NS. */
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 

@@ -22,10 +22,10 @@
 #include "durable/turn.h"
 #include "store/read.h"
 
-/* The caller of a list, which is a turn or a client. */
+/* The caller of the functions below: a turn or a client. */
 struct looker {
     struct tr_system *system;
-    struct grace_reader *names; /* reads the directory of names */
+    struct grace_reader *names; /* the mark of this caller as a reader of the directory of names */
     tr_self *self;              /* NULL: a client */
     tr_client *client;
 };

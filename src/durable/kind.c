@@ -30,9 +30,10 @@
 #define INTERVAL_NS TR_SECOND
 
 /*
- * Whether other mail waits while a hook runs. During the grace of a sleep it does not: the actor serves requests, and
- * its hook interleaves with them, as the run handler does. During the grace of a destroy it does: older messages wait
- * until the hook has ended, and new messages are refused.
+ * Whether other mail waits while a hook runs. During the grace of a sleep, other mail does not
+ * wait: the actor serves requests, and its hook interleaves with them, as the run handler does.
+ * During the grace of a destroy, older messages wait until the hook has ended, and new messages are
+ * refused.
  */
 static bool hook_is_barrier(const void *message)
 {

@@ -14,15 +14,21 @@
 #include "durable/actor.h"
 #include "durable/items.h"
 
-/** Reads all queues of an actor. Fails with TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
+/**
+ * Reads all queues of an actor. Fails with TR_STORE_CORRUPT, TR_NO_MEMORY or another status of the
+ * store.
+ */
 TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
 /**
- * Gives items back to their queues that a turn has taken and not finished. Call it when that turn
- * has ended.
+ * If a turn has taken items and has not finished them, gives these items back to their queues. Call
+ * it when the turn has ended.
  */
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self);
-/** Ends all waits of the actor's turns on queues and in tr_abort_wait, with TR_ABORTED. The actor is falling asleep. */
+/**
+ * Ends all waits of the actor's turns on queues and in tr_abort_wait, with TR_ABORTED. Call it when
+ * the actor falls asleep.
+ */
 void tr__queues_abort(struct durable_actor *actor);
 /** Wakes the turns that wait on a queue, so that they check the queue again. */
 void tr__queues_wake(struct durable_actor *actor);
@@ -44,8 +50,8 @@ void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
 /** Removes an item, as a change of the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);
 /**
- * Copies the message of an item into memory of the turn. Fails with TR_WRONG_TYPE, TR_NO_MEMORY,
- * ...
+ * Copies the message of an item into memory of the turn. Fails with TR_WRONG_TYPE, TR_NO_MEMORY or
+ * another status of tr_unpack.
  */
 TR_MUST_CHECK tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *type,
                                        const void **message);

@@ -2,11 +2,11 @@
 /**
  * Items that wait for their time, and the alarm that wakes their actor when that time comes.
  *
- * While the actor is awake, a turn that waits on a queue waits until the first of these times. If
- * the actor has a run handler, the store has one alarm in addition to the alarms of the
- * application. That alarm is due at the first of these times, and wakes the actor if it sleeps. The
- * clock of the host (durable/clock.c) finds this alarm like any other alarm, even if an earlier
- * process has set it. A commit that changes the first of these times also stores the alarm.
+ * While the actor is awake, a turn that waits on a queue waits until the time of the first such
+ * item. If the actor has a run handler, the store has one alarm in addition to the alarms of the
+ * application. That alarm is due at the time of the first such item, and wakes the actor if it
+ * sleeps. The clock of the host (durable/clock.c) finds this alarm like any other alarm, even if an
+ * earlier process has set it. A commit that changes this time also stores the alarm.
  *
  * When the time of an item has come and the run handler will take the item, the alarm stays due
  * until the item is done. Without this, nothing would begin the next generation if the process

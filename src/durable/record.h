@@ -131,9 +131,10 @@ void tr__record_order(struct recorder *recorder, uint64_t actor, uint32_t count)
 void tr__record_order_taken(struct tr_self *self);
 void tr__record_free(struct worker *worker, struct record_reads *reads);
 /**
- * Answers an ask from the record that is being run again, because the request of the ask could not be sent. If the
- * record has the reply, the reply has arrived, and this returns true. Otherwise returns false. If the record says how
- * the ask ends, sets *status to that. Implements turn_recorder.on_unsent.
+ * Answers an ask of a turn that is being run again. Called when the request of the ask could not be
+ * sent. If the record has the reply, sends the reply to the actor and returns true. Otherwise
+ * returns false. If the record has a status with which the ask ended instead, sets *status to it.
+ * Implements turn_recorder.on_unsent.
  */
 bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *status);
 

@@ -25,7 +25,8 @@
 /** A repeat that waits for the answer to the first request. */
 struct request_repeat {
     struct list link;
-    /* The envelope for the reply to the repeat. If there is no answer, it is sent with an error. */
+    /* The envelope for the reply to the repeat. If there is no answer, the envelope is sent with an
+     * error. */
     struct envelope *answer;
 };
 

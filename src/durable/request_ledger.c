@@ -110,9 +110,9 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
     if (status != TR_OK)
         return status;
     if (!walk.expired) {
-        /* first_until_ns has passed, but no stored record has expired. */
+        /* first_until_ns has passed, but no record that is on disk has expired. */
         if (walk.count)
-            first_set(requests, &walk); /* this is the oldest record in the store now */
+            first_set(requests, &walk); /* the walk has stopped at the oldest record in the store */
         else
             /* records may still be on their way to the disk, so look again later */
             requests->first_until_ns = walk.now_ns + LOOK_AGAIN_NS;

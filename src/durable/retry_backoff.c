@@ -13,7 +13,7 @@ struct backoff {
     struct list link; /* link in its list of host->backoffs */
     const struct durable_kind *kind;
     uint32_t failures;
-    /* The delay is over, so the next generation begins at once. The record stays until forget_ns,
+    /* The delay is over, so the next generation begins at once. This struct stays until forget_ns,
      * because it counts failures. */
     bool is_over;
     tr_time until_ns;

@@ -2,12 +2,12 @@
 /**
  * A file that says which items and alarms handlers are working on. It outlives the process.
  *
- * A handler may end the process: it crashes, it calls _exit, or the system kills the process. Then
- * nothing is stored of the attempt. The item or the alarm comes again at the next start, and the
- * program would end in the same way each time. Therefore, while the turn of an item or alarm or a
- * blocking call of that turn runs, a slot names the item or alarm. The slots are in the file
- * "running" in the directory of the store. Each used slot that the next start finds is a failed
- * attempt (tr__running_fail).
+ * A handler may end the process: it crashes, it calls _exit, or the operating system kills the
+ * process. Then nothing is stored about the attempt. The item or the alarm comes again at the next
+ * start, and the program would end in the same way each time. Therefore, while the turn of an item
+ * or alarm or a blocking call of that turn runs, a slot names the item or alarm. The slots are in
+ * the file "running" in the directory of the store. Each used slot that the next start finds is a
+ * failed attempt (tr__running_fail).
  *
  * The file is mapped and never synced, so that a change needs no system call. Its contents survive
  * the end of the process. They need not survive a power cut. If there is no file or no free slot,

@@ -210,8 +210,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
 }
 
 /* Keeps the zeros of a new key as its stored state, so that nothing is stored for a key that does
- * not change. After this, the set-up writes into the state. That counts as a change, because
- * another set-up may write something else. */
+ * not change. What the set-up writes into the state later counts as a change, and is stored,
+ * because the set-up of the next generation may write something else. */
 static tr_next load_zeros(tr_self *self, struct durable_actor *actor)
 {
     if (actor->kind->created)

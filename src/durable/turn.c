@@ -524,7 +524,8 @@ static void on_resume(struct tr_self *self)
     tr__whole_continue(self);
 }
 
-/* Forgets the hook that waits in hook_wait. Its turn is dropped there, and its frame is gone. */
+/* Forgets the hook that waits in hook_wait. The turn of the hook was dropped during this wait, and
+ * its frame is gone. */
 static void on_abandon(struct durable *durable)
 {
     struct durable_actor *actor = LIST_OWNER(durable, struct durable_actor, durable);

@@ -127,7 +127,7 @@ tr_status tr_try_save(tr_self *self)
     status = tr__commit_end(self->worker, actor, true);
     if (status != TR_OK)
         return status;
-    tr__whole_continue(self); /* what the library had put into the batch went with it */
+    tr__whole_continue(self); /* a commit has ended, so a new part of the handler begins */
     struct list *last = list_last(&actor->commits);
     if (!last)
         return TR_OK;
@@ -135,7 +135,8 @@ tr_status tr_try_save(tr_self *self)
     list_push_last(&commit->savers, &self->frame->saver);
     self->worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     status = turn_park_at(self, TR_NEVER, NULL);
-    list_remove(&self->frame->saver); /* if the turn was cancelled, it is still linked here */
+    list_remove(
+        &self->frame->saver); /* if the turn was cancelled, its frame is still in the list */
     return status;
 }
 

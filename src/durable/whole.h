@@ -23,17 +23,18 @@ struct worker;
 struct whole {
     const char *name;               /* of the handler, for the log; NULL: none runs */
     struct store_batch_mark before; /* the end of the batch */
-    /* a copy of the packed state, for a handler that has begun with changes in the open commit; its
-     * memory is kept until the frame ends */
+    /* If the open commit had changes of the state before this handler began: a copy of the packed
+     * state from that moment. Its memory is kept until the frame ends. */
     unsigned char *state;
     size_t size;
     size_t capacity;
-    bool has_state; /* `state` is valid; false: the state was as it is stored or finished */
+    bool
+        has_state; /* `state` is valid. False: the state was the one that was stored or finished last */
 };
 
 /**
- * Begins such a handler. `is_fresh`: the open commit has no change of the state or of a table.
- * Fails with TR_NO_MEMORY, or as a commit does.
+ * Begins such a handler. `is_fresh` says that the open commit has no change of the state or of a
+ * table. Fails with TR_NO_MEMORY, or as a commit does.
  */
 TR_MUST_CHECK tr_status tr__whole_begin(struct tr_self *self, const char *name, bool is_fresh);
 /** Ends such a handler, after its user code has returned. */

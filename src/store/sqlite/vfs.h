@@ -39,10 +39,9 @@ struct vfs_failure {
 };
 
 struct vfs {
-    sqlite3_vfs base;  /* SQLite uses it; must be the first member */
-    sqlite3_vfs *real; /* SQLite's VFS for files of the operating system */
-    struct store_disk *
-        disk; /* borrowed; its files are used in place of files of the operating system; NULL: none */
+    sqlite3_vfs base;          /* SQLite uses it; must be the first member */
+    sqlite3_vfs *real;         /* SQLite's VFS for files of the operating system */
+    struct store_disk *disk;   /* borrowed; the files are on this disk in memory; NULL: none */
     struct store_io_hook hook; /* called before operations on files of the operating system */
     /* While *stops is set, each write fails as if the disk were full. NULL: this cannot happen. */
     const atom32 *stops;
