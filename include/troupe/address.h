@@ -34,15 +34,18 @@ typedef enum tr_family {
 } tr_family;
 
 /**
- * The address of a socket; all zero means nowhere. `path` is the path of a UNIX socket, and is
- * borrowed. The path in a tr_datagram is valid until the turn ends. A `path` of NULL means that the
- * socket has no name, or that its name is not known.
+ * The address of a socket. An address that is all zero is the address of no socket. `path` is for a
+ * UNIX socket only. It is borrowed; the path in a tr_datagram is valid until the turn ends. A UNIX
+ * address whose `path` is NULL belongs to a socket that has no name, or whose name is not known.
  */
 TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope),
            (str, path));
 typedef struct tr_address tr_address;
 
-/** The type of a message's field that is an address, written (address, from) for a field `from`. */
+/**
+ * Makes `address` a type of a field: in a message, (address, from) declares the field `from`, a
+ * tr_address.
+ */
 #define TR_FIELD_TYPE_address TR_FIELD_TYPE_message(tr_address)
 
 /**
@@ -60,13 +63,16 @@ TR_BEGIN_C
  * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_address_parse(const char *text, tr_address *address);
-/** Returns the address of a UNIX socket, whose path is borrowed: "/run/log" or "@name". Any thread. Does not wait. */
+/**
+ * Returns the address of the UNIX socket at `path`: "/run/log" or "@name". The address borrows the
+ * path. Any thread. Does not wait.
+ */
 tr_address tr_address_of_path(const char *path);
 /**
  * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and returns `text`. An
  * IPv6 address is written as RFC 5952 says, also one that stands for an IPv4 address: "[::ffff:10.0.0.7]:7000". A UNIX
- * address is written "unix:/run/log", or "unix" if it has no path. The address that means nowhere is written "none".
- * Any thread. Does not wait.
+ * address is written "unix:/run/log", or "unix" if it has no path. An address that is all zero is written "none". Any
+ * thread. Does not wait.
  */
 TR_NON_NULL char *tr_address_print(const tr_address *address, char *text);
 /**

@@ -49,14 +49,15 @@
  *
  * By default an alarm fires at least once: the fact that it was handled is stored with the last
  * stretch of the handler. If the handler fails, or the process ends before that, the alarm fires
- * again with the same mark: after 2 s, then 4 s, and so on up to 5 min. Up to a quarter is added to
- * each delay. A handler that does not wait has one stretch, so it changes the state once. If a
- * handler waits, the stretches before the wait are stored already, and run again at the retry:
- * change the state after the last wait, or keep the mark in the state. After 20 retries the alarm
- * is given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its next
- * time. The retry policy is an option of the kind (alarm_retry) and of the alarm (tr_alarm.retry).
- * With is_at_most_once an alarm fires at most once: the fact that it was handled is stored before
- * the handler runs.
+ * again, and tr_alarm_fired returns the same mark except for its `failures`. The delays before the
+ * retries are 2 s, 4 s, and so on up to 5 min; up to a quarter is added to each delay. A handler
+ * that does not wait has one stretch, so its change of the state is stored once. A handler that
+ * waits has several stretches. If a later stretch fails, the changes of the earlier ones are stored
+ * already, and the retry makes them again. To prevent that, change the state after the last wait,
+ * or keep the mark in the state. After 20 retries the alarm is given up: the actor gets a
+ * tr_alarm_given_up, and a repeated alarm continues with its next time. The retry policy is an
+ * option of the kind (alarm_retry) and of the alarm (tr_alarm.retry). With is_at_most_once an alarm
+ * fires at most once: the fact that it was handled is stored before the handler runs.
  *
  * No alarm fires while the actor falls asleep or the system stops. An alarm that becomes due
  * meanwhile fires later. docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
@@ -80,7 +81,7 @@ typedef enum tr_alarm_kind {
 
 /** What tr_self_try_alarm sets; borrowed for the call. */
 typedef struct tr_alarm {
-    size_t size TR_ZERO; /* sizeof(tr_alarm); 0: the struct is as the library knows it */
+    size_t size TR_ZERO; /* sizeof(tr_alarm); 0 means the size that the library was compiled with */
     const char *name;    /* 1 to TR_ALARM_NAME_MAX bytes */
     tr_alarm_kind kind;
     tr_time ns;           /* nanoseconds since 1970 (UTC) for TR_ALARM_AT, else a duration */
@@ -94,7 +95,7 @@ typedef struct tr_alarm {
 typedef struct tr_alarm_mark {
     const char *name;    /* borrowed until the turn ends; NULL: the turn is not for an alarm */
     uint64_t id;         /* a new number each time that an alarm is set */
-    uint64_t occurrence; /* counts from 0; a retry has the number of the first attempt */
+    uint64_t occurrence; /* counts from 0; all attempts at one occurrence have the same number */
     uint32_t failures;   /* how often this occurrence has failed */
 } tr_alarm_mark;
 
@@ -129,11 +130,14 @@ TR_BEGIN_C
 bool tr_alarm_cancel(tr_self *self, const char *name);
 /**
  * Returns the time at which an alarm is due next, in nanoseconds since 1970. Returns 0 if there is
- * no alarm with that name. While the alarm's handler runs, returns the next time of a repeated
- * alarm, and 0 for any other. In a turn. Does not wait.
+ * no alarm with that name. While the alarm's handler runs, returns the next time if the alarm is a
+ * repeated one, and 0 if it fires once. In a turn. Does not wait.
  */
 tr_time tr_alarm_due(tr_self *self, const char *name);
-/** Returns the alarm that this turn is for. In a turn. Does not wait. */
+/**
+ * Returns the alarm that this turn is for. If the turn is not for an alarm, the `name` of the
+ * result is NULL. In a turn. Does not wait.
+ */
 tr_alarm_mark tr_alarm_fired(const tr_self *self);
 
 /**

@@ -28,18 +28,19 @@
 #include <troupe/system.h>
 
 /**
- * A flag of the program's own: an element of TR_FLAGS. A user writes --rate 10 or --rate=10.
- * Exactly one of the pointers is_set, number, time_ns and text is set: the runner stores the value
- * there, and the pointer's type is the type of the value. What the variable holds before the call
- * is the default. Values are read in the order of the arguments, before any actor starts. If a
- * value is wrong, the program writes a sentence to standard error and ends with exit status 2.
+ * A flag that the program defines: an element of TR_FLAGS. A user writes --rate 10 or --rate=10.
+ * Set exactly one of the pointers is_set, number, time_ns and text. tr_app_run stores the value in
+ * the variable that the pointer leads to, and the pointer's type is the type of the value. What the
+ * variable holds before the call is the default. Values are read in the order of the arguments,
+ * before any actor starts. If a value is wrong, the program writes a sentence to standard error and
+ * ends with exit status 2.
  */
 typedef struct tr_flag {
     const char *name TR_ZERO;  /* without the dashes: "rate"; letters, digits and dashes */
     bool *is_set TR_ZERO;      /* becomes true if the user gives the flag, which takes no value */
     int64_t *number TR_ZERO;   /* a decimal number, from `min` to `max` */
     tr_time *time_ns TR_ZERO;  /* 30s, 500ms, 2m, 1h; a bare number is seconds; at most 24h */
-    const char **text TR_ZERO; /* set to any text that is not empty, which points into argv */
+    const char **text TR_ZERO; /* any text that is not empty; set to point into argv */
     int64_t min TR_ZERO;       /* for `number`; min and max both 0: any number */
     int64_t max TR_ZERO;
     /* what --help calls the value; NULL: "N", "TIME" or "TEXT", by the type */
@@ -69,7 +70,10 @@ typedef struct tr_app {
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
     void *context TR_ZERO; /* passed to on_worker_start */
     int workers_max TR_ZERO;
-    /* See durable.h: the kinds, and the directory of their store; --store DIR replaces it. */
+    /*
+     * For durable actors (durable.h): their kinds, the directory of their store, which --store DIR
+     * replaces, and how many may be awake (see tr_system_options).
+     */
     const struct tr_durables *durable TR_ZERO;
     const char *store TR_ZERO;
     uint32_t awake_max TR_ZERO;
@@ -127,10 +131,10 @@ typedef struct tr_app {
     const char *inspect TR_ZERO;
     bool inspect_allow TR_ZERO;
     /**
-     * The flags of the program's own, which --help shows before the flags of the runner. Every
-     * other argument that begins with a dash is refused, except behind "--". If this is NULL and
-     * `arguments` is set, the runner refuses no argument for its dash, because the program then
-     * reads its flags in a way of its own. All arguments that are not refused go to the root in its
+     * The flags that the program defines. --help shows them before the flags of tr_app_run. Every
+     * other argument that begins with a dash is refused, except behind "--". If `flags` is NULL and
+     * `arguments` is set, arguments that begin with a dash are not refused, because the program
+     * then reads its flags itself. All arguments that are not refused go to the root in its
      * tr_args. If the root has no handler for tr_args, every argument is refused.
      */
     const tr_flag *flags TR_ZERO;
@@ -188,8 +192,8 @@ typedef struct tr_app {
  *     1    the root failed; a root that is restarted failed too often; an actor of the pool failed;
  *          or the app could not start
  *     2    a flag is wrong
- *     70   a handler, a function of tr_blocking or a hook had not returned in time, or changes of a durable actor were not
- *          stored in time
+ *     70   a handler, a function of tr_blocking or a hook had not returned in the time that a shutdown gives it, or
+ *          changes of a durable actor were not stored in that time
  *     71   a failure reached the root of the tree, and the system was shut down: the `decide` of .system.supervision
  *          returned TR_ESCALATE for a top-level actor that would otherwise have been restarted
  *     72   the store of durable actors has failed, and the system was shut down
@@ -211,7 +215,7 @@ TR_BEGIN_C
  */
 TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
 /**
- * Ends the app with an exit status of its own: return tr_app_exit(self, 3). Starts a shutdown, as a
+ * Ends the app with the exit status `status`: return tr_app_exit(self, 3). Starts a shutdown, as a
  * signal does, and returns TR_SAME. Only the first call counts. If something else goes wrong, a
  * status of the runner (1, 70, 71, 72) replaces `status`. If `status` is not 0 to 255, the turn
  * ends with TR_INVALID_ARGUMENT. In a turn. Does not wait.
@@ -223,9 +227,9 @@ tr_next tr_app_exit(tr_self *self, int status);
  */
 void tr_app_ready(tr_self *self);
 /**
- * Returns the address of the inspector's page, with its token. The token is a secret: with this address
- * somebody sees everything, and can change what the inspector allows. Give it to operators only, never to each visitor of a page. Returns NULL if the app
- * has no inspector (tr_app.inspect, --inspect).
+ * Returns the address of the inspector's page, with its token. The token is a secret: everybody who has this address
+ * can see what the inspector shows, and change what it allows to be changed. Give the address to operators only, not to
+ * all visitors of a web page. Returns NULL if the app has no inspector (tr_app.inspect, --inspect).
  * In a turn. Does not wait.
  */
 const char *tr_app_inspector(tr_self *self);

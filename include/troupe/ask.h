@@ -55,8 +55,8 @@
  *                     which cannot reply
  *     TR_UNHANDLED    the receiver has no handler for this request
  *     TR_MAILBOX_FULL the receiver's mailbox is full
- *     TR_ASK_CYCLE    the receiver waits, as a barrier, for this very turn; tr_ask_error has the
- *                     path
+ *     TR_ASK_CYCLE    the receiver is in a barrier that waits for the asking turn, so neither could
+ *                     end; tr_ask_error has the path
  *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or called tr_ask_cancel
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        the asker is a client, and TR_CLIENT_ASKS_MAX of its asks were never awaited
@@ -154,9 +154,9 @@ typedef struct tr_later {
  * In a turn, or client's thread. Does not wait.
  *
  * The request itself is not cancelled: the receiver may handle it, and its reply is then a dead
- * letter. A client forgets the ask, so that tr_try_await of it is TR_INVALID_ARGUMENT. TR_OK;
- * TR_NOT_FOUND: the ask has an outcome already, and keeps it; TR_INVALID_ARGUMENT: `ask` belongs to
- * another turn, or is no ask. The status may be ignored.
+ * letter. A client forgets the cancelled ask: tr_try_await of this ask then returns
+ * TR_INVALID_ARGUMENT. Returns TR_OK; TR_NOT_FOUND: the ask has an outcome already, and keeps it;
+ * TR_INVALID_ARGUMENT: `ask` belongs to another turn, or is no ask. The status may be ignored.
  */
 #define tr_ask_cancel(from, ask) TR_SPEAKER_(from, ask_cancel)(from, (ask).any)
 
@@ -164,8 +164,8 @@ typedef struct tr_later {
  * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
  * In a turn, or client's thread. Does not wait.
  *
- * With a client, returns how the ask ended that the client has awaited last. This error is borrowed
- * until the next call on that client.
+ * A client has the error of one ask only, which is the ask that it awaited last. This error is
+ * borrowed until the next call on the client.
  */
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
 
@@ -212,12 +212,13 @@ typedef struct tr_later {
  *
  * The actor can do something else meanwhile. `context`, a `void *`, is a member of the answer. What
  * it points to must still be valid when the function is called: use memory of tr_alloc or of the
- * state. The function is called exactly once: after the ask has its outcome, when this turn waits
- * or has ended, and before the actor handles other messages. Several functions are called in the
- * order of the outcomes. If the actor has ended, or has become a behavior with another state type,
- * the function is not called, and the answer is a dead letter. A poison pill waits until the
- * function was called. The call is a turn like any other: the function may await, fail and become,
- * and its result counts. The answer and its reply are borrowed until the function returns.
+ * state. The function is called once. The call comes after the ask has its outcome, at the earliest
+ * when this turn waits or has ended, and before the actor handles other messages. Several functions
+ * are called in the order of the outcomes. If the actor has ended, or has become a behavior with
+ * another state type, the function is not called, and the answer is a dead letter. A poison pill
+ * stops the actor only after the function was called. The call is a turn like any other: the
+ * function may await, fail and become, and its result counts. The answer and its reply are borrowed
+ * until the function returns.
  *
  * tr_ask_then may also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the
  * receiver's mailbox is full, the outcome is TR_MAILBOX_FULL, also with TR_PARK. If the ask cannot
@@ -285,8 +286,8 @@ TR_BEGIN_C
  * In a turn. Does not wait.
  *
  * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text.
- * A text that is longer than tr_error.text is cut. If the message came by tr_tell, the refusal is a
- * line of the log.
+ * A text that is longer than tr_error.text is cut. If the message came by tr_tell, nobody gets the
+ * refusal, and it is written to the log.
  */
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3, 4);
 
@@ -328,8 +329,8 @@ TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 
 /**
- * Sets the file and line of the next wait, "bank.c:33", for the error of a timeout. `where` is a
- * constant.
+ * Notes the place of the next wait, "bank.c:33", which the error of a timeout names. `where` is a
+ * constant text.
  * In a turn. Does not wait.
  */
 void tr_self_at(tr_self *self, const char *where);

@@ -35,18 +35,20 @@
  * ```
  *
  * A batch has the messages that wait when its turn begins, in the order in which they would be
- * handled one by one. It does not wait for more messages. A batch ends before a message of another
- * type; between a request and a message of tr_tell; before a message that the filter excludes, or
- * for which the predicate of TR_ON_BARRIER_IF returns true; and at .batch_max messages. So no
- * message overtakes another. A message that the filter or the predicate keeps out comes alone, to
- * the same handler. For fairness among actors, a batch counts as one turn for each of its messages.
+ * handled one by one. It does not wait for more messages. The messages of a batch have one type,
+ * and are either all requests or all sent by tr_tell. A batch has at most .batch_max messages, and
+ * ends before the first message that must not be in it. So no message overtakes another. A message
+ * must not be in the batch if it has another type or was sent in the other way, if the filter
+ * (TR_ON_BATCH_IF) excludes it, or if the predicate of TR_ON_BARRIER_IF returns true for it. A
+ * message that the filter or the predicate keeps out comes alone, to the same handler. For fairness
+ * among actors, a batch of n messages counts as n turns.
  *
  * The messages stay valid until the turn ends, also while it waits. A request that has no answer at
  * the end of the turn ends with TR_NO_REPLY, or with TR_FAILED if the turn fails. The result of the
  * handler counts for all messages: TR_DECLINE makes each of them a dead letter. A batch cannot be
  * stashed: tr_stash fails the turn. tr_reply, tr_sender, tr_forward, tr_reply_later and
- * tr_causal_id are about the first message. tr_refuse refuses all messages that have no answer yet;
- * so do tr_await and tr_give_up when they refuse.
+ * tr_causal_id are about the first message. tr_refuse refuses all messages that have no answer yet.
+ * tr_await and tr_give_up do so too if the ask was refused.
  */
 #ifndef TROUPE_BATCH_H
 #define TROUPE_BATCH_H
@@ -76,8 +78,8 @@ tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format
 tr_later tr_reply_later_at(tr_self *self, size_t index);
 
 /**
- * Returns the sender of one message of the batch. Returns nobody if the message has no sender, or
- * if there is no such message. In a turn. Does not wait.
+ * Returns the sender of one message of the batch. Returns TR_NOBODY if the message has no sender,
+ * or if there is no such message. In a turn. Does not wait.
  */
 tr_ref tr_sender_at(const tr_self *self, size_t index);
 

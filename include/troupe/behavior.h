@@ -78,8 +78,8 @@ typedef struct tr_next {
 /** The actor continues with the same behavior. */
 #define TR_SAME TR_VALUE(tr_next, TR_NEXT_SAME)
 /**
- * The actor stops: first its children stop, then it gets tr_post_stop. Returned by a set-up, it
- * means that the actor never starts, and that is no error.
+ * The actor stops: first its children stop, then it gets tr_post_stop. If a set-up returns TR_STOP,
+ * the actor never starts, which is no error.
  */
 #define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
 /** The handler declines this message: it is a dead letter with the reason TR_UNHANDLED. */
@@ -87,10 +87,10 @@ typedef struct tr_next {
 
 /* ---- Signals: messages of the runtime. Without a TR_ON they are ignored. ---- */
 
-/** The actor runs. Comes once in each incarnation, before its first message. */
+/** The actor has started. Comes once in each incarnation, before its first message. */
 TR_MESSAGE(tr_pre_start);
 /**
- * The actor has stopped, for whatever reason. This is its last message, and comes once if
+ * The actor has stopped, for whatever reason. This is its last message. It comes once, and only if
  * tr_pre_start came. An incarnation that is restarted gets tr_pre_restart instead.
  */
 TR_MESSAGE(tr_post_stop);
@@ -144,9 +144,9 @@ typedef enum tr_overflow {
  * than 24 bytes counts its own size as well. Replies, signals, timers and stashed messages do not
  * count. Two things may exceed the bounds. The first is messages that tr_unstash returns. The
  * second, with TR_DROP_OLDEST, is up to TR_OVERDRAFT_MAX messages from other workers, until the
- * receiver's worker takes them in and drops the oldest. A large mailbox may count as full while up
- * to 256 messages, or 256 times 64 bytes, would still fit. Large means at least 4,096 messages and
- * 256 KiB, and with TR_PARK at least 512 messages and 32 KiB.
+ * receiver's worker takes them in and drops the oldest. A large mailbox may count as full although
+ * up to 256 messages, or 256 times 64 bytes, would still fit. A mailbox is large if its bounds are
+ * at least 4,096 messages and 256 KiB; with TR_PARK, if they are at least 512 messages and 32 KiB.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
  * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no
@@ -189,14 +189,16 @@ typedef struct tr_options {
     tr_ordering ordering; /* 0: TR_BY_ARRIVAL */
     bool is_pinned;       /* the actor never moves to another worker */
     bool balances;        /* an actor of the pool may move, as other actors may */
-    /* how many messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
+    /* the bound in messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     uint32_t mailbox_max;
-    size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
-    tr_overflow overflow;       /* 0: TR_OVERFLOW_FAIL */
-    size_t budget_bytes;        /* the actor alone has at most so many bytes; 0: no budget */
-    size_t tree_budget_bytes;   /* its tree has at most so many bytes; 0: no budget */
-    tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
-    tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
+    /* the bound in bytes; 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
+    size_t mailbox_bytes_max;
+    tr_overflow overflow;     /* 0: TR_OVERFLOW_FAIL */
+    size_t budget_bytes;      /* most bytes of the actor alone; 0: no budget */
+    size_t tree_budget_bytes; /* most bytes of the actor and all actors below it; 0: no budget */
+    tr_time budget_cpu_ns;    /* most CPU time of the actor alone; 0: no budget */
+    /* most CPU time of the actor and all actors below it; 0: no budget */
+    tr_time tree_budget_cpu_ns;
     /* when the actor starts again after its end; 0: TR_TRANSIENT */
     tr_restart restart;
     bool has_no_channels; /* the functions of net.h give TR_NOT_A_CHANNEL_ACTOR */
@@ -204,9 +206,9 @@ typedef struct tr_options {
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
      * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.
-     * The descriptor must be that of the struct of the state, of which TR_DESCRIBE may leave
-     * members out. If it describes another struct, no actor of this behavior starts. Durable actors
-     * have a descriptor without this member. NULL: the state is not shown.
+     * TR_DESCRIBE may leave out members of the state. If the descriptor describes another struct
+     * than the state, no actor of this behavior starts. NULL: the state is not shown. Durable
+     * actors need not set `shows`: their kind has a descriptor of the state.
      */
     const tr_type *shows;
 } tr_options;
@@ -239,15 +241,16 @@ typedef struct tr_options {
  * TR_ON_BATCH(message, handler): the handler gets several messages of this type in one call.
  * A clause of TR_BEHAVIOR.
  *
- * The messages are those that wait one behind the other; see batch.h. The handler's parameters are
- * (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
- * left out. TR_ON_BATCH(message, handler, .batch_max = 100) limits the number of messages.
+ * The messages wait directly one behind the other in the mailbox when the turn begins; see batch.h.
+ * The handler's parameters are (tr_self *, state *, const struct <message> *const *messages, size_t
+ * count); the first two may be left out. TR_ON_BATCH(message, handler, .batch_max = 100) limits the
+ * number of messages.
  */
 #define TR_ON_BATCH(message, ...) (TR_CLAUSE_BATCH, message, __VA_ARGS__, )
 /**
- * TR_ON_BATCH_IF(message, filter, handler): as TR_ON_BATCH, for the messages for which
- * `bool filter(const struct <message> *)` returns true. Every other message comes alone, in its
- * order.
+ * TR_ON_BATCH_IF(message, filter, handler): as TR_ON_BATCH, but only messages for which `bool
+ * filter(const struct <message> *)` returns true come in batches. The handler gets every other
+ * message of this type alone, and the order of the messages stays as it is.
  * A clause of TR_BEHAVIOR.
  *
  * The filter depends only on the message.
@@ -283,8 +286,9 @@ typedef struct tr_options {
  * A clause of TR_BEHAVIOR.
  *
  * Children start in the order written, after the set-up of each incarnation and before its
- * tr_pre_start. If a child does not start, the parent does not start either. If a child of that
- * name is alive, it stays, and no other is started.
+ * tr_pre_start. If a child does not start, the parent does not start either. The children of a
+ * behavior also start when the actor becomes this behavior. If a child of that name is alive then,
+ * it stays, and no other is started.
  */
 #define TR_CHILD(...) (TR_CLAUSE_CHILD, __VA_ARGS__, )
 /** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). At file scope. */
@@ -299,19 +303,21 @@ typedef struct tr_handler {
     bool is_batch;                       /* one call may get several messages */
     bool is_barrier;    /* the actor begins no other message while this handler's turn waits */
     uint32_t batch_max; /* most messages of one call; 0: TR_BATCH_MAX, which is the largest value */
-    bool (*barrier_if)(const void *message); /* which messages are barriers; NULL: see is_barrier */
-    bool interleaves;                        /* this handler of a durable actor is no barrier */
-    /* of a row for HTTP: "GET"; NULL: the row is not for HTTP */
+    /* for which messages the handler is a barrier; NULL: see is_barrier */
+    bool (*barrier_if)(const void *message);
+    bool interleaves; /* this handler of a durable actor is no barrier */
+    /* the method of HTTP that the handler is for: "GET"; NULL: the handler is not for HTTP */
     const char *method;
-    const char *path;  /* of a row for HTTP: the path */
-    const char *place; /* of TR_FILES: the directory */
-    /* of a row for HTTP: the form of its errors; NULL: {"error":{"code":404,"message":"..."}} */
+    const char *path;  /* the path that a handler for HTTP is for */
+    const char *place; /* the directory whose files TR_FILES serves */
+    /* the form of the errors of a handler for HTTP; NULL: {"error":{"code":404,"message":"..."}} */
     const struct tr_http_face_ *face;
 } tr_handler;
 
 /**
- * What TR_BEHAVIOR makes. These tables are compiled into applications. So members are added only at
- * the end, and the library checks abi and the sizes before it reads other members.
+ * What TR_BEHAVIOR makes. An application may have been compiled with an older header than the
+ * library. So new versions add members only at the end, and the library checks abi and the sizes
+ * before it reads other members.
  */
 struct tr_behavior {
     uint16_t abi;          /* TR_ABI */
@@ -327,7 +333,8 @@ struct tr_behavior {
     struct {
         /* the type of the set-up message; tr_none for TR_SETUP */
         const tr_type *type;
-        tr_next (*call)(tr_self *self, void *state, const void *message); /* NULL: no set-up */
+        /* the function of the set-up; NULL: none */
+        tr_next (*call)(tr_self *self, void *state, const void *message);
     } setup;
     tr_options options;
     tr_supervision supervision;

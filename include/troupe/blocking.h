@@ -40,14 +40,15 @@
  *
  * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles
  * other messages meanwhile, unless the handler is a barrier (ask.h). The system makes helper
- * threads when it needs them, at most TR_BLOCKING_THREADS_MAX, and ends them after a time without
- * work. If all are busy, functions wait for a thread and begin in the order of their calls.
+ * threads when it needs them, at most TR_BLOCKING_THREADS_MAX, and ends a thread that has had no
+ * work for some time. If all threads are busy, functions wait for a thread and begin in the order
+ * of the calls of tr_blocking.
  *
  * The function gets its argument and nothing else. It must not use self, the state, or memory that
  * handlers use meanwhile. It must not call a function of a turn. When the wait is over, the handler
  * may read what the function has written. The function may block, take locks and use errno, but
- * must not end its thread. Signals of the process do not reach its thread. Its time counts for no
- * budget.
+ * must not end its thread. Signals of the process do not reach its thread. The CPU time of the
+ * function counts for no budget.
  *
  * A function that runs cannot be interrupted. If the actor is killed, fails, or exceeds its time at
  * shutdown, a function that still waits for a thread never begins. For a function that runs
@@ -57,8 +58,9 @@
  * a handler: see shutdown.h. If the work may take forever, give the function a way to end: a
  * timeout of the system call, or a flag in its argument.
  *
- * On the test kit, the only thread of the kit calls the function, at a moment that the seed
- * decides. On any other platform without threads, tr_blocking itself calls the function.
+ * In a system of the test kit (kit.h), the only thread of the kit calls the function, at a moment
+ * that the seed decides. In a system on another platform that has no threads, tr_blocking itself
+ * calls the function.
  */
 #ifndef TROUPE_BLOCKING_H
 #define TROUPE_BLOCKING_H
@@ -67,8 +69,8 @@
 
 TR_BEGIN_C
 /**
- * Runs function(argument) on a helper thread and waits until it has returned. If tr_try_blocking
- * would return an error, ends the turn instead.
+ * Runs function(argument) on a helper thread and waits until it has returned. Where tr_try_blocking
+ * would return an error, tr_blocking ends the turn.
  * In a turn. May wait.
  */
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument);

@@ -41,11 +41,11 @@
  * }
  * ```
  *
- * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else. So a
- * callback needs no lock for what that thread owns, and may take as long as it likes. Each callback
- * is called exactly once, with one of the outcomes of ask.h: the reply, an error, TR_TIMEOUT at the
- * deadline of the ask, or TR_STOPPED if the system has ended. If the client is freed first,
- * tr_client_free calls it with TR_CANCELLED.
+ * A callback runs on the client's own thread, inside tr_client_poll. So a callback needs no lock
+ * for what that thread owns, and no actor waits for it. Each callback is called exactly once, with
+ * one of the outcomes of ask.h: the reply, an error, TR_TIMEOUT at the deadline of the ask, or
+ * TR_STOPPED if the system has ended. If the client is freed first, tr_client_free calls the
+ * callback with TR_CANCELLED.
  *
  * A client that wants no callback uses tr_ask. It then looks with tr_is_answered, or waits with
  * tr_try_await.
@@ -62,8 +62,8 @@
  *
  * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
  * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): the callback will not be called.
- * Any other error is the outcome of the ask. If the receiver's mailbox is full, the outcome is
- * TR_MAILBOX_FULL, also with TR_PARK. `context` is the pointer that the callback gets; what it
+ * All other errors come as the outcome of the ask: for instance TR_MAILBOX_FULL if the receiver's
+ * mailbox is full, also with TR_PARK. `context` is the pointer that the callback gets; what it
  * points to must be valid when the callback is called. A callback may itself call tr_ask_callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
@@ -110,15 +110,16 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
  * do for the client.
  * Client's thread. Does not wait.
  *
- * There is something to do if an ask with a callback has an outcome (also a timeout), a message has
- * arrived and was not received, or the system has ended. So a loop waits for the descriptor without
- * a timeout, and then calls tr_client_poll(client, 0) and tr_receive(client, ..., 0) until it
- * returns NULL.
+ * There is something to do if an ask with a callback has an outcome (also a timeout), if a message
+ * has arrived and was not received, or if the system has ended. So a loop waits for the descriptor
+ * without a timeout, and then calls tr_client_poll(client, 0) and tr_receive(client, ..., 0) until
+ * it returns NULL.
  *
- * A message counts until it is received, or until the second tr_client_poll after its arrival. So
- * messages of types that the loop does not receive do not keep the descriptor readable, and a loop
- * that polls and receives in any order misses no message. A loop that receives all messages need
- * not call tr_client_poll. Sometimes a loop wakes up, once, although there is nothing to do.
+ * A message keeps the descriptor readable until it is received, or until the second tr_client_poll
+ * after its arrival. So a message of a type that the loop never receives does not keep the
+ * descriptor readable forever. A loop may poll and receive in any order and misses no message. A
+ * loop that receives all messages need not call tr_client_poll. The descriptor may once be readable
+ * although there is nothing to do.
  *
  * Returns -1 if there is no descriptor: the client is in a kit, or the process has no descriptor
  * left. The descriptor is borrowed until the client is freed; do not read from it.
@@ -127,7 +128,8 @@ int tr_client_fd(tr_client *client);
 /**
  * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes.
  * Returns 0 if there is something to do now, and TR_NEVER if there is nothing to do until a message
- * comes. For a loop that does not use the descriptor. Client's thread. Does not wait.
+ * comes. A loop that does not use the descriptor needs this function. Client's thread. Does not
+ * wait.
  */
 tr_time tr_client_timeout(tr_client *client);
 

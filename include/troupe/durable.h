@@ -61,12 +61,12 @@
  *         tr_ask, tr_ask_then          the request. Its timeout counts from the call
  *         tr_reply, tr_reply_to, tr_refuse, tr_forward
  *         tr_stop                      the poison pill
- *         tr_write, ..., tr_finish, tr_close, tr_reset, tr_send_to      on channels of its own
+ *         tr_write, ..., tr_finish, tr_close, tr_reset, tr_send_to      on the actor's own channels
  *     is stored with the commit, and the actor itself sees it at once
- *         the state, tr_append         compared with what was stored last when the stretch ends
+ *         the state, tr_append         the end of the stretch compares them with what was stored last
  *         tr_kv_put, tr_kv_delete      tr_kv_get and tr_kv_list see it
  *         tr_sql                       later statements see it
- *         tr_persist                   the state has it; TR_ON_STORED comes when it is on disk
+ *         tr_persist                   the state has the event; TR_ON_STORED comes when the event is on disk
  *         tr_alarm_after, ..., tr_alarm_cancel     an alarm fires only when it is stored
  *         tr_queue_push, tr_queue_receive, tr_queue_done, ...     tr_queue_count sees it
  *         tr_snapshot
@@ -81,9 +81,9 @@
  *         tr_await, tr_sleep, ...      does not wait for the disk
  *         tr_ask_key, tr_ask_once, tr_durable_destroy      as a tr_await
  *         tr_read, ..., a tr_write that waits, tr_connect       as a tr_await, if they have to wait
- *         tr_flush, tr_hand_over       wait until the commit is on disk, and its bytes have left
+ *         tr_flush, tr_hand_over       wait until the commit is on disk and the bytes that it held back have left
  *         tr_save                      waits until the commit is on disk
- *     asks the host, which answers when the stretch has ended
+ *     asks the runtime, which answers when the stretch has ended
  *         tr_go_to_sleep
  *
  * With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND messages leave at once, except after tr_destroy.
@@ -97,14 +97,14 @@
  * which it still handles messages. Then its memory is freed, and its ref refers to a stopped actor.
  * So do not keep the ref: keep the key, and call tr_durable each time. A message that is sent while
  * the actor falls asleep is not lost: it is handled, or waits for the next start. But another
- * worker or thread may have got the ref just before the end, and may use it when the actor has
- * stopped. The status is then TR_STOPPED, and tr_durable gives the next ref. tr_ask_key (keys.h)
- * gets the ref and asks, and does both again if the actor has stopped in between. See
+ * worker or thread may have got the ref just before the actor stopped. If it uses this ref
+ * afterwards, the status is TR_STOPPED, and tr_durable gives the next ref. tr_ask_key (keys.h) gets
+ * the ref and asks, and does both again if the actor has stopped in between. See
  * docs/guide/durable.md.
  *
  * Failures. The parent of a durable actor is /system/durable/<kind>, which restarts it. The actor
- * keeps its ref and its messages. A restart is a new generation. tr_kill ends it like a crash:
- * nothing is stored, and there is no tr_sleeping. tr_stop lets it sleep.
+ * keeps its ref and its messages. A restart is a new generation. tr_kill ends the actor like a
+ * crash: nothing is stored, and there is no tr_sleeping. tr_stop puts the actor to sleep.
  *
  * An actor that is not durable can use only tr_durable and tr_try_durable. The other verbs end its
  * turn with TR_NOT_SUPPORTED.
@@ -135,8 +135,8 @@ TR_MESSAGE(tr_created);
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
  * The actor is about to sleep. What the handler of tr_sleeping changes is stored. tr_sleeping comes
- * before messages that wait, as soon as no turn is a barrier. The handler is no barrier itself:
- * while it waits, the actor handles messages.
+ * as soon as no turn is a barrier, and before messages that wait. Its handler is no barrier: while
+ * the handler waits, the actor handles messages.
  */
 TR_MESSAGE(tr_sleeping);
 /**
@@ -153,15 +153,17 @@ TR_MESSAGE(tr_destroying);
  * the end of the turn that changed the state, however often that turn has waited. The handler
  * belongs to that turn. What it changes is stored with the turn's last stretch, and brings no
  * further tr_state_changed. What it sends leaves with that commit. If it fails, the turn fails.
- * tr_state_changed does not come after a turn that fails, nor after tr_destroying. If the handler
- * of tr_run changes the state, tr_state_changed comes at the end of the next other turn.
+ * tr_state_changed does not come after a turn that fails, nor after tr_destroying. The turn of
+ * tr_run has no tr_state_changed of its own: what its handler changes is reported at the end of the
+ * next other turn.
  */
 TR_MESSAGE(tr_state_changed);
 
 /**
  * When changes go to the disk. With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND, replies do not wait for
  * the disk: a crash of the process or the machine, or a tr_kill, loses changes that are not on
- * disk. A handler that fails loses only its own stretch: earlier stretches are stored first.
+ * disk. If a handler fails, only the changes of the stretch that failed are lost: the runtime
+ * stores earlier stretches first.
  */
 typedef enum tr_durability {
     TR_SAVE_SYNC, /* changes are stored before any message of the stretch leaves */
@@ -188,19 +190,20 @@ typedef struct tr_durable_options {
     /* actors sleep only after tr_stop or tr_go_to_sleep, and when the system stops */
     bool never_sleeps TR_ZERO;
     /**
-     * If a start has failed, or the actor has failed too often, asks that wait for it end with
-     * TR_START_FAILED. The next requests for the key wait until the next attempt to start. The
-     * first delay is retry_ns (0: 100 ms), and each further delay is twice as long, at most
-     * retry_max_ns (0: 30 s). Up to a quarter is added to each delay at random.
+     * If a start of the actor has failed, or the actor has failed too often, the asks that wait for
+     * the actor end with TR_START_FAILED. Later requests for the key wait until the next attempt to
+     * start. The first delay before an attempt is retry_ns (0: 100 ms), and each further delay is
+     * twice as long, at most retry_max_ns (0: 30 s). Up to a quarter is added to each delay at
+     * random.
      */
     tr_time retry_ns TR_ZERO;
     tr_time retry_max_ns TR_ZERO;
     /**
      * TR_MIGRATIONS(cart_1): one migration for each version that the next version cannot read. A
      * version that only adds fields at the end can read the version before. If this member is NULL,
-     * there are no migrations. The result of a migration must begin with the same fields as the
-     * next migration or the state that reads it; further fields of the reader are zero. Otherwise
-     * tr_system_new gives TR_INVALID_ARGUMENT.
+     * there are no migrations. The next migration reads the result of a migration, and after the
+     * last one the state does. The struct that reads must begin with the fields of the result; its
+     * further fields are zero. Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
      *
      * If fields of a stored state were moved, renamed or retyped without a new version, the actor
      * does not start. The status is TR_WRONG_SHAPE, and the log has both shapes. Fields at the end
@@ -210,20 +213,20 @@ typedef struct tr_durable_options {
      */
     const tr_migration *const *migrations TR_ZERO;
     /**
-     * &account_events: the state is made from events, see event.h, and the state type of the
-     * behavior is const. `version` and `migrations` are then about snapshots. NULL: the state
-     * itself is stored.
+     * If this is set (&account_events), the state is made from events (event.h). The state type of
+     * the behavior is then const, and `version` and `migrations` are about snapshots. NULL: the
+     * state itself is stored.
      */
     const tr_events *events TR_ZERO;
     /**
      * Time to live: a key that has handled no message for this time is destroyed, and gets its
      * tr_destroying. 0: never. The time is that of the wall clock: it passes also while the actor
-     * sleeps and while no process runs. The key is destroyed after this time, at the latest a
-     * sixteenth of it later. If no process has the store open then, it is destroyed when a process
-     * opens the store. The alarms and the run handler of the key do not count as messages. A key
-     * with a message that waits, a turn that waits or an owed reply is not destroyed. A key that
-     * was stored before its kind had a ttl_ns has no time to live until its next message. A wall
-     * clock that is set forward by mistake makes keys end early.
+     * sleeps and while no process runs. The key is destroyed when this time has passed, or up to a
+     * sixteenth of this time later. If no process has the store open then, the key is destroyed
+     * when a process opens the store. The alarms and the run handler of the key do not count as
+     * messages. A key with a message that waits, a turn that waits or an owed reply is not
+     * destroyed. A key that was stored before its kind had a ttl_ns has no time to live until its
+     * next message. A wall clock that is set forward by mistake makes keys end early.
      */
     tr_time ttl_ns TR_ZERO;
     /**
@@ -362,7 +365,8 @@ TR_BEGIN_C
 tr_bytes tr_key(tr_self *self);
 /**
  * Returns the number of this start of the actor; later starts have greater numbers. The result is
- * the `counter` of tr_awake, and *epoch is its `epoch`; `epoch` may be NULL.
+ * the `counter` of tr_awake, and the `epoch` of tr_awake is written to *epoch, unless `epoch` is
+ * NULL.
  * In a turn. Does not wait.
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
@@ -372,8 +376,8 @@ uint64_t tr_generation(tr_self *self, uint64_t *epoch);
  */
 bool tr_is_aborted(const tr_self *self);
 /**
- * Waits until the actor has to sleep or to end. While the run handler (queue.h) waits in this call,
- * the actor may fall asleep, as while it waits on a queue.
+ * Waits until the actor has to sleep or to end. A run handler (queue.h) that waits in this call
+ * does not keep the actor awake, as little as one that waits for an item.
  * In a turn. May wait: at most timeout_ns.
  *
  * TR_ABORTED: the grace has begun, and tr_is_aborted is true; TR_TIMEOUT; TR_CANCELLED,
@@ -381,9 +385,10 @@ bool tr_is_aborted(const tr_self *self);
  */
 TR_MUST_CHECK tr_status tr_abort_wait(tr_self *self, tr_time timeout_ns);
 /**
- * Returns whether the time of the grace is over. A turn that waits at that time gets TR_CANCELLED,
- * as after a tr_kill. What the turn changes afterwards is not stored: it can only clean up. A
- * handler that computes during the grace can call this function from time to time.
+ * Returns whether the time of the grace is over. If a turn is waiting when the grace ends, its wait
+ * returns TR_CANCELLED, as after a tr_kill. What a turn changes after the grace is not stored: the
+ * turn can only clean up. A handler that computes during the grace can call this function from time
+ * to time.
  * In a turn. Does not wait.
  */
 bool tr_deadline_fired(const tr_self *self);
@@ -397,12 +402,12 @@ uint64_t tr_durable_timeouts(const tr_system *system);
 /* ---- Sleep and end. ---- */
 
 /**
- * Asks the host to put this actor to sleep. The actor continues until the host answers, and then
- * has its grace.
+ * Asks the runtime to put this actor to sleep. The actor continues until the runtime answers, and
+ * then has its grace.
  * In a turn. Does not wait.
  *
  * TR_OK, also for a second call, which changes nothing; TR_STARTING: the actor has not started;
- * TR_STOPPING: it is falling asleep, or is to be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
+ * TR_STOPPING: the actor is falling asleep, or is to be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
  */
 tr_status tr_go_to_sleep(tr_self *self);
 /**
@@ -410,8 +415,8 @@ tr_status tr_go_to_sleep(tr_self *self);
  *
  * The request is stored with the commit of this stretch: if the stretch fails, nothing is
  * destroyed. What is sent after this call leaves with that commit, also without TR_SAVE_SYNC. After
- * the commit no crash brings the data back. Then the actor has its grace, in which new messages are
- * refused. After the grace the key can be used again.
+ * the commit no crash brings the data back. Then the actor has its grace, during which it refuses
+ * new messages. After the grace the key can be used again.
  *
  * TR_OK; TR_STARTING: the actor has not started; TR_STOPPING: it is being destroyed already, or its
  * grace is over; TR_NOT_IN_A_TURN: the call is in a signal handler; TR_CANCELLED, TR_NOT_SUPPORTED.
@@ -424,8 +429,8 @@ tr_status tr_destroy(tr_self *self);
  * Stores what has changed, and waits until it is on disk. Ends the turn if that fails.
  * In a turn. May wait.
  *
- * With TR_SAVE_SYNC, tr_save is only needed before a verb that acts at once, and before the turn
- * acts on the world without messages.
+ * With TR_SAVE_SYNC, tr_save is needed only before the turn does something outside the actor that
+ * does not wait for the commit: calls a verb that acts at once, or writes a file itself.
  */
 void tr_save(tr_self *self);
 /**
@@ -438,7 +443,7 @@ void tr_save(tr_self *self);
 TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
 
 /**
- * Stores a value under a key, beside the state. Both are copied.
+ * Stores a value under a key, beside the state. The key and the value are copied.
  * In a turn. Does not wait.
  *
  * A key has 1 to TR_KV_KEY_MAX bytes, a value at most TR_KV_VALUE_MAX. Ends the turn with
@@ -451,9 +456,9 @@ void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value);
  */
 void tr_kv_delete(tr_self *self, tr_bytes key);
 /**
- * Reads the value of a key into memory of this turn. Returns false if the key has no value. Sees
- * the values that this stretch has put.
- * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
+ * Reads the value of a key into memory of this turn. Returns false if the key has no value. A value
+ * that this stretch has put is found. In a turn. May wait: if the value must be read from the disk,
+ * which blocks the worker's thread.
  *
  * Ends the turn with TR_STORE_CORRUPT, TR_STORE_FAILED or TR_NO_MEMORY.
  */
@@ -469,16 +474,16 @@ typedef struct tr_kv {
  * key `from`, at most `max` pairs. Returns how many pairs it has listed.
  * In a turn. May wait: as tr_kv_get does.
  *
- * The pairs are in memory of this turn. An empty prefix or `from` is no bound. Ends the turn as
- * tr_kv_get does.
+ * The pairs are in memory of this turn. An empty `prefix` excludes no key, and neither does an
+ * empty `from`. Ends the turn as tr_kv_get does.
  */
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **pairs, size_t max);
 
 /* ---- Keeping an actor awake: see TR_KEEP_AWAKE. ---- */
 
 /**
- * What TR_KEEP_AWAKE and TR_WAIT_UNTIL keep in a variable of the block. It ends with the block, at
- * the latest with the turn.
+ * What TR_KEEP_AWAKE and TR_WAIT_UNTIL keep in a variable of the block. The effect of a tr_hold
+ * ends with the block, at the latest with the turn.
  */
 typedef struct tr_hold {
     tr_self *self;

@@ -48,8 +48,8 @@
  *
  * When the actor starts, its state is made again, before anything else: from the newest snapshot
  * and the events after it, in their order. So an apply function must give the same result for the
- * same state and event: it has no self, reads no clock, and does not fail. Therefore check before
- * tr_persist what is allowed.
+ * same state and event: it has no self, reads no clock, and does not fail. An apply function cannot
+ * refuse an event, so check before tr_persist whether the event is allowed.
  *
  * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast
  * is lost when the actor sleeps, or ends up in the next snapshot.
@@ -74,7 +74,10 @@ struct tr_migration;
  */
 typedef struct tr_memory tr_memory;
 
-/** An event of the journal. All zero: the place before the first event. */
+/**
+ * An event of the journal. For tr_event_next, a tr_event that is all zero stands before the first
+ * event.
+ */
 typedef struct tr_event {
     uint64_t sequence TR_ZERO;   /* the number of the event */
     const tr_type *type TR_ZERO; /* &tr_type_deposited: see TR_EVENT_AS */
@@ -106,13 +109,14 @@ typedef struct tr_snapshots {
  * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the struct of
  * the event has changed. Fields may be added at its end without a new version; older events have
  * zeros there. Any other change needs a new version, and a TR_MIGRATION from the version before. If
- * an event is newer than the code, the actor does not start: TR_STALE. If fields were moved,
- * renamed or retyped without a new version, it does not start either: TR_WRONG_SHAPE.
+ * an event is newer than the code, the actor does not start, and the status is TR_STALE. If fields
+ * were moved, renamed or retyped without a new version, the actor does not start, and the status is
+ * TR_WRONG_SHAPE.
  */
 #define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
- * TR_ON_STORED(event, handler): the handler is called once when such an event is on disk, and not
- * when the event is replayed.
+ * TR_ON_STORED(event, handler): the handler is called once for each such event, when the event is
+ * on disk. It is not called when the event is replayed at a later start.
  * A clause of TR_EVENTS.
  *
  * The handler is like a handler of TR_ON, with a const state, which may include later events. Each
@@ -129,10 +133,10 @@ typedef struct tr_snapshots {
  * number of the event.
  * In a turn. Does not wait.
  *
- * The event is copied. Ends the turn with TR_WRONG_TYPE: it is no event of this kind; TR_TOO_LARGE:
- * it has more than TR_EVENT_MAX bytes; TR_LIMIT: more than TR_EVENTS_HELD_BYTES_MAX bytes are not
- * on disk yet; TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN,
- * TR_CANCELLED.
+ * The event is copied. Ends the turn with TR_WRONG_TYPE: the message is no event of this kind;
+ * TR_TOO_LARGE: the event has more than TR_EVENT_MAX bytes; TR_LIMIT: the events that are not on
+ * disk yet have more than TR_EVENTS_HELD_BYTES_MAX bytes; TR_BAD_DATA: the event cannot be packed;
+ * TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
  */
 #define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__, )
 /**
@@ -160,7 +164,8 @@ TR_BEGIN_C
 /**
  * Reads the event after *event, which an earlier call has written, or which is all zero. Returns
  * true and overwrites *event with the event that it read, or returns false if there is no later
- * event. In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
+ * event. In a turn. May wait: if the event must be read from the disk, which blocks the worker's
+ * thread.
  *
  * To begin after the event with a certain number: tr_event event = {.sequence = number}. All
  * persisted events can be read, on disk or not, from the first that was not dropped. Ends the turn

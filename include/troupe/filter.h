@@ -49,8 +49,8 @@
  * Order. With TR_FILTERS(&a, &b), a is next to the socket, and b is next to the framing. Input passes a, then b; output
  * passes b, then a. tr_add_filter puts a filter next to the framing. TLS and the reader of the PROXY header are filters
  * of the runtime, and nearer to the socket than all filters of an endpoint. tr_start_tls adds TLS, which stays until
- * the channel ends. Only .has_proxy_header adds the reader of the PROXY header, because the header stands before all
- * other bytes. That filter removes itself when it has read the header.
+ * the channel ends. .has_proxy_header of the endpoint adds the reader of the PROXY header, and no call can add it
+ * later, because the header stands before all other bytes. This reader removes itself when it has read the header.
  *
  * The end. If a function returns another status than TR_OK, the channel ends with that status, and
  * the text of tr_closed names the filter. What the filter has already put into `out` is sent.
@@ -79,8 +79,9 @@ typedef struct tr_filter {
     tr_status (*open)(void *state, const void *option, tr_sink *out) TR_ZERO;
     /**
      * Takes bytes that have come from the other side, and puts what they mean into `in`. What it
-     * puts into `out` is sent to the other side. At the call *taken is bytes.size. If the filter
-     * sets *taken to less, its next call gets the rest again, followed by newer bytes. Required.
+     * puts into `out` is sent to the other side. *taken says how many of the bytes the filter has
+     * taken; before the call it is bytes.size. If the filter sets *taken to less, its next call
+     * gets the rest again, followed by newer bytes. Required.
      */
     tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, tr_sink *in,
                          tr_sink *out) TR_ZERO;
@@ -123,7 +124,7 @@ typedef struct tr_filters {
 TR_BEGIN_C
 /**
  * Appends a copy of the bytes to a sink. TR_OK; TR_NO_MEMORY; TR_TOO_LARGE: the filter has put more than
- * TR_FILTER_PUT_MAX bytes in one call. If the status is an error, the filter returns it.
+ * TR_FILTER_PUT_MAX bytes in one call. If the status is an error, the filter must return it.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_sink_put(tr_sink *sink, tr_bytes bytes);

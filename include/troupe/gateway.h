@@ -44,14 +44,15 @@
  *     GET  /actors/{kind}/{key}                a WebSocket: {"id":1,"ask":"say","with":{...}} is answered by
  *                                              {"id":1,"reply":{...}} or {"id":1,"error":{...}}; without an id there is no
  *                                              answer. "key" is as Idempotency-Key. Events are
- *                                              {"event":"said","number":7,"with":{...}}. First of all comes
- *                                              {"open":{"event":6,"gap":false}}: the number of the last event; with ?last=4
- *                                              events 5 and 6 follow, or there is a gap. The requests of a WebSocket are
- *                                              handled one after the other
+ *                                              {"event":"said","number":7,"with":{...}}. The first message is
+ *                                              {"open":{"event":6,"gap":false}}, with the number of the last event.
+ *                                              With ?last=4 in the path, events 5 and 6 follow, or "gap" is true and
+ *                                              some events may be missing. The requests of a WebSocket are handled one
+ *                                              after the other
  *     GET  /actors/troupe.js                   the client for browsers (clients/js)
  * A key is percent-encoded, and has 1 to TR_KEY_MAX bytes of UTF-8. Without a body all fields are
- * zero. A request wakes a sleeper as tr_ask_key does; its answer leaves when the changes that it
- * depends on are on disk.
+ * zero. A request wakes an actor that sleeps, as tr_ask_key does. The answer leaves when the
+ * changes that it depends on are on disk.
  *
  * Idempotency-Key: a POST with this header is sent as tr_ask_once does. It takes effect once, and each repeat gets the
  * stored answer. The key, together with the caller, has at most TR_REQUEST_ID_MAX bytes.
@@ -73,9 +74,10 @@
  *     405 request/bad_method
  *     408 actor/timeout          request/timeout: the body came too slowly
  *     409 actor/destroying       request/key_differs: this Idempotency-Key was used for something else
- *         request/key_begun      the first request of this key has stored a part, and has no answer
+ *         request/key_begun      the first request with this key has stored a part of its changes,
+ *                                and has no answer
  *     413 request/too_large      415 request/bad_encoding: a Content-Encoding that is not read
- *     422 actor/refused          with "reason", the code of tr_refuse, and its text
+ *     422 actor/refused          the actor called tr_refuse; "reason" has its code, and "message" its text
  *     426 request/no_websocket   a request for the path of a WebSocket asks for another version of the protocol, or for
  *                                no upgrade. For a request without an upgrade it comes only if the guard allows it
  *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
@@ -109,9 +111,10 @@ TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connect
  * refusal with the code 401 is answered with 401, any other with 403. `message` is the message that
  * the path names, "events" for a stream of events, and "" for a WebSocket that begins. The guard is
  * also asked for each message of a WebSocket, with the name of the message and the headers with
- * which the WebSocket began. The caller remains the one who began the WebSocket. `authorization`
- * and `cookie` are the headers of these names, or NULL. If the header Authorization is missing, the
- * parameter "token" of the query takes its place, as "Bearer ...".
+ * which the WebSocket began. The caller stays the same for all messages of a WebSocket: it is the
+ * one that began the WebSocket. `authorization` and `cookie` are the headers of these names, or
+ * NULL. If the header Authorization is missing, the parameter "token" of the query takes its place,
+ * as "Bearer ...".
  */
 TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
            (str, authorization), (str, cookie), (address, peer));
@@ -132,12 +135,12 @@ typedef struct tr_connection_id {
  * Somebody has connected. `caller` is the name that the guard has given, or NULL. `query` is the part of the path
  * behind '?', not decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message, all
  * connections are accepted.
- * What the handler changes is stored once, also over a crash: all of it together, when the handler has ended. So the
- * handler may wait only before it has changed anything that is stored: state, keys, alarms, queues, events, tables, and
- * what is kept with a connection. After a change, verbs that wait return TR_INVALID_TRANSITION, or end the turn with it,
- * and the log says so. If the process ends while the handler waits, the connection is lost. When the actor next wakes,
- * the handler runs again, and tr_send to the connection returns TR_CLOSED; then tr_disconnected comes. If the handler
- * fails after a wait, tr_disconnected comes, and the handler does not run again.
+ * What the handler changes is stored once, all of it together, when the handler has ended. A crash does not change
+ * that. So the handler must not wait after it has changed anything that is stored: state, keys, alarms, queues, events,
+ * tables, and what is kept with a connection. After a change, verbs that wait return TR_INVALID_TRANSITION, or end the
+ * turn with it, and the log says so. If the process ends while the handler waits, the connection is lost. When the
+ * actor next wakes, the handler runs again, and tr_send to the connection returns TR_CLOSED; then tr_disconnected
+ * comes. If the handler fails after a wait, tr_disconnected comes, and the handler does not run again.
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
@@ -244,8 +247,8 @@ typedef struct tr_exposed {
 
 TR_BEGIN_C
 /**
- * Returns the connection from which the message of this turn came. All zero: it came from an actor,
- * or by POST or GET. In a turn. Does not wait.
+ * Returns the connection from which the message of this turn came. Returns all zero if the message
+ * came from an actor, or by POST or GET. In a turn. Does not wait.
  */
 tr_connection_id tr_from(const tr_self *self);
 /**

@@ -46,8 +46,8 @@
  * Which member gets a message
  *     group, tr_tell      the members in turn. Each worker has a count of its own, and all clients
  *                         share one count
- *     group, tr_ask       a member on the worker of the asking actor; if there are several, these in
- *                         turn. If there is none, as tr_tell
+ *     group, tr_ask       a member on the worker of the asking actor; if that worker has several,
+ *                         these take turns. If it has none, all members in turn, as for tr_tell
  *     router              the member that has the key of the message: the same key always goes to
  *                         the same member
  * A router spreads keys by a consistent hash. When a member is gone its keys go to the others, and
@@ -59,8 +59,7 @@
  *     full        in a group the next member with capacity gets the message. If no member has capacity, the overflow
  *                 rule of the member whose turn it was applies. In a router the overflow rule of the key's member
  *                 applies.
- *     suspended, or being restarted: the member keeps its turn, and the message waits, as for any
- *     actor.
+ *     suspended, or being restarted: the message waits for this member, as for any actor.
  *     When no member is left, the status is TR_STOPPED, and the message is a dead letter to the ref
  *     of the group. A dead letter of a message that a member had taken, or had no capacity for,
  *     names the member.
@@ -73,11 +72,12 @@
  * "2", ... below the name of the group. They are supervised by the rules of the spawner's children,
  * but only among themselves: a restart of all members restarts no other child of the spawner. A
  * member that is restarted stays in the group. A member that stops leaves the group, and the group
- * stops with its last member. Some failures of a child make its parent fail: TR_ESCALATE, or a
- * strategy for several children whose restarts are used up. If such a failure hits a member, the
- * group stops and the spawner fails; tr_error.links has both failures, and a tr_child_failed names
- * the group. The group itself is never restarted: it stops instead. Members cannot be TR_PERMANENT,
- * because such a member would start again as another actor.
+ * stops with its last member. Some failures of a child make its parent fail: if `decide` returns
+ * TR_ESCALATE, or if the strategy restarts several children together and all its restarts are used
+ * up. If a member fails in such a way, the group stops and the spawner fails. Then tr_error.links
+ * has both the group and the spawner, and a tr_child_failed names the group. The group itself is
+ * never restarted: it stops instead. Members cannot be TR_PERMANENT, because such a member would
+ * start again as another actor.
  *
  * For tr_children, tr_child and tr_stop_child of the spawner, the group is one child with the ref
  * of the group. The spawner gets no signal for failures of members that the group handles.

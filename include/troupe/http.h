@@ -39,11 +39,11 @@
  * }
  * ```
  *
- * Each connection is an actor, its session, here an `api`, and each request is one turn of the
- * session. A row is a clause such as TR_GET. A row with a request of your own is typed: the fields
- * of the request are filled by name, from the path, the query, and the body, which is JSON. A
- * request that does not fit is answered with 400, and the text names the field. tr_reply becomes
- * 200 with JSON. tr_refuse(self, 404, "no user %d", id) becomes 404 with
+ * Each connection has an actor, its session; in the example this is an `api`. Each request is one
+ * turn of the session. A row is a clause such as TR_GET. A row with a request of your own is typed:
+ * the fields of the request are filled by name, from the path, the query, and the body, which is
+ * JSON. A request that does not fit is answered with 400, and the text names the field. tr_reply
+ * becomes 200 with JSON. tr_refuse(self, 404, "no user %d", id) becomes 404 with
  * {"error":{"code":404,"message":"no user 7"}}. If the code of tr_refuse is no status of HTTP, or
  * is below 400, the status is 422. tr_forward waits for the answer of the other actor.
  * tr_reply_later leaves the answer to a later turn of the session. If the reply does not come
@@ -57,10 +57,10 @@
  * GET also answers HEAD, without the body. The runtime answers OPTIONS, unless there is a
  * TR_ON(tr_http_request, ...).
  *
- * A turn may wait: for other actors, for more of the body, until the client has read. Requests that
- * the client sends ahead (pipelining) wait until the turn has ended, so answers are in order. When
- * the client goes away the turn is not cancelled, but what it writes is dropped, and
- * tr_http_is_gone returns true.
+ * A turn may wait: for other actors, for more of the body, or until the client has read what was
+ * written. Requests that the client sends ahead (pipelining) wait until the turn has ended, so the
+ * answers come in the order of the requests. When the client goes away the turn is not cancelled,
+ * but what the turn writes is dropped, and tr_http_is_gone returns true.
  *
  * A session that becomes another behavior has no paths any more: its requests are answered with
  * 500.
@@ -77,7 +77,7 @@
 
 /**
  * An endpoint for tr_listen: TR_HTTP(":8080"), TR_HTTP(":8080", .http = &options). Members of
- * tr_endpoint follow the address, without .framing. An address with '/' or '@' is a UNIX socket.
+ * tr_endpoint may follow the address, except .framing. An address with '/' or '@' is a UNIX socket.
  * tr_try_listen returns TR_NOT_SUPPORTED if the library was built without HTTP, and
  * TR_INVALID_ARGUMENT if a path of the behavior is malformed or does not fit its message; the log
  * names the path.
@@ -156,17 +156,17 @@ TR_MESSAGE(tr_http_field, (str, name), (str, value));
 /**
  * A request, borrowed until its turn ends. `path` is decoded, without dot segments; `target` is the path as the client
  * sent it. `query` is what is behind '?', not decoded, or NULL. Names of headers are in lower case. If the whole body
- * came with the head, `body` has the body; tr_http_read and tr_http_body read the body in any case. `body_size` is -1
- * if the size is not known.
+ * came with the head, `body` has it. tr_http_read and tr_http_body read the body whether or not `body` has it.
+ * `body_size` is -1 if the size is not known.
  */
 TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (str, path),
            (str, query), (str, host), (list(message(tr_http_field)), headers), (bytes, body),
            (bool, has_body), (i64, body_size));
 
 /**
- * TR_GET(path, message, handler): as TR_ON, for requests of this path. "{name}" stands for one part of it, and
- * "{name...}" for all that is left. In one behavior, a handler can be in one row for GET, in one for PUT, and so on.
- * A clause of TR_BEHAVIOR.
+ * TR_GET(path, message, handler): as TR_ON, for requests of this path. "{name}" stands for one part of the path, and
+ * "{name...}" for the rest of the path. In one behavior, a handler may be in at most one row for GET, one row for PUT,
+ * and so on. A clause of TR_BEHAVIOR.
  */
 #define TR_GET(path, message, ...)                                                                 \
     (TR_CLAUSE_HTTP, TR_METHOD_GET, "GET", path, message, __VA_ARGS__, )
@@ -186,7 +186,7 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
  * TR_FILES("/static/{path...}", "www"): files below a directory, for GET and HEAD, with ETag, Last-Modified and ranges.
  * The path must end with a part of the form "{name...}". The answer is 404 for names that begin with a dot, for links
  * that lead out of the directory, and for what is no regular file. A path that ends with '/' stands for the file
- * index.html there.
+ * index.html in that directory.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)
@@ -351,9 +351,10 @@ TR_MESSAGE(tr_ws_message, (channel, channel), (bytes, bytes), (bool, is_text));
 TR_BEGIN_C
 /**
  * Accepts the WebSocket of this turn: `return tr_ws_accept(self);`. The functions below may be
- * called after it in the same turn. The session gets tr_closed when the WebSocket has ended. Its
- * status is TR_CLOSED, and its text has the code and the reason of the other side; or its status is
- * TR_TIMEOUT. In a turn. May wait.
+ * called after it in the same turn. The session gets tr_closed when the WebSocket has ended. If the
+ * other side has closed it, the status in tr_closed is TR_CLOSED, and the text has the code and the
+ * reason of the other side. If the other side did not answer a ping, the status is TR_TIMEOUT. In a
+ * turn. May wait.
  */
 tr_next tr_ws_accept(tr_self *self);
 /** As tr_ws_accept, with one of the protocols that the client has offered. In a turn. May wait. */
@@ -377,8 +378,8 @@ tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_
  * `words`, which may be NULL. Any other code ends the turn with TR_INVALID_ARGUMENT. A reason of
  * more than 123 bytes is cut. The session gets tr_closed with TR_OK. tr_close sends the code 1000.
  * A session that ends without a close sends 1000, or 1001 if its system shuts down. A session that
- * fails sends 1011, but if the run that failed has written, the connection is reset. In a turn.
- * Does not wait.
+ * fails sends 1011. If the run that failed has written something, the connection is reset instead.
+ * In a turn. Does not wait.
  */
 void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words);
 TR_END_C

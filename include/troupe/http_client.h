@@ -54,16 +54,17 @@
  *
  * Versions. The client offers HTTP/2 and HTTP/1.1 to a server of https, and speaks what the server chooses. Without TLS
  * the client speaks HTTP/1.1, or HTTP/2 by prior knowledge with .version = TR_HTTP_VERSION_2. Asks to one host share a
- * connection of HTTP/2. Each ask is a stream; there are as many streams at once as the server allows, at most
- * TR_HTTP2_STREAMS_MAX. One more ask opens another connection, or waits. A connection that has got a GOAWAY does not
- * count while it finishes its streams, unless there are as many such connections as .connections_max. A stream that
- * nobody reads holds TR_HTTP2_WINDOW bytes, and does not stop the other streams. If an ask ends by its deadline, or a
- * stream is given up, the stream is reset and the connection stays. If nothing has come on the connection since such an
- * ask began, the connection gets a ping, and no further asks until something comes. If nothing comes within
- * TR_HTTP2_PING_NS, the connection ends with TR_STALLED. If the server refuses a stream (REFUSED_STREAM), or its GOAWAY
- * leaves a stream out, the request is sent again once, whatever its method, unless its body is a stream. If that fails
- * too, the status is TR_RESET or TR_CLOSED. After any other RST_STREAM the status is TR_RESET, and the text has its
- * code. After frames that are wrong the status is TR_BAD_DATA, and the connection ends.
+ * connection of HTTP/2. Each ask is a stream. A connection has as many streams at once as the server allows, at most
+ * TR_HTTP2_STREAMS_MAX. An ask beyond this number opens another connection, or waits. A connection that has got a
+ * GOAWAY finishes its streams, and meanwhile does not count for .connections_max, unless there are already
+ * .connections_max such connections. A stream that nobody reads holds up to TR_HTTP2_WINDOW bytes, and does not stop
+ * the other streams. If an ask ends by its deadline, or a stream is given up, the stream is reset and the connection
+ * stays. If the server has sent nothing on the connection since that ask began, the client sends a ping, and gives the
+ * connection no further asks until something comes. If nothing comes within TR_HTTP2_PING_NS, the connection ends with
+ * TR_STALLED. If the server refuses a stream (REFUSED_STREAM), or its GOAWAY leaves a stream out, the request is sent
+ * again once, whatever its method, unless its body is a stream. If that fails too, the status is TR_RESET or TR_CLOSED.
+ * After any other RST_STREAM the status is TR_RESET, and the text has its code. After frames that are wrong the status
+ * is TR_BAD_DATA, and the connection ends.
  *
  * The certificate of a server must come from an authority of the machine, or of .by, and must have the name in the URL.
  * Answers to HEAD, and answers with 204 and 304, have no body. Bodies are not decompressed; an Accept-Encoding is sent
@@ -87,7 +88,7 @@ typedef enum tr_http_version {
  */
 typedef struct tr_http_call {
     size_t size TR_ZERO;        /* need not be set */
-    const char *method TR_ZERO; /* NULL: GET, or POST with a body */
+    const char *method TR_ZERO; /* NULL: POST if there is a body, else GET */
     /*
      * Content-Type of the body; NULL: the type for .text or for .json, else
      * application/octet-stream
@@ -115,19 +116,22 @@ typedef struct tr_http_call {
     /* for tr_http_open: bytes of the body; 0: not known, the body is sent in chunks */
     int64_t length TR_ZERO;
     /*
-     * most connections to the host: this ask opens none beyond this number; 0:
+     * most connections to the host: with this many, the ask waits instead of opening another; 0:
      * TR_HTTP_CONNECTIONS_MAX
      */
     uint32_t connections_max TR_ZERO;
-    /* most asks that wait for a connection; one more ends with TR_LIMIT; 0: TR_HTTP_WAITING_MAX */
+    /*
+     * if this many asks wait for a connection already, this ask ends with TR_LIMIT; 0:
+     * TR_HTTP_WAITING_MAX
+     */
     uint32_t waiting_max TR_ZERO;
-    /* how long the connection of this ask is kept; 0: TR_HTTP_IDLE_NS */
+    /* how long the connection is kept after this ask; 0: TR_HTTP_IDLE_NS */
     tr_time idle_ns TR_ZERO;
     /*
      * How to reach the host: an endpoint of which only these members may be set. .address is the
-     * address to connect to instead, or the path of a UNIX socket. .trusts, .certificate, .key,
-     * .server_name and .insecure are for TLS. If another member is set, the status is
-     * TR_INVALID_ARGUMENT.
+     * address or the path of a UNIX socket to connect to, instead of the host of the URL. .trusts,
+     * .certificate, .key, .server_name and .insecure are for TLS. If another member is set, the
+     * status is TR_INVALID_ARGUMENT.
      */
     const tr_endpoint *by TR_ZERO;
     /* the only version that is spoken; TR_HTTP_VERSION_ANY: the server chooses */
@@ -155,11 +159,11 @@ typedef union tr_http_call_ask {
  * Sends a request to a server and returns an ask for its answer:
  *     tr_await(self, tr_http_ask(self, "https://example.org/rates"))
  *     tr_http_ask(self, url, .json = TR_AS_JSON(order, .id = 7), .authorization = "Bearer x", .redirects_max = 5)
- * Members of tr_http_call follow the URL. The fragment of the URL is not sent. A URL with a user in
- * it gives TR_INVALID_ARGUMENT. Host, Content-Length, Transfer-Encoding, Connection, Expect and
- * Upgrade cannot be in .headers. After a redirect with 303, and after a POST with 301 or 302, the
- * ask continues as a GET without the body. Other redirects keep the method and the body. In a turn.
- * Does not wait.
+ * Members of tr_http_call may follow the URL. The fragment of the URL is not sent. A URL with a
+ * user in it gives TR_INVALID_ARGUMENT. Host, Content-Length, Transfer-Encoding, Connection, Expect
+ * and Upgrade cannot be in .headers. After a redirect with 303, and after a POST with 301 or 302,
+ * the ask continues as a GET without the body. Other redirects keep the method and the body. In a
+ * turn. Does not wait.
  */
 #define tr_http_ask(self, ...) TR_HTTP_ASK_(self, __VA_ARGS__, )
 /** A message as the body of a request: .json = TR_AS_JSON(order, .id = 7). In a turn. Does not wait. */
@@ -175,10 +179,10 @@ typedef union tr_http_call_ask {
 /**
  * Begins a request whose body is sent by tr_http_send:
  *     tr_http_open(self, &stream, "https://example.org/big", .method = "PUT", .length = size)
- * Returns TR_OK when the head was sent, or a status of tr_http_ask. .within_ns limits the time until then;
+ * Returns TR_OK when the head was sent, or a status of tr_http_ask. .within_ns limits the time until the head was sent;
  * tr_http_send, tr_http_finish and tr_http_receive take up to TR_HTTP_CALL_NS each. If .redirects_max, .text, .body,
- * .json or .streams is set, returns TR_INVALID_ARGUMENT; tr_http_finish has an argument `streams` instead.
- * In a turn. May wait.
+ * .json or .streams is set, returns TR_INVALID_ARGUMENT; tr_http_finish has an argument `streams` instead. In a turn.
+ * May wait.
  */
 #define tr_http_open(self, stream, ...) TR_HTTP_OPEN_(self, stream, __VA_ARGS__, )
 

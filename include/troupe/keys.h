@@ -51,16 +51,15 @@
  * (by default TR_ANSWERS_NS, a day). A later request with the same id and content
  *     - gets the stored answer, a reply or a refusal, also after a crash and in the next process;
  *     - waits, if the first request is still under way, and gets the answer of the first;
- *     - is handled, if the first request failed, or a crash came, before anything of the first was
- *       stored.
+ *     - is handled, if nothing of the first request was stored before it failed or a crash came.
  * So the handler takes effect once, however often the request comes. Requests with an id have these
  * further statuses:
  *     TR_REQUEST_DIFFERS  the id was used for a request with another type or other fields
- *     TR_REQUEST_BEGUN    a part of the first request is stored, and it has ended without an
- *                         answer: its turn has waited in the middle, and then failed or was cut off
- *                         by a crash. The request is not handled again, because nobody knows what
- *                         the rest of the turn would have done. The same status comes if the
- *                         handler of the first request has called tr_forward
+ *     TR_REQUEST_BEGUN    a part of the first request's changes is stored, and the first request
+ *                         has ended without an answer: its turn has waited in the middle, and then
+ *                         failed or was cut off by a crash. The request is not handled again,
+ *                         because nobody knows what the rest of the turn would have done. The same
+ *                         status comes if the handler of the first request has called tr_forward
  *     TR_LIMIT            the stored answers have answers_bytes_max bytes, or
  *                         TR_REQUEST_REPEATS_MAX repeats wait. The handler has not run
  *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
@@ -80,9 +79,9 @@
  * In a turn, or client's thread. May wait.
  *
  * Wakes the actor if it sleeps. If the actor falls asleep, or is killed, before it has handled the
- * request, sends the request again to the next generation, within the same time. If a handler may
- * have seen the request, it is not sent again. Besides the outcomes of ask.h there are the statuses
- * of tr_try_durable.
+ * request, sends the request again to the next generation; the timeout counts from the first
+ * attempt. A request that a handler may have seen is not sent again. Besides the outcomes of ask.h
+ * there are the statuses of tr_try_durable.
  */
 #define tr_ask_key(from, actor, key, ...)                                                          \
     TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__, )
@@ -102,7 +101,7 @@
 #define tr_ask_once_within(from, timeout_ns, actor, key, id, ...)                                  \
     TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )
 
-/** Which keys tr_durable_list returns. All zero: the first TR_DURABLE_LIST_COUNT. */
+/** Which keys tr_durable_list returns. All zero: the first TR_DURABLE_LIST_COUNT keys. */
 typedef struct tr_durable_range {
     size_t size TR_ZERO;           /* need not be set: tr_durable_list does it */
     const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
@@ -130,8 +129,8 @@ typedef struct tr_durable_page {
 /**
  * Writes a page of the keys of a kind to *page, a `tr_durable_page *`:
  * tr_durable_list(self, account, &page, .prefix = "a", .after = page.last).
- * In a turn, or client's thread. May wait: for the disk, if it must be read. In a turn this blocks
- * the worker's thread, for a few reads of an index.
+ * In a turn, or client's thread. May wait: if the keys must be read from the disk. In a turn this
+ * blocks the worker's thread, for a few reads of an index.
  *
  * Lists keys of which something is stored, asleep and awake. A key whose messages have never
  * changed anything is not stored (durable.h: State). A destroyed key is no longer listed when its
@@ -158,8 +157,7 @@ typedef struct tr_durable_page {
 
 /**
  * Destroys an actor with all that is stored of it, as its own tr_destroy does.
- * In a turn, or client's thread. May wait: until it is on disk that the actor is destroyed, at most
- * TR_ASK_NS.
+ * In a turn, or client's thread. May wait: until the destruction is on disk, at most TR_ASK_NS.
  *
  * If the actor sleeps, it wakes, so that it gets its tr_destroying; a key of which nothing is
  * stored does not wake. The actor first handles earlier messages, and then has its grace.

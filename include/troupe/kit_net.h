@@ -75,8 +75,8 @@ TR_BEGIN_C
 TR_INLINE void tr_kit_set_network(tr_kit *kit, const tr_kit_network *network);
 /**
  * Connects to an address. Runs the system until the connection is made, for at most 30 s of virtual
- * time. Returns NULL if nobody listens there, if that time is over, if the address is invalid, or
- * if there is no memory.
+ * time. Returns NULL if nobody listens there, if the connection is not made in this time, if the
+ * address is invalid, or if there is no memory.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address);
@@ -123,7 +123,8 @@ void tr_kit_reset(tr_kit_peer *peer);
 void tr_kit_close(tr_kit_peer *peer);
 /**
  * Returns the status of a peer. TR_OK: it is open. TR_CLOSED: the other side sends nothing more;
- * what it sent before can still be received. TR_RESET. One thread. Does not wait.
+ * what it sent before can still be received. TR_RESET: the connection was reset. One thread. Does
+ * not wait.
  */
 tr_status tr_kit_peer_status(const tr_kit_peer *peer);
 /** Returns the address of a peer, as the other side sees it. One thread. Does not wait. */
@@ -154,12 +155,12 @@ tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes)
  */
 tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);
 /**
- * Makes a call of a platform function by the system fail: `nth` 1 is the next call, and 0 means
- * none. `call` names a socket function: "open", "outcome", "accept", "receive", "send",
- * "receive_many", "send_many" or "address", or "watch", "resolve", "start" (of a child process),
- * "signals", "file_open" or "file_read". "accept" with TR_LIMIT means that the process has no
- * descriptor left. Aborts if there is no such call, if the status is TR_OK, and for "open" if it is
- * TR_WOULD_BLOCK. One thread. Does not wait.
+ * Makes one of the system's calls of a platform function fail with `status`: `nth` 1 is the next
+ * call, and 0 means none. `call` names a socket function: "open", "outcome", "accept", "receive",
+ * "send", "receive_many", "send_many" or "address", or "watch", "resolve", "start" (of a child
+ * process), "signals", "file_open" or "file_read". "accept" with TR_LIMIT means that the process
+ * has no descriptor left. Aborts if there is no such call, if the status is TR_OK, and for "open"
+ * if it is TR_WOULD_BLOCK. One thread. Does not wait.
  */
 void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
 /**
@@ -176,14 +177,14 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
  * From now on, looking this name up takes `ns` nanoseconds, exact to 10 ms; with TR_NEVER it never
- * ends. Returns false if there is no memory. Aborts if `ns` is negative. Each turn that asks for
- * the name during the look-up, or up to 20 ms later, gets the same answer. One thread. Does not
- * wait.
+ * ends. Returns false if there is no memory. Aborts if `ns` is negative. All turns that ask for the
+ * name during the look-up, or up to 20 ms after its end, get the answer of this look-up. One
+ * thread. Does not wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
 /**
  * Raises a signal, as kill does. Returns false if no actor has asked for this signal (tr_signals);
- * then it is dropped. One thread. Does not wait.
+ * the signal is then dropped. One thread. Does not wait.
  */
 bool tr_kit_signal(tr_kit *kit, int signal);
 
@@ -192,14 +193,14 @@ bool tr_kit_signal(tr_kit *kit, int signal);
 /** A child process of the system. It belongs to the kit. */
 typedef struct tr_kit_child tr_kit_child;
 /**
- * Makes a program known, by the name with which it is started. Starting any other program gives
- * TR_CANNOT_EXECUTE. Returns false if there is no memory.
+ * Adds a program that the system can start, under the name by which it is started. To start a
+ * program that was not added gives TR_CANNOT_EXECUTE. Returns false if there is no memory.
  * One thread. Does not wait.
  */
 bool tr_kit_add_program(tr_kit *kit, const char *program);
 /**
  * Waits until the system has started a child process, and returns the child. Returns each child once, the oldest first.
- * Returns NULL if none was started in time.
+ * Returns NULL if no child was started in time.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
@@ -220,10 +221,10 @@ const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
  */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**
- * Returns the peer for the input and output of the child: what the child writes is sent with tr_kit_send, what it reads
- * is received with tr_kit_receive. When the child has ended, nothing is sent and nothing is received. Returns NULL if
- * neither the input nor the output is a channel, if the child has ended, or if there is no memory.
- * One thread. Does not wait.
+ * Returns the peer for the input and output of the child. The test plays the child: with tr_kit_send it writes the
+ * child's output, and with tr_kit_receive it reads the child's input. When the child has ended, nothing is sent and
+ * nothing is received. Returns NULL if neither the input nor the output is a channel, if the child has ended, or if
+ * there is no memory. One thread. Does not wait.
  */
 tr_kit_peer *tr_kit_child_peer(tr_kit_child *child);
 /** As tr_kit_child_peer, for the errors (stderr) of the child. One thread. Does not wait. */
@@ -239,7 +240,7 @@ void tr_kit_child_catch(tr_kit_child *child);
  * none. One thread. Does not wait.
  */
 int tr_kit_child_signal(tr_kit_child *child);
-/** Whether the child has ended, for whatever reason. One thread. Does not wait. */
+/** Returns whether the child has ended, for whatever reason. One thread. Does not wait. */
 bool tr_kit_child_has_ended(const tr_kit_child *child);
 
 /** Returns how many sockets the system has open. One thread. Does not wait. */

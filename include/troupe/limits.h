@@ -26,8 +26,8 @@
 /** Characters of an actor's path. A spawn that would make a longer path gives TR_LIMIT. */
 #define TR_PATH_MAX 1024
 /**
- * How many levels there may be of actors below actors, of messages inside messages, and of nested values in a part of a
- * document that its reader skips. More levels give TR_TOO_DEEP.
+ * Most levels of actors below actors, of messages inside messages, and of nested values in a part of a document that
+ * its reader skips. More levels give TR_TOO_DEEP.
  */
 #define TR_DEPTH_MAX 64
 /** Secret fields of a message (TR_SECRET). More do not compile. */
@@ -68,7 +68,10 @@
 #define TR_OVERDRAFT_MAX 65536
 /** How long an ask waits for its reply; then its outcome is TR_TIMEOUT. tr_ask_within sets another time. */
 #define TR_ASK_NS (5 * TR_SECOND)
-/** How long tr_actor_why waits for the worker of an actor. Then its report says what that worker runs. */
+/**
+ * How long tr_actor_why waits for the worker of an actor to answer. After that, tr_actor_why
+ * reports what this worker is running.
+ */
 #define TR_WHY_NS (100 * TR_MILLISECOND)
 /** Reasons in a tr_why_report. More are left out. */
 #define TR_REASONS_MAX 16
@@ -86,9 +89,9 @@
 /** How long a helper thread stays without work. Then it ends. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /**
- * How many names are looked up at once; further look-ups wait. Turns that ask for the same name share one look-up. If
- * the system has at most this many helper threads, look-ups leave one thread to functions of tr_blocking, except if
- * there is only one thread.
+ * How many names are looked up at once; further look-ups wait. Turns that ask for the same name share one look-up.
+ * Look-ups run on helper threads. If the system has at most this many helper threads, but more than one, look-ups leave
+ * one of them to functions of tr_blocking.
  */
 #define TR_LOOKUPS_MAX 8
 /** How many look-ups of names run or wait. A dial or connect that needs one more ends with TR_LIMIT. */
@@ -96,13 +99,14 @@
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**
- * How long, after its deadline, a shutdown waits for a function that does not return: at most this time, and at least
- * half of it. Then the result is TR_SHUTDOWN_INCOMPLETE.
+ * How long a shutdown waits, after its deadline, for a function that does not return. It waits between half of this
+ * time and the whole time. Then the result is TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
- * How much longer than TR_SHUTDOWN_GRACE_NS a shutdown may take if no function is at fault: it kills very many actors,
- * makes dead letters of millions of messages, or gets no CPU. Then the result is TR_SHUTDOWN_INCOMPLETE.
+ * How much longer than TR_SHUTDOWN_GRACE_NS a shutdown may take if all functions have returned, but the shutdown itself
+ * needs time: because it kills very many actors, makes dead letters of millions of messages, or gets no CPU. Then the
+ * result is TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
 /** Hooks of a system. One more gives TR_LIMIT. */
@@ -123,42 +127,44 @@
 #define TR_TIMER_KEY_MAX 128
 /** Schedules of one system at once. One more gives TR_LIMIT. */
 #define TR_SCHEDULES_MAX (64 * 1024)
-/** Turns of an actor in a row. Then its worker runs other actors. */
+/** Most turns that a worker runs of one actor in a row. Then the worker runs other actors. */
 #define TR_RUN_TURNS_MAX 64
 /**
- * How long an actor may run turns in a row. Then its worker runs other actors. The worker notices the time only when it
- * reads the clock: after TR_RUN_TURNS_MAX turns, fewer if turns are long, or at a tick. A tick comes each millisecond,
- * or each fourth while no worker needs it. So if its turns become long all at once, the actor may run 4 ms longer, once.
+ * How long a worker runs turns of one actor in a row. Then the worker runs other actors. The worker notices the end of
+ * this time only when it reads the clock: at a tick, after TR_RUN_TURNS_MAX turns, or after fewer turns if the actor's
+ * turns are long. A tick comes each millisecond, or each fourth millisecond while no worker needs ticks. So when the
+ * turns of an actor suddenly become long, the actor may once run 4 ms longer.
  */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**
- * A turn that takes longer is reported, if it takes longer by about a millisecond, because its time is measured in ticks.
- * tr_system_options.turn_report_ns sets another limit.
+ * A turn that takes longer is reported. The time of a turn is measured in ticks of a millisecond, so a turn that takes
+ * less than about a millisecond longer may not be reported. tr_system_options.turn_report_ns sets another limit.
  */
 #define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)
 /** Lines of the log about long turns in one second. The next line says how many were left out. */
 #define TR_STALL_LOGS_MAX 10
 /**
- * Threads that a system with handoff_after_ns makes. If all are in use, the next worker that is stuck stays stuck, and
- * the log says so. tr_system_options.handoff_threads_max sets another number.
+ * Threads that a system with handoff_after_ns makes for workers whose handler does not return. If all are in use, the
+ * next such worker has to wait for its handler, and the log says so. tr_system_options.handoff_threads_max sets another
+ * number.
  */
 #define TR_HANDOFF_THREADS_MAX 4
 /** The largest tr_system_options.handoff_threads_max. More gives TR_LIMIT. */
 #define TR_HANDOFF_THREADS_LARGEST 1024
 /** An actor with more timers than this does not move to another worker. */
 #define TR_MOVED_TIMERS_MAX 64
-/** How long, at least, an actor that has moved stays on its new worker. */
+/** An actor that has moved stays on its new worker at least this long. */
 #define TR_MOVED_STAYS_NS (10 * TR_MILLISECOND)
 /** How long a worker without work spins. Then it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
 /**
- * How long a worker without work spins for IO, if the IO that ended its last sleep came soon. If nothing comes in that
- * time, it spins for IO less often.
+ * How long a worker without work spins to wait for IO. It does so only if IO ended its last sleep and came soon. If no
+ * IO comes in this time, the worker spins for IO less often.
  */
 #define TR_SPIN_IO_NS (100 * TR_MICROSECOND)
 /**
- * How long a worker without work spins after it has woken another worker, which may answer soon. If no answer comes in
- * that time, it spins for answers less often.
+ * How long a worker without work spins after it has woken another worker, because that worker may answer soon. If no
+ * answer comes in this time, the worker spins for answers less often.
  */
 #define TR_SPIN_ANSWER_NS (100 * TR_MICROSECOND)
 /**
@@ -181,31 +187,38 @@
 /** A message of more bytes has no text in the record of its dead letter. */
 #define TR_DEAD_LETTER_SHOWN_MAX 4096
 /**
- * How many records of dead letters get the text of their message in one second. Further records
- * have none.
+ * How many records of dead letters get the text of their message in one second. Further records of
+ * the same second have no text.
  */
 #define TR_DEAD_LETTER_TEXTS_MAX 100
-/** Failures and restarts that a system remembers: tr_system_failures. */
+/** Failures and restarts that a system remembers for tr_system_failures. */
 #define TR_FAILURES_KEPT 256
-/** Actors whose messages tools can follow at once: troupe trace. */
+/** Actors whose messages tools, such as `troupe trace`, can follow at once. */
 #define TR_FOLLOWED_MAX 16
 /**
- * Records of followed messages that each worker keeps. With more than 8 workers it is 16,384 divided by their number.
+ * Records of followed messages that each worker keeps. With more than 8 workers, each keeps 16,384 divided by the
+ * number of workers.
  */
 #define TR_FOLLOW_RECORDS_MAX 2048
-/** Behaviors whose failures are counted one by one: tr_behavior_info. */
+/** Behaviors for which a system counts failures one by one; see tr_behavior_info. */
 #define TR_FAILED_BEHAVIORS_MAX 128
-/** Actors at which one call of tr_system_actors looks at most. */
+/** Actors that one call of tr_system_actors examines at most. */
 #define TR_LOOK_MAX 65536
 /** Behaviors that tr_system_behaviors can tell apart. More gives TR_LIMIT. */
 #define TR_LOOKED_BEHAVIORS_MAX 1024
 /** Failed spawns that a client remembers. For older failures tr_spawn_wait gives TR_STOPPED. */
 #define TR_CLIENT_FAILURES_MAX 64
-/** Asks of a client that were not awaited, or whose callback was not called. One more gives TR_LIMIT. */
+/** Asks of a client that were not awaited yet, or whose callback was not called yet. One more gives TR_LIMIT. */
 #define TR_CLIENT_ASKS_MAX 262144
-/** Behaviors that a set-up or a tr_become leads to, one after another. More gives TR_TOO_DEEP. */
+/**
+ * Behaviors that an actor becomes one after another in one set-up or by one tr_become, because the
+ * set-up of each becomes the next. More gives TR_TOO_DEEP.
+ */
 #define TR_BEHAVIORS_NESTED_MAX 10
-/** Set-ups inside set-ups. A deeper set-up runs later, like the set-up of an actor on another worker. */
+/**
+ * Set-ups that run inside one another, because a set-up spawns an actor. A deeper set-up runs
+ * later, like the set-up of an actor on another worker.
+ */
 #define TR_SETUPS_NESTED_MAX 16
 /** Claimed paths of a tr_directory at once. One more gives TR_LIMIT. */
 #define TR_CLAIMS_MAX (1024 * 1024)
@@ -218,8 +231,8 @@
 /** Workers of a system. More gives TR_LIMIT. */
 #define TR_WORKERS_MAX 256
 /**
- * Living actors and clients of a system. One more gives TR_LIMIT. tr_system_options.actors_max sets another limit. A
- * limit of a thousand or more may be reached a few percent early.
+ * Living actors and clients of a system. One more gives TR_LIMIT. tr_system_options.actors_max sets another limit. If
+ * the limit is a thousand or more, TR_LIMIT may already come a few percent below it.
  */
 #define TR_ACTORS_MAX (16u * 1024 * 1024)
 /** Members of a group or router. More gives TR_LIMIT. */
@@ -243,9 +256,9 @@
 /** Bytes of the key of a durable actor. More, or none, gives TR_INVALID_ARGUMENT. */
 #define TR_KEY_MAX 256
 /**
- * If awake_max or awake_bytes_max of tr_system_options is reached, and no actor has become idle for this time, one of
- * the actors that wait to wake on each worker wakes nevertheless. An actor that has just woken, and has handled no
- * message yet, is kept awake for this time.
+ * If awake_max or awake_bytes_max of tr_system_options is reached, durable actors wait to wake until another actor has
+ * become idle. If none has become idle for this time, each worker wakes one of the actors that wait on it nevertheless.
+ * An actor that has just woken, and has handled no message yet, is kept awake for this time.
  */
 #define TR_AWAKE_WAIT_NS (20 * TR_MILLISECOND)
 /** Bytes of the stored state of a durable actor, and of a snapshot. More gives TR_TOO_LARGE. */
@@ -291,7 +304,7 @@
 #define TR_REQUEST_REPEATS_MAX 64
 /** Keys that one tr_durable_list returns. More gives TR_LIMIT. */
 #define TR_DURABLE_LIST_MAX 1000
-/** Keys that one tr_durable_list returns at most if its `max` is 0. */
+/** Keys that one tr_durable_list returns if its `max` is 0. */
 #define TR_DURABLE_LIST_COUNT 100
 /** The least and the greatest ttl_ns of tr_durable_options. With any other ttl_ns the kind is not valid. */
 #define TR_TTL_MIN_NS TR_SECOND
@@ -344,9 +357,10 @@
  */
 #define TR_SQL_PREPARED_MAX 16
 /**
- * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log has been written
- * into the database and starts over. Only two things make the log longer: a single commit of more than 7,500 pages (29
- * MiB), and a disk that for a minute does not let the log start over. Afterwards the log is cut.
+ * Bytes of the log of a store, at any load. A commit that would make the log longer waits until the log has been
+ * written into the database and starts over. Only two things make the log longer than this: a single commit of more
+ * than 7,500 pages (29 MiB), and a disk that is so slow that the log cannot start over for a minute. Afterwards the log
+ * is cut.
  */
 #define TR_STORE_LOG_MAX (64u * 1024 * 1024)
 /**
@@ -369,10 +383,10 @@
  * limit.
  */
 #define TR_OUTPUT_MAX (64u * 1024)
-/** Where a turn cannot wait, a channel takes this many times .output_max bytes. More gives TR_LIMIT. */
+/** If a turn that cannot wait writes, a channel takes up to this many times .output_max bytes. More gives TR_LIMIT. */
 #define TR_OUTPUT_EXTRA 16
 /**
- * Bytes of one piece that a channel reads, and bytes that tr_unread gives back. More gives TR_TOO_LARGE.
+ * Bytes of one piece that a channel reads, and of what one tr_unread gives back. More gives TR_TOO_LARGE.
  * tr_endpoint.frame_max sets another limit.
  */
 #define TR_FRAME_MAX (1024u * 1024)
@@ -389,11 +403,17 @@
  * reset.
  */
 #define TR_LINGER_BYTES_MAX (1024u * 1024)
-/** Reads of a closed channel in a row, each of at most 64 KiB. Then the other channels and actors of its worker run. */
+/**
+ * How often a worker reads from a closed channel in a row, at most 64 KiB each time. Then its other
+ * channels and actors run.
+ */
 #define TR_LINGER_READS_MAX 1
 /** Exchanges of a channel under way at once. One more waits. tr_endpoint.in_flight_max sets another number. */
 #define TR_IN_FLIGHT_MAX 1024
-/** Filters of a channel, PROXY header and TLS not counted. One more gives TR_LIMIT, or it does not compile. */
+/**
+ * Filters of a channel, PROXY header and TLS not counted. One more in TR_FILTERS does not compile,
+ * and one more tr_add_filter gives TR_LIMIT.
+ */
 #define TR_FILTERS_MAX 4
 /** Bytes that one call of a filter may append. More gives TR_TOO_LARGE. */
 #define TR_FILTER_PUT_MAX (1024u * 1024)
@@ -441,11 +461,14 @@
 #define TR_HTTP_BODY_NS (30 * TR_SECOND)
 /** How long a connection may be without a request. Then it is closed. */
 #define TR_HTTP_KEEP_NS (75 * TR_SECOND)
-/** How long the reply of tr_reply_later to a request of HTTP may take. Then the answer is 504. */
+/**
+ * How long a handler may put off the reply to a request of HTTP by tr_reply_later. Then the answer
+ * is 504.
+ */
 #define TR_HTTP_LATER_NS (30 * TR_SECOND)
 /**
- * Bytes of the rest of a body that no handler has read. They are read and dropped, so that the connection can be kept.
- * If there are more, the connection is closed.
+ * If a handler has not read a body to its end, the runtime reads and drops up to this many bytes of the rest, so that
+ * the connection can be kept. If there are more, the connection is closed.
  */
 #define TR_HTTP_DROP_MAX (64u * 1024)
 /**
@@ -454,7 +477,7 @@
  */
 #define TR_HTTP2_STREAMS_MAX 100
 /**
- * Bytes of a body of one stream that the other side may send before a handler or tr_http_receive reads them. A
+ * How many bytes of the body of one stream the other side may send before a handler or tr_http_receive reads them. A
  * connection holds at most this many bytes for each of its streams.
  */
 #define TR_HTTP2_WINDOW (64u * 1024)
@@ -464,8 +487,8 @@
  */
 #define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
 /**
- * Reads of a connection of HTTP/2 in a row, each of at most 64 KiB. Then the other connections and actors of its worker
- * run.
+ * How often a worker reads from a connection of HTTP/2 in a row, at most 64 KiB each time. Then its other connections
+ * and actors run.
  */
 #define TR_HTTP2_READS_MAX 4
 /**
@@ -476,8 +499,8 @@
 /** How many streams a client may reset, or end by its mistakes, within TR_HTTP2_FLOOD_NS. */
 #define TR_HTTP2_RESETS_MAX 100
 /**
- * How many frames of settings a client may send within TR_HTTP2_FLOOD_NS. A client usually sends one. The receiver has
- * to answer each of them, and to change all streams.
+ * How many frames of settings a client may send within TR_HTTP2_FLOOD_NS. A client usually sends one. The limit is
+ * there because the server has to answer each of them and to change all its streams.
  */
 #define TR_HTTP2_SETTINGS_MAX 100
 /**
@@ -490,8 +513,8 @@
 /** Bytes of a message of a WebSocket. With more the WebSocket is closed with the code 1009. */
 #define TR_WS_MESSAGE_MAX (1024u * 1024)
 /**
- * A WebSocket from which nothing came for this long gets a ping. If nothing comes for the same time again, the
- * connection is cut off.
+ * A WebSocket from which nothing came for this long gets a ping. If nothing comes for as long after the ping either,
+ * the channel ends with TR_TIMEOUT.
  */
 #define TR_WS_PING_NS (30 * TR_SECOND)
 /** Parts "{name}" of a path. More gives TR_INVALID_ARGUMENT when the listener starts. */
@@ -517,7 +540,7 @@
 #define TR_HTTP_CONNECTIONS_MAX 8
 /** Asks that wait for a connection of one worker to one host. One more gives TR_LIMIT. */
 #define TR_HTTP_WAITING_MAX 256
-/** How long a connection without an ask is kept. Then it is closed. */
+/** How long a connection is kept after its last ask. Then it is closed. */
 #define TR_HTTP_IDLE_NS (30 * TR_SECOND)
 /** How long a request waits for 100 Continue. Then its body is sent. */
 #define TR_HTTP_CONTINUE_NS TR_SECOND
@@ -532,7 +555,7 @@
 #define TR_HTTP_INTERIM_MAX 16
 /**
  * How long a server of HTTP/2 may send nothing after a ping. Then the connection ends with TR_STALLED. The server gets
- * a ping if an ask has timed out and nothing has come meanwhile.
+ * a ping if an ask has timed out and the server has sent nothing since the ask began.
  */
 #define TR_HTTP2_PING_NS (5 * TR_SECOND)
 

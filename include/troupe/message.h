@@ -69,7 +69,7 @@ typedef struct tr_bytes {
  */
 typedef struct tr_buffer tr_buffer;
 
-/** The type of one value of a field. */
+/** The type of a field, or of one value of it if it is an array, a list or optional. */
 typedef enum tr_kind {
     TR_KIND_BOOL,
     TR_KIND_I8,
@@ -156,7 +156,7 @@ typedef struct tr_message {
  */
 #define tr_message_as(message, m) ((const struct m *)tr_message_data_as(message, &tr_type_##m))
 
-/** An ask whose type of reply is not known to the compiler: see tr_ask. */
+/** An ask of any type; see tr_ask. The compiler does not know the type of its reply. */
 typedef struct tr_pending {
     uint64_t id;
 } tr_pending;
@@ -179,7 +179,8 @@ typedef struct tr_pending {
 #define TR_REQUEST(m, ...) TR_REQUEST_(m, __VA_ARGS__, )
 
 /**
- * Makes a message of a struct that is defined: TR_DESCRIBE(point, x, y); for `struct point`.
+ * Makes a message type of a struct that is already defined: TR_DESCRIBE(point, x, y); for `struct
+ * point`.
  * At file scope.
  *
  * The compiler finds the types of the members: numbers, bool, const char *, tr_bytes, tr_buffer *,
@@ -212,8 +213,8 @@ TR_MESSAGE(tr_none);
 
 TR_BEGIN_C
 /**
- * Returns whether two descriptors mean the same type: equal names, and fields with equal names,
- * types and offsets. `a` and `b` may be NULL.
+ * Returns whether two descriptors mean the same type. They do if their names are equal, and if
+ * their fields have equal names, types and offsets. `a` and `b` may be NULL.
  * Any thread. Does not wait.
  */
 bool tr_type_is_equal(const tr_type *a, const tr_type *b);

@@ -44,9 +44,9 @@
  *
  * A name has the characters A-Z a-z 0-9 _ . - and escapes. An escape is '%' and two digits of 0-9 a-f. It stands for a
  * byte that is none of these characters. So each key has exactly one name, each name belongs to one key, and a path is
- * never ambiguous, whatever the keys are. TR_NAME_MAX counts bytes of the key. Such names are for children and for
- * actors of the pool. Paths, the log, `why` and gdb show them. A string that is no name is not escaped silently:
- * tr_spawn with the name "a b" gives TR_NAME_INVALID.
+ * never ambiguous, whatever the keys are. TR_NAME_MAX is the limit for the bytes of the key, not for the characters of
+ * the escaped name. Such names are for children and for actors of the pool. Paths, the log, `why` and gdb show them.
+ * tr_spawn does not escape a string: with the name "a b" it gives TR_NAME_INVALID.
  */
 #ifndef TROUPE_NAME_H
 #define TROUPE_NAME_H
@@ -66,7 +66,7 @@ TR_BEGIN_C
 char *tr_name_of(tr_self *self, const char *key);
 /**
  * Writes the name of a key of any bytes. Returns TR_OK; TR_NAME_INVALID: the key is empty or too
- * long; TR_INVALID_ARGUMENT: the data of `key`, or `name`, is NULL. Any thread. Does not wait.
+ * long; TR_INVALID_ARGUMENT: key.data is NULL, or `name` is NULL. Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_name_write(tr_bytes key, char name[TR_NAME_SIZE]);
 /**

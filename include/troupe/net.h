@@ -60,26 +60,26 @@
  * of the requests. tr_closed comes when no piece is under way. A turn of a piece should not read from the channel,
  * because it would read the pieces of other turns.
  *
- * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or ends, waits
- * included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
- * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait for their next
- * request should do so with tr_received, and use tr_read within a request.
+ * Bytes that were read are memory of the runtime. The turn borrows them until it reads from that channel again or ends.
+ * While the turn waits, the bytes stay valid, even if another turn reads from the channel or the channel is gone. A
+ * connection on which nothing happens has no buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps
+ * its stack: sessions that wait for their next request should do so with tr_received, and use tr_read within a request.
  *
  * Writing is like tr_tell: tr_write returns TR_OK when the channel has taken the bytes, and the status may be ignored.
  * What an actor writes in one run is sent together when that run ends, or earlier if it is much. If .output_max bytes
  * or more wait to be sent, the turn waits as a barrier until half of them are sent. So a slow reader slows down the
  * writer, and memory does not grow. Where a turn cannot wait (a set-up, a signal, a deferred call), the channel takes
- * TR_OUTPUT_EXTRA times as much; then the status is TR_LIMIT. A write that fails ends the channel, so that bytes are
- * never missing between others. Only a tr_try_write, and a write with TR_INVALID_ARGUMENT, may fail without ending the
- * channel.
+ * TR_OUTPUT_EXTRA times as much; then the status is TR_LIMIT. A write that fails ends the channel, so that the other
+ * side never gets bytes behind bytes that are missing. Only a tr_try_write, and a write with TR_INVALID_ARGUMENT, may
+ * fail without ending the channel.
  *
  * The end. tr_closed comes once, after all that was received, whatever the reason for the end is. Without a handler for
  * tr_closed, a session stops, and an actor that took the connection with tr_accept continues. Any other actor fails
  * with the status, unless that is TR_OK; its supervisor restarts it, and it can connect again. The channels of an actor
  * that fails are reset. The channels of an actor that stops send what the actor has written (within .linger_ns), and
  * are closed. What was written to a channel that is still being opened is sent when the channel is open, also after
- * tr_close. But when an actor ends, its connects that are under way are given up, and the log says how much was not
- * sent.
+ * tr_close. When an actor ends, however, the runtime gives up the connects of this actor that are under way, and the
+ * log says how much was not sent.
  *
  * While an actor is suspended, nothing is read for it except the replies of exchanges under way. When an actor moves to
  * another worker, its channels move with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX channels,
@@ -112,7 +112,7 @@ typedef struct tr_channel {
     uint64_t bits;
 } tr_channel;
 #define TR_NO_CHANNEL TR_VALUE(tr_channel, 0)
-/** The type of a message's field that is a channel, written (channel, peer) for a field `peer`. */
+/** Makes `channel` a type of a field: in a message, (channel, peer) declares the field `peer`, a tr_channel. */
 #define TR_FIELD_TYPE_channel TR_SCALAR_(tr_channel, U64)
 
 /** How the bytes of a stream are cut into pieces: see TR_LINES, TR_LENGTH. NULL: a piece is what has come. */
@@ -158,12 +158,12 @@ typedef struct tr_endpoint {
     /* most connections from one address, or from one /64 of IPv6; more are reset; 0: no limit */
     uint32_t connections_per_peer_max TR_ZERO;
     uint32_t backlog TR_ZERO;      /* most connections that wait in the kernel; 0: TR_BACKLOG */
-    bool has_proxy_header TR_ZERO; /* a PROXY header, version 1 or 2, names the client first */
+    bool has_proxy_header TR_ZERO; /* a PROXY header before all input names the client */
     /* These members are for TLS. `certificate` and `key` are paths of PEM files. */
     const char *certificate TR_ZERO;
     const char *key TR_ZERO;
     const tr_tls_host *hosts TR_ZERO; /* the last one is followed by zeros */
-    /* authorities that sign certificates of the other side, a file or a directory; NULL: for clients, the machine's */
+    /* authorities that sign the other side's certificates: a file or a directory; NULL: a client uses the machine's */
     const char *trusts TR_ZERO;
     tr_verify verify TR_ZERO; /* for a listener; a client always verifies, except with .insecure */
     bool insecure TR_ZERO;    /* of a client: any certificate is accepted */
@@ -174,8 +174,8 @@ typedef struct tr_endpoint {
     tr_filters filters TR_ZERO; /* of a stream: TR_FILTERS(&deflate), between socket and framing */
     /* options of TR_HTTP and TR_HTTPS, which set the next two members */
     const struct tr_http_options *http TR_ZERO;
-    const struct tr_protocol *protocol TR_ZERO; /* programs do not set it */
-    size_t http_size TR_ZERO;                   /* sizeof *http; not for programs */
+    const struct tr_protocol *protocol TR_ZERO; /* set by TR_HTTP, not by programs */
+    size_t http_size TR_ZERO;                   /* sizeof *http; set by TR_HTTP, not by programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces have come. */
     bool answers_in_order TR_ZERO;
@@ -198,13 +198,13 @@ typedef enum tr_endpoint_kind {
 #define TR_TCP(...) TR_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )
 /** As TR_TCP, with TLS: TR_TLS(":7443", .certificate = "a.pem", .key = "a.key"). Any thread. Does not wait. */
 #define TR_TLS(...) TR_ENDPOINT_(TR_ENDPOINT_TLS, __VA_ARGS__, )
-/** As TR_TCP, with the path of a UNIX socket; "@name" is in no file system. Any thread. Does not wait. */
+/** As TR_TCP, with the path of a UNIX socket, or "@name", which is no file. Any thread. Does not wait. */
 #define TR_UNIX(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX, __VA_ARGS__, )
 /** An endpoint of datagrams, for tr_bind. Any thread. Does not wait. */
 #define TR_UDP(...) TR_ENDPOINT_(TR_ENDPOINT_UDP, __VA_ARGS__, )
 /**
- * As TR_UDP, with the path of a UNIX socket, or "@name". Its datagrams go to tr_address_of_path(path), or to the `from`
- * of a datagram whose sender has a name. Any thread. Does not wait.
+ * As TR_UDP, with the path of a UNIX socket, or "@name". Send to such a socket with tr_address_of_path(path), or answer
+ * to the `from` of a datagram whose sender has a name. Any thread. Does not wait.
  */
 #define TR_UNIX_DATAGRAM(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX_DATAGRAM, __VA_ARGS__, )
 
@@ -261,8 +261,8 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 
 TR_BEGIN_C
 /**
- * Returns the address of a listener. For the port 0 it has the port that the kernel has chosen. After the end of the
- * listener the family is TR_FAMILY_NONE. In a turn. Does not wait.
+ * Returns the address of a listener. In place of the port 0, the address has the port that the kernel has chosen. After
+ * the end of the listener its family is TR_FAMILY_NONE. In a turn. Does not wait.
  */
 tr_address tr_listener_address(tr_self *self, tr_listener_ref listener);
 /** Returns how many sessions a listener has. In a turn. Does not wait. */
@@ -289,9 +289,9 @@ TR_BEGIN_C
  *
  *     desk_ref desks = tr_spawn_group(self, desk, "desks", TR_ONE_PER_WORKER);
  *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
- * For each connection the listener asks one member of the group, the members in turn. If that member refuses, replies
- * in another way, has stopped or does not answer, the connection is closed. Such a listener has no sessions: the
- * channels of the members stay open when the listener ends. When a channel ends, a member without a handler for
+ * For each connection the listener asks one member of the group; the members take turns. If that member refuses,
+ * replies in another way, has stopped or does not answer, the connection is closed. Such a listener has no sessions:
+ * the channels of the members stay open when the listener ends. When a channel ends, a member without a handler for
  * tr_closed continues. Members move between workers as other actors do, often to the worker of the listener; with
  * TR_OPTIONS(.is_pinned = true) each member stays on its worker.
  */
@@ -313,8 +313,8 @@ tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
  */
 TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
 /**
- * Begins to connect. The actor later gets tr_opened or tr_closed. What is written before is sent when the channel is
- * open. Ends the turn if there is no memory, or if the endpoint is invalid. In a turn. Does not wait.
+ * Begins to connect. The actor later gets tr_opened or tr_closed. What the actor writes before tr_opened is sent when
+ * the channel is open. Ends the turn if there is no memory, or if the endpoint is invalid. In a turn. Does not wait.
  */
 tr_channel tr_dial(tr_self *self, const tr_endpoint *to);
 /** Makes a datagram socket: tr_bind(self, TR_UDP(":8125")). Ends the turn if it fails. In a turn. Does not wait. */
@@ -349,9 +349,9 @@ bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *by
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
  * Gives the last `size` bytes that were read back to the channel. They are read again, together with what follows them,
- * when more bytes have come, or when another actor or behavior has the channel. So a handler can take what is complete
- * and give back the rest. A piece of a framing, and a line, can only be given back as a whole; they come again when the
- * turn ends. Ends the turn if `size` is more than was read. In a turn. Does not wait.
+ * when more bytes have come, when another actor has the channel, or when the actor has another behavior. So a handler
+ * can take what is complete and give back the rest. A piece of a framing, and a line, can only be given back as a
+ * whole; they come again when the turn ends. Ends the turn if `size` is more than was read. In a turn. Does not wait.
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
 /**
@@ -391,8 +391,8 @@ TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes
 /**
  * Returns memory for `size` bytes at the end of the output, which the caller fills; then tr_commit says how many bytes
  * it has filled. The memory is valid until tr_commit, another call with this channel, or the next wait of the turn.
- * Ends the turn if there is no memory. Ends the turn with TR_NOT_SUPPORTED with .answers_in_order, and if the framing
- * puts something before each piece. In a turn. May wait.
+ * Ends the turn if there is no memory. Ends the turn with TR_NOT_SUPPORTED if the endpoint has .answers_in_order, or if
+ * the framing puts something before each piece. In a turn. May wait.
  */
 void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;
 /** Writes the first `size` bytes of the memory that tr_reserve has returned. In a turn. Does not wait. */
@@ -440,7 +440,7 @@ void tr_reset(tr_self *self, tr_channel channel);
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
 
 /**
- * Lets a timer without a key end with a channel: when the channel ends, is closed or is handed over, the timer is
+ * Ties a timer, which must have no key, to a channel: when the channel ends, is closed or is handed over, the timer is
  * stopped. If the timer's message waits in the mailbox, it is removed. So no message of a timer is about a channel that
  * is gone:
  *     tr_timer_ends_with(self, tr_timer_once(self, NULL, 10 * TR_SECOND, too_late), channel);
@@ -452,7 +452,7 @@ tr_status tr_timer_ends_with(tr_self *self, tr_timer timer, tr_channel channel);
 
 /* ---- What is known of a channel. ---- */
 
-/** Returns the channel for which a listener has started this actor; all zero: none has. In a turn. Does not wait. */
+/** Returns the channel for which a listener has started this actor, or all zero. In a turn. Does not wait. */
 tr_channel tr_peer(const tr_self *self);
 /** Returns the address of the other side. In a turn. Does not wait. */
 tr_address tr_channel_peer(tr_self *self, tr_channel channel);
@@ -507,14 +507,14 @@ TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
  * over. What was written before is sent as plain text. Input that was not read yet must be TLS. If somebody has put
  * plain text behind the request for TLS, this text is never taken as if it came through TLS: the status is
  * TR_TLS_FAILED. TR_OK. TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended.
- * TR_NOT_IN_A_TURN, and TR_INVALID_TRANSITION (as of tr_add_filter, or the channel has TLS, or was opened without
- * .starts_plain): nothing has changed. TR_CANCELLED, and TR_TIMEOUT because of tr_channel_within: the handshake
- * continues. TLS stays until the channel ends. In a turn. May wait.
+ * TR_NOT_IN_A_TURN: nothing has changed. TR_INVALID_TRANSITION: nothing has changed, for a reason that tr_add_filter
+ * has too, or because the channel has TLS already, or was opened without .starts_plain. TR_CANCELLED, and TR_TIMEOUT
+ * because of tr_channel_within: the handshake continues. TLS stays until the channel ends. In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_start_tls(tr_self *self, tr_channel channel);
 TR_END_C
 
-/* ---- Several at once. ---- */
+/* ---- Waiting for several channels, or for several replies, at once. ---- */
 
 /** What tr_readable, tr_writable and tr_exchange return: an ask, for tr_await, tr_await_any and tr_try_await. */
 typedef union tr_channel_ask {
@@ -532,22 +532,22 @@ tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
 tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
 /**
  * Writes a request, and returns an ask for its reply. If the framing gives ids, the reply is the piece with the id of
- * the request, whenever it comes. Otherwise, for protocols that answer in order, the reply is the next piece that
- * belongs to no earlier exchange. If the reply takes longer than TR_ASK_NS, or than tr_channel_within says, the outcome
- * is TR_TIMEOUT. An exchange that was given up keeps its place: the piece that comes for it is dropped. While
- * .in_flight_max exchanges are under way, the turn waits. When the channel ends, all exchanges under way fail. In a
- * turn. May wait.
+ * the request, whenever it comes. If the framing gives no ids, the other side must answer in order, and the reply is
+ * the next piece that belongs to no earlier exchange. If the reply takes longer than TR_ASK_NS, or than
+ * tr_channel_within says, the outcome is TR_TIMEOUT. An exchange that was given up still takes the piece that comes for
+ * it, and drops this piece. While .in_flight_max exchanges are under way, the turn waits. When the channel ends, all
+ * exchanges under way fail. In a turn. May wait.
  *
  * With ids: a request without an id, or with the id of an exchange under way, is not written; the outcome is
  * TR_INVALID_ARGUMENT. A piece whose id belongs to no exchange, or that has no id, goes to the turn that waits in
- * tr_read, or to tr_received; it cannot be unread. If there is neither, a piece with an id ends the channel with
- * TR_BAD_DATA. A piece without an id waits for a turn that reads, and so does everything behind it. When .in_flight_max
- * exchanges have places, the exchanges that were given up are forgotten, the oldest first.
+ * tr_read, or to tr_received; it cannot be unread. Without such a turn or handler, a piece with an id ends the channel
+ * with TR_BAD_DATA, and a piece without an id waits for a turn that reads, as does everything behind it. When exchanges
+ * under way and given-up ones together are .in_flight_max, the given-up ones are forgotten, the oldest first.
  */
 tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
 /**
  * As tr_exchange, but alone: waits until no exchange is under way, and holds back all other exchanges until the reply
- * has come. For requests after which the protocol changes, such as a login or a request for TLS. In a turn. May wait.
+ * has come. Use it if the protocol changes after the request, as with a login or STARTTLS. In a turn. May wait.
  */
 tr_channel_ask tr_exchange_alone(tr_self *self, tr_channel channel, tr_bytes request);
 TR_END_C
@@ -587,8 +587,8 @@ TR_END_C
  */
 #define TR_LINES (&tr_framing_lines)
 /**
- * Pieces with their length before them, the highest byte first: TR_LENGTH(1), 2, 4, or varint (as in protobuf). Pieces
- * that an actor writes get their length too. Any thread. Does not wait.
+ * Pieces with their length before them: 1, 2 or 4 bytes for TR_LENGTH(1), (2) or (4), the highest byte first; as in
+ * protobuf for TR_LENGTH(varint). Pieces that an actor writes get their length too. Any thread. Does not wait.
  */
 #define TR_LENGTH(bytes) (&tr_framing_length_##bytes)
 

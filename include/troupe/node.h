@@ -81,8 +81,9 @@ size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b);
 
 /**
- * Returns the node, counted from 0, to which a name belongs in a cluster of `nodes` nodes. Works
- * like tr_pool_worker_of, with another ring. Takes microseconds.
+ * Returns the node, counted from 0, to which a name belongs in a cluster of `nodes` nodes. Chooses
+ * as tr_pool_worker_of does: a consistent hash of the name, but over the nodes of a cluster. Takes
+ * microseconds.
  * Any thread. Does not wait.
  *
  * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one node;

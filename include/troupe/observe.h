@@ -72,7 +72,7 @@ typedef struct tr_actor_info {
 /** What a worker does. */
 typedef struct tr_worker_info {
     int worker;
-    bool is_open;    /* actors start here: tr_system_set_workers */
+    bool is_open;    /* new actors may start on this worker; see tr_system_set_workers */
     bool is_running; /* the worker runs a handler: the members up to `path` say which */
     tr_ref actor;
     const char *type;     /* type of the message; NULL: a signal or a set-up */
@@ -119,7 +119,8 @@ typedef struct tr_behavior_info {
 typedef struct tr_failure_record {
     tr_time time_ns; /* as tr_now */
     tr_ref actor;
-    bool is_restart;      /* the actor runs again; status and text are from its failure */
+    /* true: the actor was restarted; `status` and `text` are those of the failure before */
+    bool is_restart;
     uint32_t incarnation; /* incarnation of the actor, counted from 1 */
     tr_status status;
     char behavior[64];
@@ -166,8 +167,8 @@ typedef struct tr_actor_report {
     uint64_t oldest_causal; /* the causal id of the oldest message; 0: none */
     /*
      * CPU time of this incarnation, and its budget. The time is measured only if the actor, or a
-     * tree with the actor, has a budget of CPU time. In this and the next members, 0 means that
-     * there is no budget
+     * tree with the actor, has a budget of CPU time. A budget of 0, here and below, means that
+     * there is none
      */
     tr_time cpu_ns;
     tr_time cpu_max_ns;

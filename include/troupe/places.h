@@ -38,7 +38,7 @@
  *   1. The table is shared and outlives all its users. Every function gets the table as its first
  *      argument. Data of the provider follow the table in memory.
  *   2. `size` is sizeof the table where it was filled in. Members are added only at the end.
- *   3. Any thread may call every function, several at once, and handlers too.
+ *   3. Any thread may call every function, several threads at once. Handlers may call them too.
  *   4. No function waits for an actor. A provider for nodes may wait for a network, and then says
  *      so.
  *   5. A function that fails has changed nothing. Out-parameters are written only on TR_OK, except
@@ -91,8 +91,9 @@ typedef struct tr_directory tr_directory;
  *
  *   1. If several threads claim a path at the same time, one of them gets TR_OK. The others get the
  *      actor that has the path.
- *   2. A claimed actor is found from every place. A place finds it at the latest when a message
- *      arrives there that the claimer has sent after its TR_OK.
+ *   2. A claimed actor is found from every place, though perhaps not at once. If the claimer sends
+ *      a message to a place after its claim has returned TR_OK, that place finds the actor when the
+ *      message arrives, or earlier.
  *   3. A path is free again when it was released, or when its actor has ended: then the path is not
  *      found any more, and can be claimed again.
  *   4. An actor that was spawned with a name has its path from its spawn to its end, without a
@@ -178,7 +179,7 @@ TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **place
 void tr_places_free(const tr_places *places);
 
 /**
- * Makes a parcel of a message, which is copied. `from` is the sender of the message, or nobody.
+ * Makes a parcel of a message, which is copied. `from` is the sender of the message, or TR_NOBODY.
  * Any thread. Does not wait.
  *
  * The parcel is given to the caller, who sends or frees it before the system is freed.

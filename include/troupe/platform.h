@@ -113,7 +113,7 @@ typedef enum tr_process_stream {
     TR_PROCESS_CHANNEL,    /* a channel of the actor */
     TR_PROCESS_INHERIT,    /* the stream that this program has */
     TR_PROCESS_NOTHING,    /* /dev/null */
-    TR_PROCESS_WITH_OUTPUT /* only for errors: they go where the output goes */
+    TR_PROCESS_WITH_OUTPUT /* only for the errors of the child: they go where its output goes */
 } tr_process_stream;
 
 /** What process_start starts. */
@@ -136,8 +136,8 @@ typedef struct tr_process_spec {
 typedef struct tr_process_handle {
     int fd; /* readable (TR_IO_IN) when the process has ended */
     /*
-     * a stream for input and output; if one of them is no channel, this direction of the stream has
-     * ended already
+     * a stream that carries the input and the output of the child; if the input or the output is no
+     * channel, the stream has already ended in that direction
      */
     int io;
     int errors; /* a stream for the errors; -1: none */
@@ -215,9 +215,9 @@ struct tr_platform {
      */
     void (*wake)(const tr_platform *platform, tr_parker *parker);
     /**
-     * Returns a file descriptor that is readable while park would return at once, and from the time
-     * of parker_alarm on. Returns -1 if the parker has no descriptor, or if the process has none
-     * left. Only the thread that parks.
+     * Returns a file descriptor that is readable while park would return at once, and after the
+     * deadline of parker_alarm has passed. Returns -1 if the parker has no descriptor, or if the
+     * process has none left. Only the thread that parks.
      */
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
 
@@ -231,9 +231,10 @@ struct tr_platform {
 
     /**
      * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`. TR_NEVER: never.
-     * At an earlier deadline that was replaced, the descriptor may still become readable once. Does
-     * nothing if parker_fd was not called. A park that sleeps ends the alarm. The call is cheap if
-     * the deadline stays the same or becomes later. Only the thread that parks. Does not wait.
+     * The deadline replaces that of an earlier call; the descriptor may nevertheless become
+     * readable once at the earlier deadline. Does nothing if parker_fd was not called. A park that
+     * sleeps ends the alarm. The call is cheap if the deadline stays the same or becomes later.
+     * Only the thread that parks. Does not wait.
      */
     void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 
@@ -267,16 +268,17 @@ struct tr_platform {
     tr_status (*socket_accept)(const tr_platform *platform, int fd, int *accepted,
                                tr_address *peer);
     /**
-     * Receives bytes of a stream. If it returns TR_OK and *got is 0, the other side has ended.
-     * TR_WOULD_BLOCK, TR_RESET, TR_TIMEOUT, TR_UNREACHABLE.
+     * Receives bytes of a stream. If socket_receive returns TR_OK and *got is 0, the other side has
+     * ended. TR_WOULD_BLOCK, TR_RESET, TR_TIMEOUT, TR_UNREACHABLE.
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_receive)(const tr_platform *platform, int fd, void *to, size_t size,
                                 size_t *got);
     /**
-     * Sends pieces one after the other. If it returns TR_OK and *sent is less than the size of all
-     * pieces, the rest would block, or the next call says what is wrong. TR_WOULD_BLOCK: nothing
-     * was sent. TR_RESET, TR_TIMEOUT, TR_UNREACHABLE, TR_NO_MEMORY.
+     * Sends pieces one after the other. If socket_send returns TR_OK and *sent is less than the
+     * size of all pieces, the kernel has no space for the rest, or there was an error, which the
+     * next call returns. TR_WOULD_BLOCK: nothing was sent. TR_RESET, TR_TIMEOUT, TR_UNREACHABLE,
+     * TR_NO_MEMORY.
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_send)(const tr_platform *platform, int fd, const tr_bytes *pieces,
@@ -326,15 +328,15 @@ struct tr_platform {
     tr_status (*io_watch)(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
     /**
      * Ends io_watch. Called once for each watched descriptor, before the descriptor is closed. If
-     * `fd` is -1, the descriptor was closed already. The close has ended the watch, because no
-     * other descriptor has the same socket. io_poll may still give events with the old token that a
-     * park has collected before. Only the thread that parks. Does not wait.
+     * `fd` is -1, the descriptor was closed already. That close has ended the watch in the kernel,
+     * because no other descriptor refers to the same socket. io_poll may still give events with the
+     * old token that a park has collected before. Only the thread that parks. Does not wait.
      */
     void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
     /**
-     * Writes up to `max` events, the oldest first, and returns their number. If a park has
-     * collected events since the last call, even none, gives these without a system call; otherwise
-     * asks the kernel. Only the thread that parks. Does not wait.
+     * Writes up to `max` events, the oldest first, and returns their number. If park has collected
+     * events since the last call of io_poll, io_poll gives these events without a system call, even
+     * if there are none. Otherwise it asks the kernel. Only the thread that parks. Does not wait.
      */
     size_t (*io_poll)(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
                       size_t max);

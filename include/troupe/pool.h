@@ -85,7 +85,7 @@
     TR_TRY_POOL_SPAWN_(from, ref, error, actor, __VA_ARGS__)
 
 /**
- * Returns the actor of the pool with that name, an `orders_ref`. Returns nobody if no such actor
+ * Returns the actor of the pool with that name, an `orders_ref`. Returns TR_NOBODY if no such actor
  * runs, or if it has another behavior than `actor`.
  * In a turn, or client's thread. Does not wait.
  */

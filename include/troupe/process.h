@@ -59,9 +59,9 @@
  *
  * Without .shares_group a process has a process group of its own, and signals go to the whole group. So Ctrl-C at a
  * terminal reaches only this program, which then stops, and ends its children in order. A child blocks and ignores no
- * signals, and has no descriptors except its input, output and errors. tr_app_run raises the soft limit of descriptors.
- * A child gets the limit from before, because it may use select(); but if this program has set the limit since, the
- * child gets the limit of this program.
+ * signals, and has no descriptors except its input, output and errors. tr_app_run raises the soft limit of descriptors
+ * of this program. A child gets the limit from before, because the child may use select(). If this program has changed
+ * the limit after tr_app_run did, the child gets the changed limit.
  *
  * An actor with a process does not move to another worker, and does not hand the channel over.
  */
@@ -139,8 +139,8 @@ TR_BEGIN_C
  * with this error and a text such as "cannot start sort: No such file or directory".
  * In a turn. May wait.
  *
- * A helper thread loads the program, for about a millisecond, or 20 under load, and the actor handles other messages
- * meanwhile. In tr_pre_start the call does not wait, and the worker loads the program.
+ * A helper thread loads the program. This takes about a millisecond, or 20 ms under load, and the actor handles other
+ * messages meanwhile. In tr_pre_start the call does not wait: the worker itself loads the program.
  */
 tr_channel tr_process_start(tr_self *self, const tr_process *process);
 /**
@@ -183,15 +183,15 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
  * do what they did before. A signal has one taker in a process. If tr_try_signals would return an error, ends the turn
  * instead. In a turn. Does not wait.
  *
- * While tr_app_main or tr_app_run runs, SIGINT and SIGTERM belong to the runner: on either of them it starts a
- * shutdown. A program that makes its system with tr_system_new may take them. A signal never comes if every thread of
+ * While tr_app_main or tr_app_run runs, it has taken SIGINT and SIGTERM itself, and starts a shutdown when one of them
+ * comes. A program that makes its system with tr_system_new may take these two. A signal never comes if every thread of
  * the program blocks it.
  */
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))
 /**
  * As tr_signals, but writes to a tr_channel * and returns a status. TR_OK. TR_NAME_EXISTS: another
- * actor, or the runner, has taken one of the signals. TR_NOT_PERMITTED: nobody can take one of the
+ * actor, or tr_app_run, has taken one of the signals. TR_NOT_PERMITTED: nobody can take one of the
  * signals (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and the signals of faults, such as SIGSEGV).
  * TR_INVALID_ARGUMENT: there is no such signal, there are more than TR_SIGNALS_MAX, or the behavior
  * has no handler for tr_signal. TR_NOT_SUPPORTED: this actor is durable. TR_LIMIT, TR_NO_MEMORY,

@@ -65,9 +65,9 @@
  * next process, also for tr_queue_receive. It is not counted if a tr_queue_done or tr_queue_retry
  * for the message was stored before, or if the turn has got another message since. So a message
  * that always ends the process becomes a dead letter, and the program can run again. It is no
- * failed attempt if the turn waits at that moment, or ends with a tr_kill or with the end of a
- * grace. A power cut may or may not count. If the time of a shutdown ends while a function of
- * tr_blocking runs for a message, this counts as a failed attempt, because the function was not
+ * failed attempt if the process ends while the turn waits, or if a tr_kill or the end of a grace
+ * ends the turn. A power cut may or may not count. If the time of a shutdown ends while a function
+ * of tr_blocking runs for a message, this counts as a failed attempt, because the function was not
  * allowed to return.
  *
  * Delays. A message of tr_queue_push_after, or a message that waits for another attempt, does not
@@ -91,8 +91,8 @@
  * is not empty, the actor wakes again. If a message was pushed or removed since the last wake, the
  * actor wakes at once. Otherwise it wakes after retry_ns of the kind, then after twice as long, and
  * so on up to retry_max_ns. If the handler has returned and left messages, the actor does not wake
- * for them. When a process opens the store, the actors of kinds with such a handler wake if they
- * have messages in any queue, about 64 actors in 10 ms.
+ * for them. When a process opens the store, the actors of kinds with a run handler wake if they
+ * have messages in any queue. They wake little by little, about 64 actors in 10 ms.
  */
 TR_MESSAGE(tr_run);
 
@@ -208,8 +208,8 @@ bool tr_queue_done(tr_self *self, tr_queued item);
  */
 bool tr_queue_retry(tr_self *self, tr_queued item, const char *cause);
 /**
- * As tr_queue_retry, but the message that this turn has taken becomes a dead letter at once. For a
- * message of which every further attempt would fail too. In a turn. Does not wait.
+ * As tr_queue_retry, but the message that this turn has taken becomes a dead letter at once. Use it
+ * for a message for which every further attempt would fail too. In a turn. Does not wait.
  */
 bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
 /**
@@ -235,7 +235,8 @@ size_t tr_queue_count_dead(const tr_self *self, const char *queue);
 /**
  * tr_queue_list lists the messages that tr_queue_count counts, tr_queue_list_dead the dead letters.
  * Both list at most `max` items in the order of their ids, and return how many they have listed.
- * They begin with the first item after `after`; {0} is before all items. In a turn. Does not wait.
+ * They begin with the first item after `after`. If `after` is {0}, they begin with the first item
+ * of the queue. In a turn. Does not wait.
  *
  * Each call looks at all items of the actor. If there is no memory, ends the turn with
  * TR_NO_MEMORY.

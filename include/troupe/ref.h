@@ -102,7 +102,7 @@ typedef enum tr_error_reason {
 
 /** A supervisor that failed because its child failed. */
 typedef struct tr_error_link {
-    tr_ref actor; /* the supervisor; nobody: it is /user, whose failure shuts the system down */
+    tr_ref actor; /* the supervisor; TR_NOBODY: /user, whose failure shuts the system down */
     /* incarnation of the supervisor, counted from 1; 0: not known, or the supervisor is /user */
     uint32_t incarnation;
     tr_error_reason reason;
@@ -112,7 +112,7 @@ typedef struct tr_error_link {
 typedef struct tr_error {
     tr_status status;
     int code;        /* the application's own code; 0: none */
-    tr_ref actor;    /* the actor that failed; nobody: it was no actor */
+    tr_ref actor;    /* the actor that failed; TR_NOBODY: no actor failed */
     char text[240];  /* the message text; a longer text is cut */
     char where[128]; /* the message being handled, the actor's path, or file and line */
     /*

@@ -54,8 +54,9 @@
  * dropped. So register what must be released with tr_defer (at the end of the turn) or tr_at_end (at the end of the
  * incarnation), and do not hold a lock across a verb that can end the turn.
  *
- * If an argument that is needed is NULL, the verb returns TR_INVALID_ARGUMENT or nobody, or does nothing. A verb that
- * can do none of this ends the turn. If `self` is NULL, it aborts the process.
+ * If an argument that is needed is NULL, a verb that returns a status returns TR_INVALID_ARGUMENT, one that returns a
+ * ref returns TR_NOBODY, and others do nothing. A verb that must return something else ends the turn. If `self` is
+ * NULL, the verb aborts the process.
  */
 #ifndef TROUPE_SELF_H
 #define TROUPE_SELF_H
@@ -103,7 +104,7 @@ typedef enum tr_timer_kind {
  * full and has TR_PARK.
  *
  * Returns TR_OK if the receiver's mailbox has accepted the message; it is not handled yet. TR_STOPPED (also for
- * nobody), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: the message was not accepted, and is a dead
+ * TR_NOBODY), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: the message was not accepted, and is a dead
  * letter. TR_MAILBOX_FULL: see the receiver's tr_overflow. TR_INVALID_ARGUMENT: there is no message. The status may be
  * ignored. The message is copied.
  *
@@ -199,13 +200,13 @@ typedef enum tr_timer_kind {
     TR_TRY_SPAWN_(from, ref, error, -1, actor, __VA_ARGS__)
 
 /**
- * Returns the living child with that name, an `account_ref`, or nobody if there is no such child. In a turn. Does not
- * wait.
+ * Returns the living child with that name, an `account_ref`, or TR_NOBODY if there is no such child. In a turn. Does
+ * not wait.
  */
 #define tr_child(self, actor, name) actor##_ref_of(tr_self_child(self, name))
 /**
- * Returns the living actor with a path, "/user/bank/alice", as an `account_ref`, or nobody if there is no such actor.
- * In a turn, or client's thread. Does not wait.
+ * Returns the living actor with a path, "/user/bank/alice", as an `account_ref`, or TR_NOBODY if there is no such
+ * actor. In a turn, or client's thread. Does not wait.
  */
 #define tr_find(from, actor, path) actor##_ref_of(TR_SPEAKER_(from, find)(from, path))
 
@@ -289,11 +290,11 @@ typedef enum tr_timer_kind {
  * The tr_terminated comes once, after all messages that the watched actor has sent to this one, and after its name,
  * timers and memory were released. If the watched actor has stopped before, the tr_terminated comes at once. It takes
  * no capacity of the mailbox and does not reset the receive timeout. Without a handler it is ignored. A restart of
- * either actor does not end the watch. A second watch of the same actor changes nothing. If an actor watches itself,
- * the status is TR_OK, and this has no effect.
+ * either actor does not end the watch. A second watch of the same actor changes nothing. An actor that watches itself
+ * gets TR_OK, but never a tr_terminated.
  *
- * An error ends the turn: TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or TR_NO_MEMORY. For a client the
- * call returns the status, and tr_receive returns the tr_terminated.
+ * An error ends the turn: TR_INVALID_ARGUMENT (for TR_NOBODY), TR_STOPPING, TR_CANCELLED or TR_NO_MEMORY. For a client
+ * the call returns the status, and tr_receive returns the tr_terminated.
  */
 #define tr_watch(from, ref) TR_SPEAKER_(from, watch)(from, tr_any(ref))
 /**
@@ -395,9 +396,9 @@ size_t tr_stash_count(const tr_self *self);
 
 /** Returns this actor. In a turn. Does not wait. */
 tr_ref tr_me(const tr_self *self);
-/** Returns the parent, which spawned this actor. Returns nobody for a top-level actor. In a turn. Does not wait. */
+/** Returns the actor that spawned this actor, or TR_NOBODY for a top-level actor. In a turn. Does not wait. */
 tr_ref tr_parent(const tr_self *self);
-/** Returns the sender of the message of this turn, or nobody if the message has no sender. In a turn. Does not wait. */
+/** Returns the sender of the message of this turn, or TR_NOBODY if it has none. In a turn. Does not wait. */
 tr_ref tr_sender(const tr_self *self);
 /** Returns the path of this actor, "/user/bank/alice", borrowed until the turn ends. In a turn. Does not wait. */
 const char *tr_path(const tr_self *self) TR_NON_NULL;
@@ -445,8 +446,8 @@ void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
  */
 void tr_free(tr_self *self, void *memory);
 /**
- * Returns memory as tr_alloc does, or NULL if there is no memory or if it would exceed a budget. In a turn. Does not
- * wait.
+ * Returns memory as tr_alloc does, or NULL if there is no memory or if the block would exceed a budget. In a turn. Does
+ * not wait.
  */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
 /**
@@ -508,7 +509,7 @@ tr_usage tr_budget_used(const tr_self *self);
 tr_time tr_now(const tr_self *self);
 /** Returns nanoseconds since 1970 (UTC); may jump. In a turn. Does not wait. */
 tr_time tr_wall_now(const tr_self *self);
-/** Returns 64 random bits, not for secrets; the system's seed decides. In a turn. Does not wait. */
+/** Returns 64 random bits. They come from the system's seed and are not for secrets. In a turn. Does not wait. */
 uint64_t tr_random(tr_self *self);
 /** Writes a line to the system's log, with the path of this actor. In a turn. Does not wait. */
 void tr_log(tr_self *self, tr_level level, const char *format, ...) TR_PRINTF(3, 4);
@@ -526,7 +527,7 @@ TR_END_C
 typedef struct tr_spawn_args {
     size_t size; /* sizeof(tr_spawn_args) */
     const tr_behavior *behavior;
-    /* "deposit, get_balance, ": the messages that must have handlers; NULL: they are not checked */
+    /* "deposit, get_balance, ": messages for which the behavior should have handlers; NULL: not checked */
     const char *protocol;
     const char *name; /* NULL: the runtime makes a name up */
     int worker;       /* -1: the worker of the caller, or worker 0 if the caller is a client */

@@ -75,7 +75,11 @@ typedef enum tr_hook_phase {
  */
 typedef struct tr_report_busy {
     char path[256];
-    char type[64];  /* type of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
+    /*
+     * type of the message that the function handles; "a signal" for a set-up, tr_pre_start and
+     * tr_post_stop
+     */
+    char type[64];
     char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
     /* index of the worker; -1: a helper thread of tr_blocking, or the thread of the store */
     int worker;
@@ -88,11 +92,11 @@ typedef struct tr_report_slow {
     tr_time after_ns; /* time from the order that stops all actors until this actor ended */
 } tr_report_slow;
 
-/** What one actor has done since the order to stop, which goes to all actors. */
+/** What one actor has done since all actors were ordered to stop. */
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
-    uint64_t dead_letters; /* dead letters of messages to the actor, counted until it had ended */
+    uint64_t dead_letters; /* messages to the actor that became dead letters before it had ended */
     bool is_forced;        /* the kill at the deadline ended it */
     /* time from the order to stop until this actor ended; -1: it has not ended */
     tr_time after_ns;
@@ -113,8 +117,8 @@ typedef struct tr_report_hook {
 typedef struct tr_shutdown_report {
     tr_status status; /* what tr_system_wait returns */
     /*
-     * time from tr_system_shutdown to the end of the last actor; if actors have not ended, to the
-     * end of the wait for them
+     * time from tr_system_shutdown to the end of the last actor; if some actors have not ended, the
+     * time until the shutdown stopped waiting for them
      */
     tr_time took_ns;
     tr_time timeout_ns; /* the time that the actors had; TR_NEVER: no limit */
@@ -151,9 +155,9 @@ TR_BEGIN_C
  * Any thread. Does not wait.
  *
  * Each hook runs on a thread of its own, so it may block. On a platform without threads (the kit),
- * the thread that shuts down calls it. A hook returns TR_OK, or a status for the report that says
- * why it failed. If it has not returned after timeout_ns (0: TR_HOOK_TIMEOUT_NS), the next hook
- * begins, and the result of the shutdown is TR_SHUTDOWN_INCOMPLETE. A system that is driven by
+ * the thread that shuts down calls the hook. A hook returns TR_OK, or a status for the report that
+ * says why it failed. If it has not returned after timeout_ns (0: TR_HOOK_TIMEOUT_NS), the next
+ * hook begins, and the result of the shutdown is TR_SHUTDOWN_INCOMPLETE. A system that is driven by
  * tr_system_run_once calls its hooks before tr_system_run_once returns TR_STOPPED. A system that is
  * freed without having run calls no hooks. The name is copied, the context borrowed.
  *

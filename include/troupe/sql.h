@@ -45,7 +45,7 @@
  * tables.
  *
  * The language is the SQL of SQLite, with foreign keys enforced. Not allowed are BEGIN, COMMIT,
- * SAVEPOINT, ATTACH, VACUUM, temporary and virtual tables, and every PRAGMA that does not just
+ * SAVEPOINT, ATTACH, VACUUM, temporary and virtual tables, and every PRAGMA except those that only
  * describe tables.
  *
  * The schema is a list of steps, each with one statement or several. The first call of this header
@@ -95,8 +95,8 @@ typedef struct tr_sql_result {
 
 /**
  * Runs one statement: tr_sql(self, "... ? ...", values...). Returns a tr_sql_result.
- * In a turn. May wait: for the disk, if it must be read. The reading and the statement itself block
- * the worker's thread.
+ * In a turn. May wait: if data must be read from the disk. The reading and the statement itself
+ * block the worker's thread.
  *
  * There is a value for each `?`, at most TR_SQL_VALUES_MAX: a number, a bool, a string (a NULL
  * pointer is the NULL of SQL), a tr_bytes or a tr_sql_value. If tr_try_sql would return an error,
@@ -140,7 +140,7 @@ typedef struct tr_sql_result {
 
 /** The NULL of SQL, as a value for a statement. */
 #define TR_SQL_NULL tr_sql_null_()
-/** As a value for a statement: bytes, borrowed for the call. Any thread. Does not wait. */
+/** Bytes, borrowed for the call, as a value for a statement. Any thread. Does not wait. */
 #define TR_SQL_BYTES(data, size) tr_sql_bytes_(TR_VALUE(tr_bytes, data, size))
 
 TR_BEGIN_C

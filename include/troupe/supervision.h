@@ -82,8 +82,9 @@ typedef enum tr_directive {
  */
 typedef enum tr_restart {
     TR_TRANSIENT = 1, /* after a failure; the default */
-    TR_PERMANENT,     /* after any end; after a stop it is a new actor with the same name */
-    TR_TEMPORARY      /* never: the child stops when it fails */
+    /* after any end; if the child had stopped, a new actor with the same name starts */
+    TR_PERMANENT,
+    TR_TEMPORARY /* never: the child stops when it fails */
 } tr_restart;
 
 /**

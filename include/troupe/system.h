@@ -63,8 +63,8 @@ typedef struct tr_stall {
     bool is_over;       /* the turn has ended */
     bool is_handed_off; /* another thread runs the worker of the turn: handoff_after_ns */
     /*
-     * how long the turn has taken so far, or in all if is_over; exact to about a millisecond, but
-     * up to 3 ms too much if turns had become long just before it
+     * how long the turn has taken so far, or in all if is_over; exact to about a millisecond. It
+     * may be up to 3 ms too long if the turns of the worker became long only just before this turn
      */
     tr_time duration_ns;
     const char *peer; /* the other side of a channel of the actor, "127.0.0.1:5511" */
@@ -77,7 +77,8 @@ typedef struct tr_stall {
  * more than TR_MOVED_TIMERS_MAX timers, or with two timers that are due at the same nanosecond.
  */
 typedef enum tr_balance {
-    TR_BALANCE_ON,      /* ready actors move to idle workers; actors that talk move to one worker */
+    /* ready actors move to idle workers; actors that send to each other move to one worker */
+    TR_BALANCE_ON,
     TR_BALANCE_OFF,     /* every actor stays on the worker where it was spawned */
     TR_BALANCE_RESTLESS /* for tests: every actor that may move moves all the time, without need */
 } tr_balance;
@@ -148,9 +149,9 @@ typedef struct tr_system_options {
      * larger can reach beyond the guard. See docs/guide/faults.md.
      *
      * The handlers of the three signals belong to the process: the first system with this option
-     * installs them, and the last such system restores the handlers from before. For x86-64 and
-     * arm64. The runtime must be distinguishable from the application: link libtroupe.so, or
-     * libtroupe.a with -fno-lto. Otherwise the status is TR_NOT_SUPPORTED.
+     * installs them, and the last such system restores the handlers from before. This option works
+     * on x86-64 and arm64. The runtime must be distinguishable from the application: link
+     * libtroupe.so, or libtroupe.a with -fno-lto. Otherwise the status is TR_NOT_SUPPORTED.
      */
     bool traps_faults TR_ZERO;
     /* the timeout of a shutdown that the runtime itself begins; 0: TR_SHUTDOWN_TIMEOUT_NS */
@@ -167,11 +168,12 @@ typedef struct tr_system_options {
      * Called for each worker on the worker's thread, before any worker runs its first turn: for
      * example to make a context of a library. If the function returns an error, the start of the
      * system returns this error: no turn has run, and everything is stopped again. With
-     * handoff_after_ns the function is also called on each thread that is made for a handoff,
-     * before that thread's first turn, with the first worker that the thread takes. If it returns
-     * an error there, that thread takes no worker; if the thread is still needed a second later,
-     * the function is called again. The first tr_system_run_once calls the function and returns its
-     * status. If the system stops before it runs, the function is not called. May be NULL.
+     * handoff_after_ns the function is also called on each thread that is made for a handoff. It is
+     * called before the thread's first turn, with the index of the worker that the thread takes
+     * first. If the function returns an error there, the thread takes no worker; if the thread is
+     * still needed a second later, the function is called again. The first tr_system_run_once calls
+     * the function and returns its status. If the system stops before it runs, the function is not
+     * called. May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
     /* most workers after tr_system_set_workers; each takes some memory; 0: as `workers` */
@@ -210,11 +212,11 @@ typedef struct tr_system_options {
     /**
      * How many durable actors may be awake. Each worker has its share, at least one. If more are
      * awake, the actors that have been idle for longest go to sleep at once. An actor that has work
-     * (durable.h) stays awake. If all actors that are awake have work, a key that is to wake waits
-     * before its state is read, in the order of arrival; its messages wait in its mailbox. If no
-     * actor has become idle for TR_AWAKE_WAIT_NS, one of the waiting keys wakes nevertheless,
-     * because the actors that are awake may wait for it: the limit is soft. Actors that are falling
-     * asleep do not count. 0: no limit.
+     * (durable.h) stays awake. If all actors that are awake have work, an actor that is to wake has
+     * to wait: its state is not read yet, and its messages wait in its mailbox. Such actors wake in
+     * the order in which they came. If no actor has become idle for TR_AWAKE_WAIT_NS, one of those
+     * that wait wakes nevertheless, because the actors that are awake may wait for it. So the limit
+     * is soft. Actors that are falling asleep do not count. 0: no limit.
      */
     uint32_t awake_max TR_ZERO;
     /**
@@ -239,8 +241,8 @@ typedef struct tr_system_options {
      *
      * The handlers of the three signals belong to the process: the first system with this option
      * installs them, and the last such system restores the handlers from before. If the program has
-     * no handler of SIGURG, one is installed in the same way. With it, the stack of a turn that
-     * takes long and computes can be shown (troupe stalls). In a library that was built with a
+     * no handler of SIGURG, one is installed in the same way. That handler lets `troupe stalls`
+     * show the stack of a turn that takes long and computes. In a library that was built with a
      * sanitizer this option has no effect. Together with handoff_after_ns the status is
      * TR_NOT_SUPPORTED.
      */
@@ -263,12 +265,13 @@ typedef struct tr_counters {
     uint64_t refused;      /* messages that no mailbox has accepted */
     uint64_t turns;        /* calls of handlers */
     uint64_t runs;         /* how often a worker ran an actor, each time for one turn or more */
-    uint64_t posts;        /* how often a thread made an actor of another worker ready */
-    uint64_t wakes;        /* how often a sleeping worker was woken */
-    uint64_t parks;        /* how often a worker went to sleep */
-    uint64_t spawned;      /* actors started */
-    uint64_t stopped;      /* actors ended */
-    uint64_t live;         /* actors alive */
+    /* how often an actor became ready because another thread than that of its worker sent to it */
+    uint64_t posts;
+    uint64_t wakes;   /* how often a sleeping worker was woken */
+    uint64_t parks;   /* how often a worker went to sleep */
+    uint64_t spawned; /* actors started */
+    uint64_t stopped; /* actors ended */
+    uint64_t live;    /* actors alive */
     /* messages accepted and not yet handled: in a mailbox, or in a turn that runs or waits */
     uint64_t queued;
     uint64_t failures; /* turns that failed */
@@ -296,8 +299,9 @@ typedef struct tr_dead_letter_record {
     uint64_t size; /* bytes of the message, with everything that it points to */
     /*
      * The message as JSON, cut to fit, without the values of secret fields (TR_SECRET). "" for a
-     * reply, for a message larger than TR_DEAD_LETTER_SHOWN_MAX, for a message above the number of
-     * TR_DEAD_LETTER_TEXTS_MAX, and for a message whose receiver was stopped by a deadline.
+     * reply, for a message larger than TR_DEAD_LETTER_SHOWN_MAX, for messages of one second after
+     * the first TR_DEAD_LETTER_TEXTS_MAX, and for a message whose receiver was stopped by a
+     * deadline.
      */
     char message[TR_DEAD_LETTER_TEXT_MAX + 1];
 } tr_dead_letter_record;
@@ -351,9 +355,10 @@ TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
  *
  * TR_OK. TR_ESCALATED: a failure at the root shut the system down; tr_system_error returns this
  * failure. TR_SHUTDOWN_INCOMPLETE: a function had not returned 30 to 50 ms after the deadline, or
- * changes of a durable actor could not be stored before it; tr_system_report names them. shutdown.h
- * says how long it may take. TR_INVALID_TRANSITION: the system was never started, or runs by
- * tr_system_run_once. TR_WOULD_DEADLOCK: the call is in a handler of the system, also in a kit.
+ * changes of a durable actor could not be stored before the deadline; tr_system_report names the
+ * functions and actors. shutdown.h says how long a shutdown may take. TR_INVALID_TRANSITION: the
+ * system was never started, or runs by tr_system_run_once. TR_WOULD_DEADLOCK: the call is in a
+ * handler of the system, also in a kit.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
 /**
@@ -373,17 +378,17 @@ TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
  * One thread. Does not wait.
  *
  * So a loop waits for the descriptor without a timeout: poll(fds, count, -1). The descriptor is
- * readable before the first tr_system_run_once. Sometimes a loop wakes up, once, although there is
- * nothing to do: for example at the time of a timer that was cancelled. Returns -1 if the system
+ * readable before the first tr_system_run_once. The descriptor may once be readable although there
+ * is nothing to do, for example at the time of a timer that was cancelled. Returns -1 if the system
  * was started, has more than one worker, or is in a kit, or if the process has no descriptor left.
- * The descriptor is borrowed until the system is freed; do not read from it. Call it on the thread
- * of tr_system_run_once.
+ * The descriptor is borrowed until the system is freed; do not read from it. Call tr_system_fd on
+ * the thread of tr_system_run_once.
  */
 int tr_system_fd(const tr_system *system);
 /**
  * Returns in how many nanoseconds the next timer is due: 0 if a timer is due now, TR_NEVER if there
- * is no timer. For a loop that does not use the descriptor. Call it on the thread of
- * tr_system_run_once. One thread. Does not wait.
+ * is no timer. A loop that does not use the descriptor needs this function. Call tr_system_timeout
+ * on the thread of tr_system_run_once. One thread. Does not wait.
  */
 tr_time tr_system_timeout(const tr_system *system);
 /**

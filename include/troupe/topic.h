@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Topics: what is published there goes to all subscribers.
+ * Topics: a message that is published to a topic goes to all its subscribers.
  *
  * ```c
  * #include <troupe/troupe.h>
@@ -105,7 +105,7 @@ typedef struct tr_published {
  * In a turn, or client's thread. Does not wait.
  *
  * TR_NAME_INVALID: the rules are those for names of actors; TR_LIMIT (TR_TOPICS_MAX); TR_STOPPING:
- * a new topic in a system that stops; TR_NO_MEMORY, TR_INVALID_ARGUMENT.
+ * the topic would be a new one, and the system is stopping; TR_NO_MEMORY, TR_INVALID_ARGUMENT.
  */
 #define tr_try_topic_open(from, out, topic, name)                                                  \
     TR_SPEAKER_(from, try_topic_open)(from, name, TR_TOPIC_OUT_(out, topic))

@@ -44,11 +44,12 @@
  * Threads. Each function says which thread may call it:
  *     Any thread.        Any thread, several at once, and handlers.
  *     One thread.        Any thread, but one at a time for each object that is an argument.
- *     In a turn. A handler, set-up or signal handler, and the functions that it calls, with its
- *     `self`, on the thread that runs it.
+ *     In a turn.         A handler, set-up or signal handler, and the functions that it calls, with
+ *                        its `self`, on the thread that runs it.
  *     Client's thread.   The thread that uses the client: any thread, one at a time for each client.
- *     In a turn, or client's thread. With a `tr_self *`: in a turn. With a `tr_client *`: client's thread. At file
- *     scope. A declaration. It runs nothing.
+ *     In a turn, or client's thread.
+ *                        With a `tr_self *`: in a turn. With a `tr_client *`: client's thread.
+ *     At file scope.     A declaration. It runs nothing.
  *
  * Waiting. Each function says whether it may wait for another actor, a thread, the disk or time:
  *     Does not wait.     It returns at once. It may allocate memory and take short locks.

@@ -66,11 +66,12 @@ typedef enum tr_why_kind {
     TR_WHY_WORKER_BUSY, /* the worker of the actor runs a handler of `who` */
     /* the worker of the actor has not answered, and what it runs is not known */
     TR_WHY_NO_ANSWER,
-    TR_WHY_READY,      /* the actor is in the queue of its worker, behind `count` others */
-    TR_WHY_SUSPENDED,  /* `who` has suspended the actor */
-    TR_WHY_TURN_WAITS, /* a turn waits: for a reply or for capacity of `who`, or for time to pass */
-    TR_WHY_BARRIER,    /* a turn waits and is a barrier: no other request or message begins */
-    TR_WHY_BLOCKING,   /* a turn waits for a function of tr_blocking */
+    TR_WHY_READY,     /* the actor is in the queue of its worker, behind `count` others */
+    TR_WHY_SUSPENDED, /* `who` has suspended the actor */
+    /* a turn waits for a reply of `who`, for capacity of its mailbox, or for time to pass */
+    TR_WHY_TURN_WAITS,
+    TR_WHY_BARRIER,     /* a turn waits and is a barrier: no other request or message begins */
+    TR_WHY_BLOCKING,    /* a turn waits for a function of tr_blocking */
     TR_WHY_ANSWERS_DUE, /* `count` answers of tr_ask_then are due */
     TR_WHY_MAIL_FIRST,  /* `count` messages came before the poison pill of the actor */
     /* the actor stops, and `count` children have not stopped; `who` is the first */
@@ -80,12 +81,15 @@ typedef enum tr_why_kind {
     TR_WHY_STASHED,      /* `count` messages are stashed */
     TR_WHY_DECIDING,     /* the actor has failed, and its supervisor `who` has not decided yet */
     TR_WHY_BACK_OFF,     /* the actor will be restarted after its back-off */
-    TR_WHY_GROUP,        /* the actor waits for the actors that `who` restarts with it */
-    TR_WHY_AWAKE,        /* the reason why a durable actor is not asleep, or not destroyed */
-    TR_WHY_STORING,      /* `count` changes of the actor are on their way to the disk */
-    TR_WHY_READS,        /* a turn waits for bytes of a channel, or until it is open */
-    TR_WHY_WRITES,       /* `count` bytes of a channel wait to be sent */
-    TR_WHY_LINGERS       /* a channel that was closed has `count` bytes left to send */
+    /*
+     * the actor waits for other actors that its supervisor `who` restarts together with it
+     */
+    TR_WHY_GROUP,
+    TR_WHY_AWAKE,   /* the reason why a durable actor is not asleep, or not destroyed */
+    TR_WHY_STORING, /* `count` changes of the actor are on their way to the disk */
+    TR_WHY_READS,   /* a turn waits for bytes of a channel, or until it is open */
+    TR_WHY_WRITES,  /* `count` bytes of a channel wait to be sent */
+    TR_WHY_LINGERS  /* a channel that was closed has `count` bytes left to send */
 } tr_why_kind;
 
 /** What a reason holds up. The values can be combined. */
@@ -102,7 +106,7 @@ typedef struct tr_reason {
     tr_why_kind kind;
     uint32_t holds; /* enum tr_holds; 0: the reason holds up nothing now */
     uint32_t count; /* a number; tr_why_kind says what it counts */
-    tr_ref who;     /* an actor; tr_why_kind says which one. Nobody, if the kind names none */
+    tr_ref who;     /* an actor; tr_why_kind says which one. TR_NOBODY: the kind names no actor */
     tr_time age_ns; /* for how long the reason has held; -1: not known */
     char where[96]; /* file and line: "bank.c:33"; "": not known */
     char text[224]; /* for a person; a longer text is cut */

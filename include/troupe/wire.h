@@ -116,11 +116,12 @@ TR_MUST_CHECK tr_status tr_unpack(const tr_type *type, tr_bytes document, void *
  * Reads a message from MessagePack without copying its text and bytes: they stay in `document`.
  * Any thread. Does not wait.
  *
- * The document is lent as long as the message is used, and is written to: each str gets a NUL
- * behind it. The struct is made at the start of `room`, whose address must be a multiple of 8.
- * Items of lists are behind the struct. Release the buffers of the message with tr_message_deinit.
- * The statuses are those of tr_unpack; TR_TOO_LARGE also means that the message needs more than
- * room_size. After a failure there is nothing to free, and the document is of no use.
+ * The caller lends the document as long as it uses the message. The call changes the document: it
+ * writes a NUL behind each str. The struct is made at the start of `room`, whose address must be a
+ * multiple of 8. Items of lists are behind the struct. Release the buffers of the message with
+ * tr_message_deinit. The statuses are those of tr_unpack; TR_TOO_LARGE also means that the message
+ * needs more than room_size. After a failure there is nothing to free, and the document is of no
+ * use.
  */
 TR_MUST_CHECK tr_status tr_unpack_in_place(const tr_type *type, void *document,
                                            size_t document_size, void *room, size_t room_size,

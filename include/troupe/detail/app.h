@@ -8,8 +8,8 @@
 
 TR_BEGIN_C
 /**
- * The begin and the end of the list of all behaviors of this program or plug-in (TR_LISTED_). The
- * linker defines both symbols.
+ * The beginning and the end of the list of all behaviors of this program or plug-in (TR_LISTED_).
+ * The linker defines both symbols.
  */
 extern const tr_behavior *const tr_behaviors_first_[] __asm__("__start_tr_behaviors")
     __attribute__((__weak__, __visibility__("hidden")));

@@ -68,8 +68,8 @@ TR_END_C
 
 /*
  * A clause is a tuple (TR_CLAUSE_ON, ...). In each pass, such as TR_IN_CODE, it expands to TR_IN_CODE_TR_CLAUSE_ON(b,
- * S, ...). Each of these words has our prefix: without it, a macro of the application with the same name would replace
- * the word during the expansion.
+ * S, ...). Each of these words begins with TR_, because a macro of the application with the same name would replace the
+ * word during the expansion.
  */
 #define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_WHOLE_, TR_CLAUSE_SKIP_)(c, x)
 #define TR_CLAUSE_WHOLE_(c, x) \
@@ -87,7 +87,10 @@ TR_END_C
     TR_STATIC_ASSERT(sizeof(#x) == 1, \
         "troupe: each clause of TR_BEHAVIOR is TR_ON(...), TR_SETUP(...), ...; not: " #x);
 
-/* The first pass defines, for each clause, a function of the common type that calls the handler. */
+/*
+ * The first pass defines a function for each clause. All these functions have the type of
+ * tr_handler.call; each calls the handler of its clause.
+ */
 #define TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, ...) \
     TR_NAME_(m) \
     TR_CHECK_ON_(S, m, "TR_ON(" #m ", " #h ")", h); \

@@ -25,7 +25,7 @@ tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_
 /** Handle tr_gateway_event_ and tr_gateway_close_ in sessions. In a turn. Does not wait. */
 tr_next tr_self_gateway_event(tr_self *self, void *state, const void *message);
 tr_next tr_self_gateway_close(tr_self *self, void *state, const void *message);
-/** The form of errors below /actors, for the rows of sessions. */
+/** The form of the errors that sessions send for paths below /actors. */
 extern const struct tr_http_face_ tr_gateway_face_;
 /** What tr_broadcast and tr_send call. In a turn. Does not wait. */
 tr_status tr_self_send_event(tr_self *self, uint64_t connection, const tr_type *type, const void *message);

@@ -17,8 +17,8 @@
 /* clang-format off */
 
 /*
- * A pointer to a message that is made in place. The message lives as long as the block in which the macro stands. This
- * macro stands before the pragma, so that gcc warns of braces that are missing in the message.
+ * A pointer to a message that the macro makes. The message lives as long as the block in which the macro is used. The
+ * macro stands before the pragma system_header, so that gcc warns of braces that are missing in the message.
  */
 #define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
 
@@ -146,9 +146,9 @@
 #define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
 /*
- * TR_NAME_ names the struct of a message before its first use. Without the name, the compiler reports many errors, and
- * not one, for a message that is not declared. For a message that is not declared, clang proposes another message with
- * a similar name and continues with its type, which need not fit the handler.
+ * TR_NAME_ names the struct of a message before its first use, so that the compiler reports only one error for a
+ * message that is not declared. In that case clang proposes another message with a similar name, and continues with the
+ * type of that message, which need not fit the handler.
  */
 #ifdef __clang__
 #define TR_NAME_(m) struct m; extern __typeof__(tr_says_##m) tr_says_##m; extern const tr_type tr_type_##m;

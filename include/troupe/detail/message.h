@@ -3,7 +3,8 @@
  * How TR_MESSAGE, TR_REQUEST and TR_DESCRIBE work.
  *
  * For message.h only. Each field (type, name) expands in three places: to a member of the struct,
- * to a row of the table, and to a factor of the constant that is 1 if the message has no pointers.
+ * to a row of the table of fields, and to a factor of tr_is_flat_m, a constant that is 1 if the
+ * message has no pointers.
  */
 #ifndef TROUPE_DETAIL_MESSAGE_H
 #define TROUPE_DETAIL_MESSAGE_H
@@ -192,7 +193,7 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MEMBER_TUPLE_0(m, x) TR_MEMBER_OTHER_(m, x)
 #define TR_MEMBER_TUPLE_1(m, x) TR_MEMBER_FIELD_ x
 #define TR_MEMBER_FIELD_(t, n) TR_MEMBER_KIND_(TR_FIELD_TYPE_##t, t, n)
-/* TR_IS_PAIR_ is 1 if there are two arguments, and 0 if there are one, or three to six. */
+/* TR_IS_PAIR_ is 1 for two arguments, and 0 for any other number of arguments up to six. */
 #define TR_IS_PAIR_(...) TR_IS_PAIR__(__VA_ARGS__, 0, 0, 0, 0, 1, 0, )
 #define TR_IS_PAIR__(a, b, c, d, e, f, n, ...) n
 
@@ -262,7 +263,10 @@ long tr_marks_message_(const volatile void *any);
     { #n, nested, offsetof(struct m, n), sizeof(((struct m *)0)->n), \
       TR_ITEM_SIZE_##shape(((struct m *)0)->n) + TR_FIELD_CHECK_(kind, TR_ITEM_SIZE_##shape(((struct m *)0)->n), n), \
       length, kind, TR_FIELD_SHAPE_##shape, { 0 } },
-/* These take the size of the member and not of its type. So if an enum is not defined, the member is the only error. */
+/*
+ * These take the size of the member, not the size of its type. So if an enum is not defined, the
+ * compiler reports an error only for the member.
+ */
 #define TR_ITEM_SIZE_TR_SHAPE_ONE(member) sizeof(member)
 #define TR_ITEM_SIZE_TR_SHAPE_ARRAY(member) sizeof((member)[0])
 #define TR_ITEM_SIZE_TR_SHAPE_LIST(member) sizeof(*(member).items)

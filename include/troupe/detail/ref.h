@@ -26,7 +26,7 @@
     } \
     TR_MAY_BE_UNUSED static const char tr_protocol_##a[] = TR_PP_STRING_(__VA_ARGS__); \
     TR_EXTERN_C const struct tr_behavior tr_behavior_##a; \
-    /* a function and no constant, so that only a file that spawns the actor needs its behavior */ \
+    /* this is a function, not a constant, so that only a file that spawns the actor needs its behavior */ \
     struct tr_spawnable_##a { const struct tr_behavior *behavior; const char *protocol; a##_ref ref; }; \
     TR_INLINE struct tr_spawnable_##a tr_spawnable_##a(void) \
     { \

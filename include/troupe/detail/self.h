@@ -8,7 +8,7 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-/* This macro stands before the pragma, so that gcc warns if a handler does not return the result. */
+/* This macro stands before the pragma system_header, so that gcc warns if a handler does not return the result. */
 #define TR_BECOME_(self, b, ...) tr_self_become(self, &tr_behavior_##b, TR_SETUP_MESSAGE_(__VA_ARGS__))
 
 #pragma GCC system_header
