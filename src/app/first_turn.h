@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The first turn of an app's root. When it ends, the app is ready, unless the app announces that
- * itself. For the runner.
+ * The first turn of an app's root. When it ends, the app is ready, unless the app announces itself
+ * when it is ready (tr_app.says_ready).
  *
  * The first turn is the turn of tr_args. If the root has no handler for tr_args, it is the turn of
  * tr_pre_start. If the root has no handler for that either, the set-up is the first turn, for
  * example a set-up that returns tr_become. To notice the end of the first turn, the runner spawns
  * the root with a copy of its behavior. In this copy, functions of the runner call the handler and
- * the set-up of the root. The copy is made only if somebody waits until the app is ready.
+ * the set-up of the root. The copy is made only if systemd waits for a notification that the app is
+ * ready.
  */
 #ifndef APP_FIRST_TURN_H
 #define APP_FIRST_TURN_H

@@ -29,9 +29,9 @@ struct log_rules {
 TR_MUST_CHECK tr_status tr__log_rules_parse(const char *text, struct log_rules *rules,
                                             char error[LOG_RULES_ERROR_SIZE]);
 /**
- * Sets which lines of the log are left out. If there are any `rules`, they count. Otherwise `text`
- * counts, which is the value of the environment variable, or NULL. If the text is wrong, logs that
- * and changes nothing. To be called before the system starts.
+ * Sets which lines of the log are left out. If `rules` has any rule, applies these rules. Otherwise
+ * applies the rules in `text`, the value of the environment variable, which may be NULL. If the
+ * text is wrong, logs that and changes nothing. To be called before the system starts.
  */
 void tr__log_rules_apply(struct tr_system *system, const struct log_rules *rules, const char *text);
 

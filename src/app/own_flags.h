@@ -20,8 +20,8 @@ bool tr__own_flags_are_valid(const tr_flag *table, bool takes_store, char text[F
 
 /**
  * Removes the flags of `table` from the arguments `rest`, and writes their values. `rest` has
- * *count arguments. Reads only the first *before of them, because the others came after "--".
- * Updates *count and *before. If `table` is NULL, there are no flags.
+ * *count arguments. Reads only the first *before of these arguments, because the others came after
+ * "--" on the command line. Updates *count and *before. If `table` is NULL, there are no flags.
  *
  * Returns TR_INVALID_ARGUMENT if a value is wrong, or if an argument begins with a dash and is no
  * flag. With `takes_any`, an argument that begins with a dash and is no flag stays in `rest`.

@@ -19,8 +19,8 @@
 #include "store/entry.h"
 
 /*
- * A replay waits for the end of the turn for at most this many turns, and this many seconds of the
- * kit's clock.
+ * A replay gives up if the recorded turn has not ended after this many turns of the kit, or after
+ * this many seconds of the kit's clock.
  */
 enum { STEPS_MAX = 100000, SECONDS_MAX = 24 * 60 * 60 };
 
@@ -216,8 +216,8 @@ static const tr_type *durable_start(const struct replay_source *source, tr_kit *
 }
 
 /*
- * Runs the kit until the turn has ended. If the turn sleeps, moves the kit's clock instead of
- * waiting.
+ * Runs the kit until the turn has ended. When nothing is ready to run, moves the kit's clock
+ * forward.
  */
 static void turn_run(tr_kit *kit, const struct replay *replay)
 {

@@ -8,8 +8,8 @@
 #include "actor/cell/system_parts.h"
 
 /**
- * With what a record is run: the behaviors of the program, and its durable kinds, or NULL if it has
- * none.
+ * What the program provides to run a record: its behaviors, and its durable kinds, which are NULL
+ * if it has none.
  */
 struct replay_source {
     const char *program;

@@ -60,8 +60,8 @@ static bool behavior_strip(const tr_behavior *whole, const struct memory_source 
 }
 
 /*
- * Gives an actor the state of the record. The memory block of the state stays where the recorder
- * has read it.
+ * Gives an actor the state of the record. Copies only the struct. What its pointers point to stays
+ * in the memory block into which the record was unpacked.
  */
 static tr_status state_set(tr_system *system, tr_ref actor, const tr_behavior *behavior,
                            struct recorder *recorder)

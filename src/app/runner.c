@@ -97,7 +97,7 @@ static void listen_for_signals(struct runner *runner)
 }
 
 /*
- * Writes the state of the program to standard error. Asks no worker for it, because workers may be
+ * Writes the state of the program to standard error. Does not ask the workers, because they may be
  * stuck.
  */
 static void dump(struct runner *runner)
@@ -165,8 +165,8 @@ static void say_report(struct runner *runner, tr_status ended)
 }
 
 /*
- * Whether to send tr_args to the root. It is a signal, so only a root with a handler for it gets
- * it.
+ * Whether to send tr_args to the root. Only a root that has a handler for tr_args gets it, as with
+ * all signals.
  */
 static bool wants_args(const tr_behavior *behavior)
 {
@@ -183,9 +183,9 @@ static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
 {
     tr_error error = {.status = TR_OK};
     /*
-     * A root that fails is not restarted, unless its options say so: the program ends instead.
-     * After a restart the root would have the same arguments, and the user can start the program
-     * again.
+     * A root that fails is not restarted, unless its options say so: the program ends. A restart
+     * would begin with the same arguments, as the user or a service manager can do by starting the
+     * program again.
      */
     tr_child_spec *spec = &runner->system->user.root.spec;
     *spec = (tr_child_spec){.behavior = behavior, .name = runner->app.name};
@@ -216,8 +216,8 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
 {
     tr_error error;
     /*
-     * This does not wait. The outcome of the spawn is known by now, unless the root was never set
-     * up.
+     * The timeout of 0 means that this call does not wait. The outcome of the spawn is known by
+     * now, unless the root was never set up.
      */
     tr_status status = tr_spawn_wait(runner->client, runner->root, 0, &error);
     bool was_stopped_early = runner->signal && error.status == TR_STOPPING;
@@ -284,7 +284,7 @@ static tr_system_options options_of(const struct runner *runner)
 
 /*
  * Starts the control socket. If the user asked for a control socket and it cannot be made, returns
- * false. If it cannot be made at its default place, only logs that.
+ * false. If the control socket cannot be made at its default place, only logs that.
  */
 static bool control_start(struct runner *runner)
 {
@@ -309,9 +309,9 @@ static bool control_start(struct runner *runner)
 }
 
 /*
- * Makes the system write records to the directory of the store, unless a flag says otherwise. It
- * records failed turns of durable actors, and turns that somebody asks for. If the program has no
- * store, this makes the directory that its store would have.
+ * Makes the system write records to the directory of the store, unless a flag says otherwise. The
+ * system records failed turns of durable actors, and turns that a user of `troupe` asks for. If the
+ * program has no store, this makes the directory that its store would have.
  */
 static void records_switch_on(struct runner *runner)
 {

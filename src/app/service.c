@@ -106,7 +106,7 @@ int tr__service_start(struct service *service)
     return service->ticker;
 }
 
-/* A turn that has run for longer than systemd allows. */
+/* The search for a turn that has run for longer than systemd allows, and what it has found. */
 struct standing {
     struct service *service;
     bool is_found;

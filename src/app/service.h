@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * An app as a service of systemd: notifies systemd when the app is ready, when it stops, and, if
- * systemd wants that, that its workers work. For the runner. If NOTIFY_SOCKET is not set, nothing
- * happens.
+ * systemd wants that, that its workers work. The runner uses it. If NOTIFY_SOCKET is not set,
+ * nothing happens.
  *
  * An app is ready when two things have happened. First, the runner has started its own parts
  * (exports, workers). Second, the root has ended its first turn (app/first_turn.h); with

@@ -12,7 +12,8 @@ __attribute__((__noreturn__, __cold__)) void tr__assert_failed(const char *file,
                                                                const char *text);
 
 /**
- * Prints a line and aborts. For mistakes of the program, not of the runtime. Any thread, any stack.
+ * Prints a line and aborts. Use it for mistakes of the program, not for those of the runtime. Any
+ * thread, any stack.
  */
 __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
 
@@ -24,7 +25,7 @@ __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
 
 /**
  * Checks the condition only if TR_DEBUG is defined. The compiler sees the condition in every build.
- * For costly checks.
+ * Use it for costly checks.
  */
 #ifdef TR_DEBUG
 #define TR_ASSERT_SLOW(condition) TR_ASSERT(condition)

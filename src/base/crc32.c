@@ -37,8 +37,9 @@ static const uint32_t parts[8][16] = {
 static uint32_t crc32_step(uint32_t crc, uint32_t word, size_t count)
 {
     /*
-     * The tables make 32 steps of the division. Fewer than 4 bytes need fewer steps; shifting them
-     * up in the word has this effect.
+     * The tables make the 32 steps that a whole word needs. If `count` is below 4, fewer steps are
+     * needed: shift the bytes to the upper end of the word, so that the tables make no more steps
+     * than that.
      */
     uint32_t bits = (uint32_t)((uint64_t)(crc ^ word) << (32 - 8 * count));
     uint32_t low = parts[0][bits & 15] ^ parts[1][bits >> 4 & 15] ^ parts[2][bits >> 8 & 15] ^

@@ -31,7 +31,10 @@ static inline void list_init(struct list *list)
     list->previous = list;
 }
 
-/** Whether a list has no links. If the argument is a link: whether the link is in no list. */
+/**
+ * Whether a list has no links. If the argument is a link and not a head, whether the link is in no
+ * list.
+ */
 static inline bool list_is_empty(const struct list *list)
 {
     return list->next == list;

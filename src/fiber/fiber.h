@@ -35,8 +35,8 @@ struct fiber_host {
      */
     struct fiber *ended;
     /*
-     * the side that the switch has left, if the code that runs after the switch has work to do for
-     * it; else NULL
+     * the side that the switch has left, if side_arrive has work to do for that side
+     * (side_needs_care); else NULL
      */
     struct fiber_side *leaver;
     struct fiber_side side; /* where the thread's own stack continues; valid while a fiber runs */

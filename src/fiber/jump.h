@@ -2,10 +2,10 @@
 /**
  * Switching from one stack to another.
  *
- * The leaver is the side that a switch leaves, and the arriver is the side on which it continues. In every switch the
- * leaver calls side_leave once, and the arriver calls side_arrive once. The arriver does so in fiber_entry at its first
- * run, and later behind the jump with which it was left. The stack of a fiber that has ended is in use until the jump
- * is done, so the arriver gives it back to the pool.
+ * The leaver is the side that a switch leaves, and the arriver is the side on which the switch continues. In every
+ * switch, code on the leaver's stack calls side_leave once, and code on the arriver's stack calls side_arrive once. At
+ * the first run of a stack this code is fiber_entry. Later it is the code behind the jump with which the stack was
+ * left. The stack of a fiber that has ended is in use until the jump is done, so the arriver gives it back to the pool.
  *
  * All functions here are inline: after a switch, the processor mispredicts each return to a
  * function that was called on the other stack. So there should be few calls around a switch.
@@ -77,8 +77,8 @@ FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arrive
     host->leaver = NULL;
     sanitizer_arrive(leaver, arriver);
     /*
-     * Check the canary after the switch, when nothing runs on the stack that was left, because the
-     * report needs stack, too.
+     * Check the canary after the switch, on the arriver's stack. The report of an overflow needs
+     * stack itself, and the stack that was left may have none.
      */
     if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
         tr__fiber_overflow((struct fiber *)(void *)leaver);

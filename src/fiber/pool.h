@@ -76,7 +76,11 @@ struct fiber {
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
-    /* The user code that runs on this fiber now, and an address in the frame of its caller. For trapping faults. */
+    /*
+     * While user code runs on this fiber, `user` is the tr_self of its turn, and `user_base` is an
+     * address in the frame of the function that called the user code. Otherwise both are NULL. The
+     * handler of faults uses them (traps_faults).
+     */
     void *user;
     const void *user_base;
     uint32_t uses;   /* how often the fiber was used; counted only for ThreadSanitizer */
@@ -99,8 +103,8 @@ struct fiber_pool {
     size_t reserve;
     const void *owner; /* for `describe` */
     /*
-     * Writes a text for the report of an overflow: what ran on the stack that was just left. If
-     * this member is NULL, the report does not say it.
+     * Writes what ran on the stack that was just left, for the report of an overflow. If this
+     * member is NULL, the report does not say what ran.
      */
     void (*describe)(const struct fiber_pool *pool, char *text, size_t size);
 };

@@ -108,7 +108,8 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
 }
 
 /**
- * Whether this thread may switch stacks. It may not if the processor keeps a shadow stack for it.
+ * Whether this thread may switch stacks. A thread for which the processor keeps a shadow stack may
+ * not.
  */
 SWITCH_INLINE bool switch_is_possible(void)
 {

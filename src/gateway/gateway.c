@@ -32,8 +32,8 @@ static bool serve_client(struct visit *visit)
 }
 
 /*
- * Answers a request for the path of a WebSocket that does not ask for the upgrade. The answer says
- * whether the client may connect.
+ * Answers a request that names the path of a WebSocket but does not ask for the upgrade to one. The
+ * answer says whether the client may connect.
  */
 static void refuse_plain(struct visit *visit)
 {

@@ -26,8 +26,8 @@ struct opening {
  */
 bool tr__opening_ask(struct visit *visit, struct opening *opening, const char *last);
 /**
- * The actor of a visit has accepted a connection, and the connection has ended with this code.
- * Notifies the actor of that.
+ * Notifies the actor of a visit that a connection, which the actor has accepted, has ended with
+ * this code.
  */
 void tr__opening_undo(const struct visit *visit, const struct opening *opening, int code);
 

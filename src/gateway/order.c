@@ -19,15 +19,16 @@
 static tr_next on_answer(tr_self *self, void *state, const void *message);
 
 /*
- * The handler that statistics and reports name. It is static, because they may use its address
- * after the turn has ended. The copy in `attempt` is on the stack of a turn.
+ * The handler that statistics and reports name. Its entry is static, because statistics and reports
+ * may use its address after the turn has ended. The copy in `attempt` would be gone then, because
+ * it is on the stack of a turn.
  */
 static const tr_handler answer_row = {
     .type = &tr_type_tr_answered, .call = on_answer, .name = "an answer of a gateway"};
 
 /*
- * Handles the outcome of an ask, when its place among the other messages has come. Wakes the turn
- * that has made the ask.
+ * Handles the outcome of an ask as a message of its own, after the messages that came before it.
+ * Wakes the turn that has made the ask.
  */
 static tr_next on_answer(tr_self *self, void *state, const void *message)
 {

@@ -164,7 +164,10 @@ static void on_outcome(struct ordered_ask *ask, tr_status status, const void *re
     char *text = few;
     size_t size = tr_json_write(request->type->reply, reply, few, sizeof few, &error);
     if (size >= sizeof few) {
-        /* must not crash if memory is missing, because the turn that runs this code is not the one of the request */
+        /*
+         * if memory is missing, this must not end the turn, because the turn that runs here is not
+         * that of the request
+         */
         text = tr_try_scratch(request->self, size + 1);
         size = text ? tr_json_write(request->type->reply, reply, text, size + 1, &error) : 0;
     }
@@ -234,8 +237,8 @@ static struct socket_above *above_now(const struct socket_request *request)
 }
 
 /*
- * Whether a message is allowed now: wait_s is 0. If it is not, answers the client that it must wait
- * for wait_s seconds.
+ * Returns whether wait_s is 0, which means that a message is allowed now. If wait_s is not 0,
+ * answers that the client must wait for wait_s seconds.
  */
 static bool is_in_time(const struct socket_request *request, uint32_t wait_s)
 {

@@ -25,7 +25,7 @@ struct socket_pass {
     /* the guard that is asked about each message; TR_NOBODY: only the rate is checked */
     tr_ref guard;
     const char *authorization; /* the credentials that the guard gets, in `texts`, or NULL */
-    const char *cookie;        /* the same */
+    const char *cookie;        /* the cookies that the guard gets, in `texts`, or NULL */
     uint64_t rate_name;        /* name under which messages are counted; see gateway/rate.h */
     uint32_t per_minute;       /* how many messages are allowed in a minute; 0: any number */
     char texts[];

@@ -41,8 +41,8 @@ void tr__visit_fail_with(struct visit *visit, enum problem_id id);
 
 /**
  * Whether the web page from which a request comes may send requests here. A request without Origin
- * always may. Sets *guest to the origin of the page if it is another host than the one of the
- * request, otherwise to NULL.
+ * always may. If the page comes from another host than the one that the request names, sets *guest
+ * to the origin of the page, otherwise to NULL.
  */
 bool tr__visit_origin(struct http_request *request, const char **guest);
 /** Checks the origin of a request, and answers preflights. Waits. */

@@ -9,8 +9,8 @@
 enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 
 /*
- * Whether a Host header is a name followed by its port. The port may be missing if `is_usual`: it
- * is the usual port of the scheme.
+ * Whether a Host header is `name` followed by `port`. `is_usual` says that `port` is the usual port
+ * of the scheme; then the port may be missing.
  */
 static bool is_host(const char *host, const char *name, unsigned port, bool is_usual)
 {

@@ -3,9 +3,10 @@
  * Checks that a request to the inspector has the right Host, the right Origin, and the token. Pure
  * functions on text, so that tests can try any input.
  *
- * The Host protects from DNS rebinding: another site may make its own name lead to this machine,
- * and then a page of that site sends that name as the Host. The Origin protects from pages of other
- * sites that connect to this address. The token protects from other users of the machine.
+ * The check of the Host protects from DNS rebinding: another site may let its own name lead to the
+ * address of this machine. Then its pages reach the inspector, but they send the name of that site
+ * as the Host. The check of the Origin protects from pages of other sites that connect to this
+ * address. The token protects from other users of the machine.
  */
 #ifndef INSPECT_GUARD_H
 #define INSPECT_GUARD_H

@@ -19,7 +19,7 @@ struct inspector {
     char token[GUARD_TOKEN_SIZE + 1];
     char url[TR_ADDRESS_TEXT_MAX + GUARD_NAME_MAX + GUARD_TOKEN_SIZE + 32];
     atom32 pages; /* number of open pages */
-    /* how many pages were dropped since the start, because they did not read */
+    /* how many pages were dropped since the start because they did not read what was sent */
     atom64 dropped;
 };
 

@@ -2,16 +2,17 @@
 /**
  * The inspector shows what a program does, on a page in a browser.
  *
- * It is a system of its own with one worker. So it answers even while every worker of the program
- * is stuck. Each page is a session with a WebSocket. The session opens a connection to the control
- * socket of the program, and passes lines both ways. So the same code is used inside the program
- * (--inspect) and outside of it (troupe inspect). A page gets what a client of the control socket
- * would get, with two restrictions (observe/page.h): no page gets secret fields, and without the
- * option `allows` no page can change anything.
+ * The inspector is a system of its own with one worker. So it answers even while every worker of
+ * the program is stuck. Each page is a session with a WebSocket. The session opens a connection to
+ * the control socket of the program, and passes lines both ways. Because it needs only the control
+ * socket, the same code is used inside the program (--inspect) and outside of it (troupe inspect).
+ * A page gets what a client of the control socket would get, with two restrictions
+ * (observe/page.h): no page gets secret fields, and without the option `allows` no page can change
+ * anything.
  *
  * A session leaves out no line. A page that reads slowly slows down its own connection. A page that
- * has not read for INSPECTOR_SLOW_NS is dropped as a whole, and the next page is notified how many
- * pages were dropped.
+ * has not read for INSPECTOR_SLOW_NS is closed. The next page gets the number of pages that were
+ * closed for this reason.
  */
 #ifndef INSPECT_INSPECTOR_H
 #define INSPECT_INSPECTOR_H
@@ -23,7 +24,8 @@
 enum {
     INSPECTOR_PAGES =
         /*
-         * The most connections. Each page has one, and one more for a trace or for long requests.
+         * The most connections. A page has one connection, and opens a second one for a trace or
+         * for long requests.
          */
     32,
     INSPECTOR_WHY_SIZE = 300,

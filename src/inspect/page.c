@@ -36,8 +36,8 @@ struct page {
 };
 
 /*
- * Cuts off all whole lines that have come: a page gets them as one message. Each message costs the page a task of its main
- * thread, and a list has hundreds of lines.
+ * Cuts off all whole lines that have come, so that the page gets them as one message. Each message costs the page a
+ * task of its main thread, and a list has hundreds of lines.
  */
 static size_t cut_lines(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
 {
@@ -240,7 +240,8 @@ static const struct tr_inspect_joined *join(tr_self *self, const struct page *pa
 }
 
 /*
- * Connects to the program and greets the page. Returns NULL; on failure, a sentence that says why.
+ * Connects to the program and greets the page. Returns NULL on success, and on failure a sentence
+ * that says why.
  */
 static const char *connect_program(tr_self *self, struct page *page)
 {

@@ -325,7 +325,10 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
     }
     if (!envelope->type->is_flat)
         tr__copy_drop(envelope->type, block);
-    /* Leave a block of another home in its envelope: both go home together. */
+    /*
+     * If the envelope belongs to another pool, so does the block. Leave the block in the envelope,
+     * so that both go home together.
+     */
     if (envelope->home != pool->home)
         return;
     tr__block_give(&pool->blocks, block, envelope->block_class);

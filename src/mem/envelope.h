@@ -87,8 +87,8 @@ struct envelope_pool {
     /* Only the owner of the pool writes the members up to `pools`. */
     struct envelope *free;
     /*
-     * The stamp of an envelope of this pool that has mail of the usual kind and the message inside.
-     * Its generation is 0.
+     * The stamp for mail of the usual kind in an envelope of this pool that contains its message.
+     * The generation in this stamp is 0: envelope_usual_stamp adds the receiver's.
      */
     uint64_t usual_stamp;
     uint16_t home;
@@ -133,9 +133,9 @@ void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelop
 /** Sends home the batches that are not full. To be called before the owner sleeps. */
 void tr__envelope_flush(struct envelope_pool *pool);
 /**
- * Takes in envelopes that have come home. Returns slabs in which all envelopes are free to the
- * source. To find such slabs, it walks over all free envelopes. Returns false if it did so and has
- * found none. To be called before the owner sleeps.
+ * Takes in envelopes that have come home. Then returns slabs in which all envelopes are free to the
+ * source. To find such slabs, walks over all free envelopes. Returns false if this walk has found
+ * no such slab. To be called before the owner sleeps.
  */
 bool tr__envelope_pool_trim(struct envelope_pool *pool);
 /**

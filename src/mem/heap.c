@@ -31,9 +31,9 @@ enum {
     CHUNK_SIZE_FIRST = 512,
     CHUNK_SIZE_MAX = 16 * 1024,
     /*
-     * Size classes: four strides that are 16 apart, then two strides for each doubling. For each
-     * power of two there is also a stride that is 16 larger, so that a block of that size fits with
-     * its header of 8 bytes.
+     * Size classes: four strides that are 16 apart, then two strides for each doubling. Each stride
+     * is 16 larger than a power of two, or than the middle between two powers of two. So a block of
+     * such a size fits with its header of 8 bytes.
      */
     CLASSES_LINEAR = 4,
     CLASS_COUNT = 14,

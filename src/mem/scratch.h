@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory that lasts as long as a turn: an arena that only moves forward, and back to a mark.
+ * Memory that lasts as long as a turn: an arena, in which each allocation moves a position forward,
+ * and a reset moves the position back to a mark.
  *
  * A worker embeds one scratch. A turn takes a mark when it begins, and resets the scratch to this
  * mark when it ends. So turns may be inside each other, and the inner turn ends first. A turn that
@@ -28,9 +29,12 @@ struct scratch {
     uintptr_t origin;
     /* the newest chunk, which has a link to the one before; NULL before the first use */
     struct scratch_chunk *newest;
-    struct scratch_chunk *spare; /* the largest chunk that resets to inner marks have removed */
-    size_t chunk_size;           /* size of the next chunk */
-    size_t bytes;                /* how many bytes were taken from the source and not given back */
+    /*
+     * the largest chunk that a reset to a mark above 0 has emptied; used again when more is needed
+     */
+    struct scratch_chunk *spare;
+    size_t chunk_size; /* size of the next chunk */
+    size_t bytes;      /* how many bytes were taken from the source and not given back */
     struct memory_source source;
 };
 

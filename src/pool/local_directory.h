@@ -12,7 +12,10 @@
 struct name_claim {
     struct name_claim *next;
     struct name_claim **link; /* the pointer that points to this claim */
-    /* the entry of `claims`, whose ref is the memory address of this claim */
+    /*
+     * the entry of this claim in `claims`; in place of a ref it has the memory address of this
+     * claim
+     */
     struct name *own;
     struct name *shown; /* the entry in the names of the system */
     uint64_t ref;

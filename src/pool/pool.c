@@ -31,8 +31,8 @@ static uint64_t name_hash(const struct tr_system *system, const char *name)
 }
 
 /*
- * Returns whether an actor of the table holds this name. Tables are short, so this looks at each
- * line.
+ * Returns whether an actor of the table holds this name. Looks at each line of the table, because
+ * tables are short.
  */
 static bool pool_holds(struct tr_system *system, const char *name)
 {
@@ -87,8 +87,8 @@ static tr_status specs_follow(struct tr_system *system, struct pool *pool)
 }
 
 /*
- * Called when the number of open workers has changed: gives the ring that number of places. Without
- * memory the ring stays as it is, and the next spawn tries again.
+ * Gives the ring as many places as there are open workers. Called when their number has changed. If
+ * there is no memory, the ring stays as it is, and the next spawn tries again.
  */
 static void pool_follow(struct tr_system *system)
 {

@@ -14,8 +14,8 @@
 struct pool {
     struct place_ring ring;
     /*
-     * if the pool has a supervision strategy of its own: the spec of its actors that are in no
-     * table
+     * the spec of the actors of the pool that are in no table; used only if the pool has a
+     * supervision strategy of its own
      */
     struct pooled_spec any;
     size_t count;
