@@ -185,7 +185,7 @@
  * cancelled, the outcomes say so.
  */
 #define tr_gather(self, group, asks, max, ...) TR_GATHER_(self, 0, group, asks, max, __VA_ARGS__, )
-/** As tr_gather, with a timeout for each ask, as with tr_ask_within. In a turn. May wait. */
+/** As tr_gather, but each ask has the timeout `timeout_ns`. In a turn. May wait. */
 #define tr_gather_within(self, timeout_ns, group, asks, max, ...)                                  \
     TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__, )
 

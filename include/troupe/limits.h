@@ -21,7 +21,10 @@
 
 #include <troupe/status.h>
 
-/** Characters of an actor's name; an escape (name.h) is one. Longer gives TR_NAME_INVALID. */
+/**
+ * Characters of an actor's name; an escape (name.h) counts as one. A longer name gives
+ * TR_NAME_INVALID.
+ */
 #define TR_NAME_MAX 128
 /** Characters of an actor's path. A spawn that would make a longer path gives TR_LIMIT. */
 #define TR_PATH_MAX 1024

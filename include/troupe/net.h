@@ -262,7 +262,7 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 TR_BEGIN_C
 /**
  * Returns the address of a listener. In place of the port 0, the address has the port that the kernel has chosen. After
- * the end of the listener its family is TR_FAMILY_NONE. In a turn. Does not wait.
+ * the end of the listener, the address has the family TR_FAMILY_NONE. In a turn. Does not wait.
  */
 tr_address tr_listener_address(tr_self *self, tr_listener_ref listener);
 /** Returns how many sessions a listener has. In a turn. Does not wait. */

@@ -61,9 +61,9 @@
  * Limits. A document has at most TR_PAYLOAD_MAX bytes, and so has the message without its buffers;
  * else the status is TR_TOO_LARGE. Messages contain messages at most TR_DEPTH_MAX deep, and so do
  * skipped values; else TR_TOO_DEEP. A number in JSON that becomes a float has at most
- * TR_JSON_NUMBER_MAX characters; else TR_TOO_LARGE. No memory is reserved for a length that is
- * written in a document before that many bytes are there. Nothing is allocated for a document that
- * is refused, except buffers that came before the error.
+ * TR_JSON_NUMBER_MAX characters; else TR_TOO_LARGE. A length that is written in a document reserves
+ * no memory before that many bytes have come. Nothing is allocated for a document that is refused,
+ * except buffers that came before the error.
  */
 #ifndef TROUPE_WIRE_H
 #define TROUPE_WIRE_H

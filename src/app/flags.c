@@ -241,8 +241,8 @@ static const struct value_flag {
 };
 
 /*
- * Returns the flag with a value that an argument names. Returns NULL if the argument names no such
- * flag. Sets *value to the text after "=", or to NULL if there is no "=".
+ * Finds the flag that an argument names, among the flags that have a value. Returns NULL if the
+ * argument names none of them. Sets *value to the text after "=", or to NULL if there is no "=".
  */
 static const struct value_flag *flag_find(const char *argument, bool takes_store,
                                           const char **value)

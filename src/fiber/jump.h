@@ -57,7 +57,7 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
 
 /*
  * Whether side_arrive has work to do for the leaver after the switch. Every switch makes this test,
- * so one test covers all cases.
+ * so it is one test for all kinds of work.
  */
 FIBER_INLINE bool side_needs_care(const struct fiber_side *leaver, bool is_last)
 {

@@ -103,7 +103,7 @@ static tr_status system_start(struct inspector *inspector, char *why)
     return status;
 }
 
-/* Returns why the inspector must not serve pages at an address. Returns NULL if it may. */
+/* Returns why the inspector must not serve pages at an address, or NULL if it may serve them. */
 static const char *address_is_wrong(const struct inspector_options *options)
 {
     tr_address parsed;
@@ -118,7 +118,7 @@ static const char *address_is_wrong(const struct inspector_options *options)
                  "and ssh -L leads there from another one";
 }
 
-/* Returns why options do not fit together. Returns NULL if they do. */
+/* Returns why options do not fit together, or NULL if they fit. */
 static const char *options_are_wrong(const struct inspector_options *options)
 {
     if (options->key && !options->certificate)

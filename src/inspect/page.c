@@ -352,7 +352,7 @@ static tr_next on_closed(tr_self *self, struct page *page, const struct tr_close
         return TR_STOP;
     }
     page->control = TR_NO_CHANNEL;
-    /* the page reads more slowly than the program writes */
+    /* unsent bytes mean that the page reads more slowly than the program writes */
     if (tr_output_size(self, tr_peer(self)) > 0)
         (void)atom64_fetch_add(&page->inspector->dropped, 1, ATOM_RELAXED);
     page_close(self, "the program has ended, or has closed the connection");
