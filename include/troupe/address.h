@@ -35,7 +35,7 @@ typedef enum tr_family {
 
 /**
  * The address of a socket. An address that is all zero is the address of no socket. `path` is for a
- * UNIX socket only. It is borrowed; the path in a tr_datagram is valid until the turn ends. A UNIX
+ * UNIX socket only. The path is borrowed; in a tr_datagram it is valid until the turn ends. A UNIX
  * address whose `path` is NULL belongs to a socket that has no name, or whose name is not known.
  */
 TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope),

@@ -157,15 +157,16 @@ typedef enum tr_overflow {
  * their messages; and the messages that wait for it or are stashed, 64 bytes each plus what they
  * contain. A message counts from the time the receiver's worker has it until its turn begins. Each
  * channel counts as well: its record (176), and the chunks of input that was not read and of output
- * that was not sent. These do not count: scratch memory; the message being handled; buffers, which
- * are shared, also as output; other memory of TLS, HTTP and datagrams; closed channels; the name.
+ * that was not sent. These do not count: scratch memory; the message being handled; buffers,
+ * because they are shared, even those that wait to be sent; other memory of TLS, HTTP and
+ * datagrams; closed channels; the name.
  *
  * A tr_alloc that would exceed the budget ends the turn with TR_OVER_BUDGET, and tr_try_alloc
  * returns NULL. Messages, timers and the bytes of channels are accepted even if they exceed the
  * budget, because the sender is not at fault; the actor then fails before its next turn.
  *
- * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. It is
- * checked when a turn has ended: a turn is never interrupted.
+ * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. A budget
+ * of CPU time is checked when a turn has ended: a turn is never interrupted.
  *
  * A tree is the actor and all actors below it. If they exceed a tree budget together, the actor
  * fails, and its restart or end stops all below it. The failure names the actor that exceeded the

@@ -135,8 +135,8 @@ TR_MESSAGE(tr_created);
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
  * The actor is about to sleep. What the handler of tr_sleeping changes is stored. tr_sleeping comes
- * as soon as no turn is a barrier, and before messages that wait. Its handler is no barrier: while
- * the handler waits, the actor handles messages.
+ * as soon as no turn is a barrier, and before messages that wait. The handler of tr_sleeping is no
+ * barrier: while it waits, the actor handles messages.
  */
 TR_MESSAGE(tr_sleeping);
 /**
@@ -317,11 +317,11 @@ typedef struct tr_durable_kind {
  * In a turn. Does not wait.
  *
  * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL the
- * turn does not keep it awake: the actor may begin to sleep, but it does not stop before the block
- * has ended or the grace is over. Use such a block for work that is to be finished in the grace.
- * TR_KEEP_AWAKE(self, "receipt") { ... } gives a part of the turn a name, for tr_actor_why and for
- * the warning at the end of a grace. The effect of either macro ends with its block, however the
- * block ends.
+ * turn does not keep its actor awake. The actor may begin to sleep, but does not stop before the
+ * block has ended or the grace is over. Use such a block for work that is to be finished in the
+ * grace. TR_KEEP_AWAKE(self, "receipt") { ... } gives a part of the turn a name, for tr_actor_why
+ * and for the warning at the end of a grace. The effect of either macro ends with its block,
+ * however the block ends.
  */
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
@@ -376,8 +376,8 @@ uint64_t tr_generation(tr_self *self, uint64_t *epoch);
  */
 bool tr_is_aborted(const tr_self *self);
 /**
- * Waits until the actor has to sleep or to end. A run handler (queue.h) that waits in this call
- * does not keep the actor awake, as little as one that waits for an item.
+ * Waits until the actor has to sleep or to end. A run handler (queue.h) keeps the actor awake
+ * neither while it waits in this call, nor while it waits for an item of a queue.
  * In a turn. May wait: at most timeout_ns.
  *
  * TR_ABORTED: the grace has begun, and tr_is_aborted is true; TR_TIMEOUT; TR_CANCELLED,

@@ -54,8 +54,8 @@
  * zero. A request wakes an actor that sleeps, as tr_ask_key does. The answer leaves when the
  * changes that it depends on are on disk.
  *
- * Idempotency-Key: a POST with this header is sent as tr_ask_once does. It takes effect once, and each repeat gets the
- * stored answer. The key, together with the caller, has at most TR_REQUEST_ID_MAX bytes.
+ * Idempotency-Key: a POST with this header is sent as tr_ask_once does. The request takes effect once, and each repeat
+ * gets the stored answer. The key, together with the caller, has at most TR_REQUEST_ID_MAX bytes.
  *
  * Connections. A WebSocket, or a stream of events, is a connection of the actor. The actor may
  * sleep meanwhile: the gateway keeps the socket, and a message from the socket wakes the actor. A
@@ -88,8 +88,8 @@
  * head cannot be read has no path; its error has the form of all other HTTP errors.
  *
  * Pages of other origins. A request is refused if its Origin is neither its own Host nor listed in
- * .origins of tr_http_options. Those that are listed may read answers (CORS), and preflights are
- * answered.
+ * .origins of tr_http_options. Pages of the listed origins may read answers (CORS), and their
+ * preflights are answered.
  */
 #ifndef TROUPE_GATEWAY_H
 #define TROUPE_GATEWAY_H

@@ -97,8 +97,8 @@
  */
 typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
-    size_t head_max TR_ZERO;      /* bytes of a head at most; 0: TR_HTTP_HEAD_MAX */
-    uint32_t headers_max TR_ZERO; /* headers of a head at most; 0: TR_HTTP_HEADERS_MAX */
+    size_t head_max TR_ZERO;      /* most bytes of the head of a request; 0: TR_HTTP_HEAD_MAX */
+    uint32_t headers_max TR_ZERO; /* most headers of a request; 0: TR_HTTP_HEADERS_MAX */
     /* most bytes of a body that is collected as a whole; 0: TR_HTTP_BODY_MAX */
     size_t body_max TR_ZERO;
     /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
@@ -113,9 +113,10 @@ typedef struct tr_http_options {
      */
     bool has_health TR_ZERO;
     bool logs TR_ZERO; /* each request writes one line to the log, without its query */
-    /* bytes of a message of a WebSocket at most; 0: TR_WS_MESSAGE_MAX */
+    /* most bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
     size_t ws_message_max TR_ZERO;
-    tr_time ws_ping_ns TR_ZERO; /* see TR_WS_PING_NS; 0: TR_WS_PING_NS */
+    /* after how much silence a WebSocket gets a ping; 0: TR_WS_PING_NS */
+    tr_time ws_ping_ns TR_ZERO;
     /*
      * origins whose pages may open WebSockets, besides those of this host; NULL ends the list;
      * "*": all

@@ -99,7 +99,8 @@ typedef struct tr_http_call {
     tr_message json TR_ZERO; /* TR_AS_JSON(order, .id = 7) */
     /* the header Authorization; like Cookie, it is not sent to another host after a redirect */
     const char *authorization TR_ZERO;
-    const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
+    const struct tr_http_field *headers
+        TR_ZERO; /* further headers; the last is followed by zeros */
     /* how long the whole ask may take; 0: TR_HTTP_CALL_NS */
     tr_time within_ns TR_ZERO;
     /* most bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
@@ -223,15 +224,16 @@ TR_END_C
 
 /** How to connect to a WebSocket: the members of tr_ws_connect. All zero is the default. */
 typedef struct tr_ws_call {
-    size_t size TR_ZERO;                         /* need not be set */
-    const char *protocols TR_ZERO;               /* "chat.v2, chat.v1": the server may choose one */
-    const char *authorization TR_ZERO;           /* the header */
-    const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
+    size_t size TR_ZERO;               /* need not be set */
+    const char *protocols TR_ZERO;     /* "chat.v2, chat.v1": the server may choose one */
+    const char *authorization TR_ZERO; /* the header */
+    const struct tr_http_field *headers
+        TR_ZERO; /* further headers; the last is followed by zeros */
     /* how long the connection and the handshake may take; 0: TR_CONNECT_NS */
     tr_time within_ns TR_ZERO;
     /* most bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
     size_t message_max TR_ZERO;
-    tr_time ping_ns TR_ZERO; /* see TR_WS_PING_NS; 0: TR_WS_PING_NS */
+    tr_time ping_ns TR_ZERO; /* as ws_ping_ns of tr_http_options */
     /* the client offers permessage-deflate, without context between messages */
     bool compresses TR_ZERO;
     int *refused TR_ZERO;          /* gets the HTTP status if the server refuses */

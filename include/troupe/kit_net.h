@@ -61,7 +61,7 @@ typedef struct tr_kit_network {
     tr_time jitter_ns;
     size_t piece_max;    /* most bytes that one receive gets; 0: all that are there */
     size_t window;       /* most bytes of one direction that are on the way or unread; 0: 64 KiB */
-    size_t datagram_max; /* bytes of a datagram at most; 0: 65,507 */
+    size_t datagram_max; /* most bytes of a datagram; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; UNIX sockets lose none */
     /* the share of datagrams that take longer, so that later datagrams overtake them */
     double reorders;

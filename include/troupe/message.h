@@ -195,9 +195,9 @@ typedef struct tr_pending {
  * At file scope.
  *
  * A secret value is not shown to people: tr_type_print writes "..." in its place, and so do the
- * tools that look into a running program, dead letters included (observe.h). It is sent, stored and
- * written by tr_pack and tr_json_write as any other value is. A name that is no field of the
- * message does not compile.
+ * tools that look into a running program, dead letters included (observe.h). A secret value is
+ * sent, stored and written by tr_pack and tr_json_write as any other value is. A name that is no
+ * field of the message does not compile.
  */
 #define TR_SECRET(m, ...) TR_SECRET_(m, __VA_ARGS__, )
 

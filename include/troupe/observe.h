@@ -154,7 +154,7 @@ typedef struct tr_actor_report {
     uint32_t replies_owed;    /* requests whose reply the actor has deferred */
     uint32_t turns_waiting;   /* turns that wait */
     uint32_t stashed;         /* messages */
-    uint32_t senders_waiting; /* senders that wait for capacity of its mailbox */
+    uint32_t senders_waiting; /* senders that wait for capacity of the actor's mailbox */
     uint32_t watches;         /* actors that this actor watches */
     uint32_t incarnation;     /* from 1 */
     uint64_t bytes;           /* bytes that the actor holds: state, tr_alloc, messages, timers */

@@ -193,7 +193,7 @@ TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_t
 void tr_parcel_free(tr_system *system, tr_parcel *parcel);
 /**
  * These return the type, the message and the sender of a parcel, borrowed from the parcel. If
- * `parcel` is NULL, they return NULL, NULL and nobody. One thread. Does not wait.
+ * `parcel` is NULL, they return NULL, NULL and TR_NOBODY. One thread. Does not wait.
  */
 const tr_type *tr_parcel_type(const tr_parcel *parcel);
 const void *tr_parcel_message(const tr_parcel *parcel);

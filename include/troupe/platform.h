@@ -334,9 +334,9 @@ struct tr_platform {
      */
     void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
     /**
-     * Writes up to `max` events, the oldest first, and returns their number. If park has collected
-     * events since the last call of io_poll, io_poll gives these events without a system call, even
-     * if there are none. Otherwise it asks the kernel. Only the thread that parks. Does not wait.
+     * Writes up to `max` events, the oldest first, and returns their number. If park has waited for
+     * events since the last io_poll, gives what park has found, perhaps nothing, without a system
+     * call. Otherwise asks the kernel. Only the thread that parks. Does not wait.
      */
     size_t (*io_poll)(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
                       size_t max);

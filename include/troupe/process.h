@@ -40,10 +40,10 @@
  * The end. tr_process_ended comes once, in place of tr_closed, when the process has ended and all
  * of its output and errors was read. So if nobody reads the output of a process, tr_process_ended
  * never comes: read the output, close the channel, or start the process with .output =
- * TR_PROCESS_NOTHING. It does not come either while another process, which the child has left
- * behind, keeps the output open. If an actor has no handler for tr_process_ended, and the exit code
- * is not 0, the actor fails with TR_PROCESS_FAILED, so that its supervisor restarts it, and with it
- * the process.
+ * TR_PROCESS_NOTHING. tr_process_ended does not come either while another process, which the child
+ * has left behind, keeps the output open. If an actor has no handler for tr_process_ended, and the
+ * exit code is not 0, the actor fails with TR_PROCESS_FAILED, so that its supervisor restarts it,
+ * and with it the process.
  *
  * tr_close ends the input and drops the output; if the process has not ended .grace_ns after that,
  * it gets SIGTERM, and after .grace_ns more SIGKILL. tr_reset sends SIGKILL at once. After an error
@@ -179,9 +179,9 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
 
 /**
  * Takes signals of this program: tr_signals(self, SIGHUP, SIGUSR1). From now on each of these signals only sends a
- * tr_signal to this actor. This ends with tr_close of the returned channel, or with the incarnation; then the signals
- * do what they did before. A signal has one taker in a process. If tr_try_signals would return an error, ends the turn
- * instead. In a turn. Does not wait.
+ * tr_signal to this actor. tr_close of the returned channel, or the end of the incarnation, gives the signals back:
+ * they then do what they did before. A signal has one taker in a process. If tr_try_signals would return an error, ends
+ * the turn instead. In a turn. Does not wait.
  *
  * While tr_app_main or tr_app_run runs, it has taken SIGINT and SIGTERM itself, and starts a shutdown when one of them
  * comes. A program that makes its system with tr_system_new may take these two. A signal never comes if every thread of

@@ -61,14 +61,14 @@
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
  *
  * If a crash, _exit or a signal ends the process while the turn that has a message runs, or runs a
- * function of tr_blocking, this is a failed attempt too. It is counted when the actor wakes in the
- * next process, also for tr_queue_receive. It is not counted if a tr_queue_done or tr_queue_retry
- * for the message was stored before, or if the turn has got another message since. So a message
- * that always ends the process becomes a dead letter, and the program can run again. It is no
- * failed attempt if the process ends while the turn waits, or if a tr_kill or the end of a grace
- * ends the turn. A power cut may or may not count. If the time of a shutdown ends while a function
- * of tr_blocking runs for a message, this counts as a failed attempt, because the function was not
- * allowed to return.
+ * function of tr_blocking, this is a failed attempt too. The attempt is counted when the actor
+ * wakes in the next process, also for tr_queue_receive. It is not counted if a tr_queue_done or
+ * tr_queue_retry for the message was stored before, or if the turn has got another message since.
+ * So a message that always ends the process becomes a dead letter, and the program can run again.
+ * It is no failed attempt if the process ends while the turn waits, or if a tr_kill or the end of a
+ * grace ends the turn. A power cut may or may not count. If the time of a shutdown ends while a
+ * function of tr_blocking runs for a message, this counts as a failed attempt, because the function
+ * was not allowed to return.
  *
  * Delays. A message of tr_queue_push_after, or a message that waits for another attempt, does not
  * keep the actor awake. If the kind has a run handler, the message wakes the actor at its time, as

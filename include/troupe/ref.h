@@ -80,10 +80,10 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
  * Declares an actor and the messages it accepts: TR_ACTOR(account, deposit, withdraw, get_balance);
  * At file scope.
  *
- * It declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that is
- * known to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one source
- * file. Put TR_ACTOR into a header if other files spawn the actor or send to it. The list has at
- * most 63 messages. A message may be declared after TR_ACTOR. The list may be empty:
+ * TR_ACTOR declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that
+ * is known to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one
+ * source file. Put TR_ACTOR into a header if other files spawn the actor or send to it. The list
+ * has at most 63 messages. A message may be declared after TR_ACTOR. The list may be empty:
  * TR_ACTOR(clock) declares an actor that accepts only messages of the runtime. A spawn compares the
  * list with the behavior. If a message of the list has no handler, the spawn writes a line to the
  * log, at the level debug.
@@ -114,7 +114,7 @@ typedef struct tr_error {
     int code;        /* the application's own code; 0: none */
     tr_ref actor;    /* the actor that failed; TR_NOBODY: no actor failed */
     char text[240];  /* the message text; a longer text is cut */
-    char where[128]; /* the message being handled, the actor's path, or file and line */
+    char where[128]; /* the place of the error: a message, the actor's path, or file and line */
     /*
      * The members below are for supervisors: they describe the failure of an actor. For other
      * errors they are zero.

@@ -84,10 +84,12 @@ typedef enum tr_timer_end {
 /** What an actor uses. The comment of tr_options says what counts. */
 typedef struct tr_usage {
     size_t bytes;      /* bytes of the actor alone, with or without a budget */
-    size_t tree_bytes; /* bytes of its tree; 0 if the actor has no budget for its tree */
+    size_t tree_bytes; /* bytes of the actor and all below it; 0 if the actor has no tree budget */
     /* CPU time of the actor alone, this turn included; 0 if the actor has no budget of CPU time */
     tr_time cpu_ns;
-    /* CPU time of its tree; 0 if the actor has no tree budget, or no budget of CPU time */
+    /*
+     * CPU time of the actor and all below it; 0 if it has no tree budget, or no budget of CPU time
+     */
     tr_time tree_cpu_ns;
 } tr_usage;
 

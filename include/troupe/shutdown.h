@@ -190,8 +190,8 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, si
  * Returns TR_ESCALATED if a failure reached the root, else TR_OK.
  * Any thread. Does not wait.
  *
- * With TR_ESCALATED, *error is the first such failure; `error` may be NULL. Its links[] are the
- * supervisors that failed because of it; the last is /user.
+ * With TR_ESCALATED, *error is the first such failure; `error` may be NULL. error->links are the
+ * supervisors that failed because of this failure; the last one is /user.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);
 TR_END_C

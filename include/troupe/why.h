@@ -72,7 +72,7 @@ typedef enum tr_why_kind {
     TR_WHY_TURN_WAITS,
     TR_WHY_BARRIER,     /* a turn waits and is a barrier: no other request or message begins */
     TR_WHY_BLOCKING,    /* a turn waits for a function of tr_blocking */
-    TR_WHY_ANSWERS_DUE, /* `count` answers of tr_ask_then are due */
+    TR_WHY_ANSWERS_DUE, /* the functions of `count` calls of tr_ask_then were not called yet */
     TR_WHY_MAIL_FIRST,  /* `count` messages came before the poison pill of the actor */
     /* the actor stops, and `count` children have not stopped; `who` is the first */
     TR_WHY_CHILDREN,

@@ -3,8 +3,8 @@
  * CRC-32 as in zlib, gzip and PNG. The hash ring uses it to decide to which node a name belongs
  * (pool/hash_ring.h).
  *
- * It is a checksum, not a cryptographic hash: two texts with the same checksum are easy to make.
- * Hash tables of names use hash_bytes of base/hash.h.
+ * CRC-32 is a checksum, not a cryptographic hash: two texts with the same checksum are easy to
+ * make. Hash tables of names use hash_bytes of base/hash.h.
  */
 #ifndef BASE_CRC32_H
 #define BASE_CRC32_H

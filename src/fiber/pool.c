@@ -295,8 +295,8 @@ static void slabs_free_doomed(struct fiber_pool *pool)
 }
 
 /*
- * Gives the memory of free stacks back to the system, except of the stacks that were given back to
- * the pool last, whose pages stay warm.
+ * Gives the memory of free stacks back to the kernel. Leaves out the stacks that were given back to
+ * the pool last, because their pages are warm.
  */
 static size_t stacks_clean(struct fiber_pool *pool)
 {

@@ -9,7 +9,7 @@
  * 1. After every call at least one stack is free: the spare. The pool lends a stack only if another stack remains free.
  *    The exception is tr__fiber_replace, which gives the stack of the replaced fiber back at once.
  * 2. The stack given back last is lent first, because its pages are warm.
- * 3. Only tr__fiber_pool_trim and tr__fiber_pool_deinit give memory back to the system.
+ * 3. Only tr__fiber_pool_trim and tr__fiber_pool_deinit give memory back to the kernel.
  *
  * One thread at a time; no locks.
  */
@@ -123,9 +123,9 @@ TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_pl
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
- * Gives memory of free stacks back to the system, except for `reserve` stacks: slabs of which all
- * stacks are free, and touched pages of other free stacks. Returns true if a further call may find
- * more.
+ * Gives memory of free stacks back to the kernel: slabs of which all stacks are free, and touched
+ * pages of other free stacks. Leaves `reserve` free stacks as they are. Returns true if a further
+ * call may find more.
  */
 bool tr__fiber_pool_trim(struct fiber_pool *pool);
 

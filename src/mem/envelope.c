@@ -9,7 +9,10 @@
 enum {
     /* how many envelopes the first slab has; few, so that a small system stays small */
     SLAB_FIRST = 64,
-    /* The most envelopes of a slab. It has 16 MiB then, and most of it can be huge pages. */
+    /*
+     * The most envelopes of a slab. A slab with this many has 16 MiB, most of which can be huge
+     * pages.
+     */
     SLAB_LARGEST = 262144,
     /* The kernel is asked to back slabs of this many envelopes (4 MiB) or more in large pieces. */
     SLAB_READY_MIN = 65536,

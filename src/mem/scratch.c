@@ -29,7 +29,7 @@ enum {
     CHUNK_SIZE_MAX = 64 * 1024,
     /*
      * The largest chunk for the small pieces of a turn that needs much memory. When a chunk of this
-     * size is freed, the C library gives it back to the system.
+     * size is freed, the C library gives it back to the kernel.
      */
     CHUNK_SIZE_LARGE = 1024 * 1024,
     TEXT_ALIGNMENT = 8,

@@ -6,8 +6,8 @@
  * A worker embeds one scratch. A turn takes a mark when it begins, and resets the scratch to this
  * mark when it ends. So turns may be inside each other, and the inner turn ends first. A turn that
  * parks outlives later turns, so it needs a scratch of its own. A scratch has no pointer to itself,
- * so it may be moved by assignment. Between turns it keeps one chunk of at most 64 KiB. It has one
- * owner at a time, and no locks.
+ * so it may be moved by assignment. Between turns a scratch keeps one chunk of at most 64 KiB. A
+ * scratch has one owner at a time, and no locks.
  *
  * A mark is a position and not an address: the number of bytes that were allocated before it. So a
  * mark stays valid when the chunk that is kept is exchanged for a larger one.

@@ -11,8 +11,8 @@
  *
  * A user who chooses names can also choose to which member they belong, because crc32 has no
  * secret. It cannot have a secret, because all processes must get the same result. With such names
- * a user can crowd one member. They make no lookup slower, because the directory of names uses a
- * keyed hash (actor/cell/names.h, docs/design/hash-ring.md).
+ * a user can crowd one member. Such names make no lookup slower, because the directory of names
+ * uses a keyed hash (actor/cell/names.h, docs/design/hash-ring.md).
  *
  * A ring never changes, so any thread may read it. For another number of members, another ring is
  * made.
