@@ -120,7 +120,7 @@ struct observer {
     } trials;             /* see observe/trials.h */
     struct slow_trees
         *trees; /* what slow turns have led to; NULL: nothing yet; see observe/slow_trees.h */
-    struct backup *left; /* backups whose clients have gone; see observe/store_backup.h */
+    struct backup *left; /* backups that no visitor uses any more; see observe/store_backup.h */
 };
 
 /** Returns the time, as tr_now does. */

@@ -57,7 +57,7 @@ struct tr_otlp {
     bool is_posting;
     tr_time post_ns;  /* when the next post may be sent */
     tr_time said_ns;  /* when the log last said that spans were dropped; 0: never */
-    uint64_t said;    /* how many spans had been dropped at that time */
+    uint64_t said;    /* how many spans and records had been dropped at that time */
     uint64_t dropped; /* spans */
     char app[TR_NAME_MAX + 1];
     char url[512];

@@ -4,10 +4,12 @@
  * turn is a span. The parent of the span is the turn that sent the message of this turn. For an
  * HTTP request it is the span of the client (traceparent).
  *
- * An actor collects the records ten times a second. It posts finished spans once a second, or
- * earlier if there are OTLP_BATCH of them. If a post fails, the actor repeats it. When the table of
- * spans (observe/spans.h) is full, the oldest spans are dropped. Posted and dropped spans are
- * counted (troupe_otlp_spans_total). The log says at most once a minute that spans were dropped.
+ * An actor collects the records ten times a second. It posts finished spans once a second, at most
+ * OTLP_BATCH in each post; it posts again at once as long as there are that many. If a post fails,
+ * the actor repeats it later. If the collector refuses a post, its spans are dropped. When the
+ * table of spans (observe/spans.h) is full, the oldest spans are dropped. Posted and dropped spans
+ * are counted (troupe_otlp_spans_total). The log says at most once a minute that spans were
+ * dropped.
  */
 #ifndef OBSERVE_OTLP_H
 #define OBSERVE_OTLP_H

@@ -16,7 +16,7 @@
 #include "store/read.h"
 
 struct backup {
-    struct backup *next; /* next backup in observer.left, whose client has gone too */
+    struct backup *next; /* next backup in observer.left */
     const tr_platform *platform;
     tr_thread *thread;
     struct store *store;

@@ -8,8 +8,9 @@
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request);
 void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request);
 /**
- * Frees the backups whose clients have gone and that have ended. If `waits`, first waits until all
- * backups whose clients have gone have ended; these were cancelled.
+ * Frees the backups that have ended and that no visitor uses any more, because their clients have
+ * gone or have their answer. If `waits`, first waits until all backups that no visitor uses have
+ * ended. Such backups were cancelled.
  */
 void tr__backups_collect(struct observer *observer, bool waits);
 
