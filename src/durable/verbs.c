@@ -135,8 +135,8 @@ tr_status tr_try_save(tr_self *self)
     list_push_last(&commit->savers, &self->frame->saver);
     self->worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     status = turn_park_at(self, TR_NEVER, NULL);
-    list_remove(
-        &self->frame->saver); /* if the turn was cancelled, its frame is still in the list */
+    /* If the turn was cancelled, its frame is still in the list. */
+    list_remove(&self->frame->saver);
     return status;
 }
 

@@ -28,8 +28,8 @@ struct whole {
     unsigned char *state;
     size_t size;
     size_t capacity;
-    bool
-        has_state; /* `state` is valid. False: the state was the one that was stored or finished last */
+    /* `state` is valid. False: the state was the one that was stored or finished last. */
+    bool has_state;
 };
 
 /**

@@ -74,8 +74,8 @@ struct watch {
     struct watch_report report;
     uint64_t ticks;
     tr_time ticked_ns; /* when the last tick was */
-    tr_time
-        missed_ns; /* by how much the wait before this look was planned longer than WATCH_TICK_NS */
+    /* by how much the wait before this look was planned longer than WATCH_TICK_NS */
+    tr_time missed_ns;
     atom32 is_asleep;
     atom32 is_over;
 };

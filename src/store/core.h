@@ -119,9 +119,9 @@ struct store {
     atom32 is_hold_wanted;    /* by a backup */
     tr_parker *hold_parker;   /* parker of the thread that makes the backup or compaction */
     atom32 is_shrink_wanted;  /* `shrink` is set */
-    atom32
-        is_log_full;   /* a group waits by rule 4; held readers check this and give TR_STORE_BUSY */
-    atom32 has_backup; /* a backup or a compaction runs */
+    /* A group waits by rule 4. Held readers check this and give TR_STORE_BUSY. */
+    atom32 is_log_full;
+    atom32 has_backup;    /* a backup or a compaction runs */
     atom64 tidy_page_ns;  /* how long the last pass took for one page */
     atom64 checkpoints;   /* passes of the tidying thread since the start */
     atom64 checkpoint_ns; /* how long the last checkpoint took */

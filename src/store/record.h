@@ -65,9 +65,9 @@ struct store_batch {
     void *context;
     size_t pages;    /* estimate of how many pages of the database the batch changes */
     bool is_destroy; /* the batch destroys its actor */
-    struct store_chunk
-        *chunks; /* the first one has the free memory; the last one contains the batch itself */
-    char *free;  /* free part of the first chunk */
+    /* The first chunk has the free memory. The last one contains the batch itself. */
+    struct store_chunk *chunks;
+    char *free; /* free part of the first chunk */
     char *free_end;
 };
 

@@ -39,8 +39,8 @@ struct store_sql_options {
      * schema. The array is borrowed and ends with NULL. If `schema` is NULL, there are no such
      * statements. */
     const char *const *schema;
-    uint64_t
-        steps_max; /* how many instructions of SQLite's virtual machine one statement may take */
+    /* How many steps of SQLite's virtual machine (instructions) one statement may take. */
+    uint64_t steps_max;
     /* How long one statement may take. The time is checked every few instructions. 0: no limit. */
     tr_time time_max_ns;
     bool takes_any_schema; /* use the tables that the database has, and ignore `schema` */
