@@ -34,7 +34,7 @@
  *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file;
  *                     record_plain: the same of actors that are not durable
  *     work            tells the sleep machine about mail, owed replies and items
- * clock wakes actors whose alarms are due; hints: those sent so far -> host
+ *     clock           wakes actors whose alarms are due; hints: those sent so far  -> host
  *     waker           wakes actors that have items in their queues
  *     retry_backoff   delays the next generation of a key after a failure        -> host, clock
  *     overlay         keys that a commit has changed and that are not on disk

@@ -14,9 +14,10 @@
 #include "durable/actor.h"
 
 /*
- * The stored bytes of an alarm are, in this order: the size of its plan (two bytes, low byte first), the plan, the name
- * of the message with its NUL, the front of the message's shape, and the message as MessagePack. The front is missing
- * if an earlier version of the library has stored the alarm.
+ * The stored bytes of an alarm are, in this order: the size of its plan (two bytes, low byte
+ * first), the plan, the name of the message with its NUL, the front of the message's shape, and the
+ * message as MessagePack. The front is missing if the message has no shape, or if an earlier
+ * version of the library has stored the alarm.
  */
 enum { ALARM_PLAN_AT = 2 };
 
@@ -32,8 +33,8 @@ struct alarm {
 };
 
 /**
- * Reads all alarms of an actor. For each alarm that is due, sends the actor a message. Fails with
- * TR_STORE_CORRUPT, TR_NO_MEMORY or another status of the store.
+ * Reads all alarms of an actor. For each alarm that is due or must move, sends the actor a message.
+ * Fails with TR_STORE_CORRUPT, TR_NO_MEMORY or another status of the store.
  */
 TR_MUST_CHECK tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor);
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);

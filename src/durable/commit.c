@@ -153,7 +153,8 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-/* Adds the state to the batch if it has changed, or if the mark STATE_HALF of the stored state must change. */
+/* Adds the state to the batch if it has changed, if the mark STATE_HALF of the stored state must
+ * change, or if `is_forced`. For a kind with events, adds what tr__events_close adds instead. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
                              bool has_changed, bool is_forced)
 {
@@ -377,8 +378,8 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     struct durable_actor *actor = commit->actor;
     TR_ASSERT(list_first(&actor->commits) == &commit->link);
     list_remove(&commit->link);
-    /* The worker may poll for another commit before it continues. That commit will end soon too, so
-     * stop polling. */
+    /* Stop polling for the end of a commit. If the worker polls for another commit than this one,
+     * that one will end soon too. */
     worker->loop.await_ns = 0;
     tr_status status = commit->status;
     PROBE2(commit, cell->identity, status);

@@ -90,9 +90,9 @@ struct connections *tr__connections_of(struct worker *worker, struct durable_act
 /** Finds a connection. Returns NULL if the actor has no such connection. */
 struct connection *tr__connection_find(const struct durable_actor *actor, uint64_t number);
 /**
- * Finds the caller and the connection of a request, for the turn that handles the request. Puts the
- * caller in front of the request's id. Fails with TR_CLOSED if the connection is gone,
- * TR_TOO_LARGE, TR_NO_MEMORY.
+ * Finds the caller and the connection of a request, for the turn that handles the request. If the
+ * request came over a connection and has an id, puts the caller in front of the id. Fails with
+ * TR_CLOSED if the connection is gone, TR_TOO_LARGE, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *actor,
                                             const struct tr_durable_once *once,

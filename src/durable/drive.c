@@ -169,7 +169,7 @@ static void run_hook(struct worker *worker, struct durable_actor *actor, enum sl
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
     if (status == TR_OK)
         return;
-    /* Skip the hook. The actor falls asleep without it. */
+    /* There was no memory for the message, so skip the hook. The actor ends without it. */
     (void)!tr__sleep_hook_begin(&actor->machine, reason);
     (void)!tr__sleep_hook_end(&actor->machine, reason, worker->loop.now_ns);
 }
@@ -303,7 +303,7 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
-    /* Nothing to do, because alarms check the state of the machine themselves. */
+    /* SUSPEND_ALARMS: nothing to do, because alarms check the state of the machine themselves. */
     default:
         break;
     }
@@ -365,8 +365,9 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         if (actor->queues.row_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         break;
-    /* Nothing to do. The state was submitted in the step SERIALIZE, and the run handler is an
-     * ordinary turn. */
+    /* COMMIT_STATE: nothing to do, because the state was submitted in the step SERIALIZE.
+     * CANCEL_RUN and JOIN_RUN: nothing to do, because the run handler is an ordinary turn. The
+     * other steps need nothing either. */
     default:
         break;
     }

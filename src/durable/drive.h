@@ -32,7 +32,8 @@ tr_next tr__durable_skip(struct tr_self *self);
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 /**
- * Arms the timer of the actor for the earliest of its three deadlines: due_ns, save_ns and look_ns.
+ * Arms the timer of the actor for the earliest of its deadlines: due_ns, save_ns, look_ns, and the
+ * times at which the notes of both ends are sent again.
  */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 

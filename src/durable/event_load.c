@@ -25,7 +25,7 @@ struct loading {
     struct durable_actor *actor;
     void *state;
     uint32_t version; /* version of the snapshot that is being read */
-    bool is_damaged;  /* the checksum of a snapshot was wrong */
+    bool is_damaged;  /* the checksum of the snapshot that was read last was wrong */
     bool is_newer;    /* a snapshot has a later version than the code */
     char text[EVENT_TEXT_SIZE];
 };
