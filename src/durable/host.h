@@ -49,8 +49,8 @@ struct worker_context {
     struct durable line; /* a timer; when it fires, the first cell begins even beyond the limits */
     bool has_moved;      /* a cell of the line has begun since that timer was armed */
     bool is_serving;     /* tr__pressure_serve is running */
-    uint32_t
-        granted_count;  /* number of cells that may begin and whose set-up has not started yet */
+    /* number of cells that may begin and whose set-up has not started yet */
+    uint32_t granted_count;
     struct aside aside; /* the large stack on which SQL statements run */
     struct message_shapes messages;
     /* The error of the last state that could not be packed; see tr__durable_state_why. */

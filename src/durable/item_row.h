@@ -7,8 +7,8 @@
  *     TIMED   \001t and the name                 front, type with its NUL, packed message
  *     DEAD    \001d and the name                 the same
  *
- * The packed message begins with the front of its shape (wire/shape.h), unless an earlier version
- * of the library has stored it.
+ * The packed message begins with the front of its shape (wire/shape.h). The front is missing if the
+ * message has no shape, or if an earlier version of the library has stored the item.
  *
  * The name of an application's queue never begins with \001, so the names of the three classes
  * differ. The first versions of the library knew only PLAIN. They keep rows of the other classes,

@@ -25,7 +25,7 @@
 
 /** The form of an item's row in the store. See durable/item_row.h. */
 enum item_class {
-    ITEM_PLAIN, /* the item was pushed without a delay and has not failed */
+    ITEM_PLAIN, /* pushed without a delay and not failed since, or put back */
     /* The item was given a time, at which it can be taken. That time may have come by now. Attempts
      * may have failed. */
     ITEM_TIMED,
@@ -98,7 +98,7 @@ struct queues {
     size_t bucket_count;
     size_t count;       /* all items */
     size_t bytes;       /* memory of all items */
-    uint64_t last;      /* id of the last item that was pushed */
+    uint64_t last;      /* the next item gets the id after this one */
     uint64_t reserved;  /* ids up to this number are used, or reserved for this generation */
     uint64_t committed; /* items with ids up to this one were pushed by commits that have ended */
     tr_time row_ns;     /* when the stored alarm of the queues is due; TR_NEVER: there is none */

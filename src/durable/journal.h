@@ -15,7 +15,8 @@
  *        So no number is used twice.
  *     2. Only events up to the oldest kept snapshot are deleted. So the state can be recovered from
  *        each kept snapshot, even if the newest is damaged.
- *     3. A snapshot is on disk before an event that it replaces is deleted.
+ *     3. An event is deleted only by the transaction that stores a snapshot that replaces the
+ *        event, or later.
  *     4. If events are missing, recovery fails. It never skips a gap between a snapshot and the
  *        events.
  */
@@ -142,9 +143,9 @@ TR_MUST_CHECK tr_status tr__journal_append(struct journal *journal, uint64_t exp
 bool tr__journal_wants_snapshot(const struct journal *journal, const struct journal_policy *policy);
 
 /**
- * Notes a snapshot that is on disk. When a journal is opened, the caller does this for each stored snapshot, in any
- * order. A second call for the same sequence number changes nothing. Returns TR_INVALID_ARGUMENT if the number is 0, or
- * greater than `highest`.
+ * Notes a snapshot that is on disk, or that the same transaction stores which then deletes events.
+ * Snapshots may be noted in any order. A second call for the same sequence number changes nothing.
+ * Returns TR_INVALID_ARGUMENT if the number is 0, or greater than `highest`.
  */
 TR_MUST_CHECK tr_status tr__journal_saved(struct journal *journal, uint64_t sequence);
 

@@ -88,8 +88,8 @@ static bool is_awake(const struct looker *looker, const struct durable_kind *kin
 
 /* ---- Lists. ---- */
 
-/* The keys that a list collects. The entries are at the beginning of `bytes`. Behind them are the
- * bytes of each key with its NUL. */
+/* The keys that a list collects. For each key, `bytes` has its size (a uint32_t), its bytes and a
+ * NUL. */
 struct collected {
     char *bytes;
     size_t size;
@@ -141,8 +141,8 @@ static tr_status keys_read(const struct looker *looker, const struct durable_kin
     return status == TR_OK && keys->is_out_of_memory ? TR_NO_MEMORY : status;
 }
 
-/* Returns memory for a page. The memory belongs to the turn or to the client. For a client, first frees the client's
- * last page. */
+/* Returns memory for a page. The memory belongs to the turn or to the client. For a client, frees
+ * the client's last page. */
 static void *page_alloc(const struct looker *looker, size_t size)
 {
     if (looker->self)

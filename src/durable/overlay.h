@@ -4,9 +4,9 @@
  * as the change is not on disk. A read of such a key finds the new value here.
  *
  * Overlays are in a list, oldest first, because commits reach the disk in this order. A short list
- * is searched. From OVERLAYS_INDEXED overlays on there is also a hash table. With the table, a
- * handler that gets and puts n keys takes n steps and not n^2. If there is no memory for the table,
- * the list is searched.
+ * is searched. If there are more than OVERLAYS_INDEXED overlays, there is also a hash table. With
+ * the table, a handler that gets and puts n keys takes n steps and not n^2. If there is no memory
+ * for the table, the list is searched.
  */
 #ifndef DURABLE_OVERLAY_H
 #define DURABLE_OVERLAY_H

@@ -11,9 +11,9 @@
  * 2. The line is served in order, whenever an actor of this worker has become idle or has ended.
  * 3. An actor that has work is never asked to sleep. So it handles the work for which it was woken
  *    before it sleeps again.
- * 4. If for TR_AWAKE_WAIT_NS no actor could be asked to sleep, the first cell of the line begins
- *    beyond the limit, because the awake actors may wait for that cell. So each worker may exceed
- *    its share by one actor more in each such period.
+ * 4. If no cell of the line could begin for TR_AWAKE_WAIT_NS, the first cell begins beyond the
+ *    limit, because the awake actors may wait for that cell. So each worker may exceed its share by
+ *    one actor more in each such period.
  * 5. The number of actors that were asked to sleep and are still awake has a limit: the share of
  *    awake_max, or LEAVING_MIN if that is more. If these actors take long to fall asleep, the line
  *    waits.

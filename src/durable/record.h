@@ -29,8 +29,7 @@ struct record_reads {
     size_t capacity;
     size_t bytes;
     bool is_cut;
-    /* With has_before: the state before the turn. It is kept here when a part of the turn is
-     * stored. */
+    /* With has_before: a copy of the state before the turn. */
     bool has_before;
     unsigned char *before;
     size_t before_size;
@@ -59,8 +58,8 @@ struct replay {
 struct recorder {
     struct turn_recorder base; /* must be the first member; base.actor is changed under `lock` */
     struct tr_system *system;
-    const char *
-        directory; /* directory of the store; NULL: nothing is recorded; written before the start */
+    /* The directory of the store. NULL: nothing is recorded. Written before the start. */
+    const char *directory;
     bool has_secrets; /* records have the values of secret fields; written before the start */
     /* when all names are taken: before this time no failed turn replaces a record */
     atom64 again_ns;
@@ -71,8 +70,8 @@ struct recorder {
     uint32_t plain_left;   /* how many turns of base.actor must still be recorded */
     bool only_failing;     /* of base.actor, only turns that fail are recorded */
     struct replay *replay; /* the record that is being run again; NULL: none */
-    const void
-        *replayed_state; /* in a replay of an actor that is not durable: the block of its state */
+    /* In a replay of an actor that is not durable: the block of its state. */
+    const void *replayed_state;
     size_t replayed_size;
 };
 

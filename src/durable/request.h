@@ -33,9 +33,8 @@ enum { REQUEST_BUCKETS = 32 };
 
 /** The requests of a generation. This struct is allocated for the first request with an id. */
 struct requests {
-    struct list
-        /* Hash table of all requests. A bucket is a list of struct request, the newest first. */
-        buckets[REQUEST_BUCKETS];
+    /* Hash table of all requests. A bucket is a list of struct request, the newest first. */
+    struct list buckets[REQUEST_BUCKETS];
     struct list open;     /* list of struct request */
     struct list answered; /* list of struct request, in the order of their commits */
     /* If not TR_OK: why an answer of the open commit could not be put into its batch. */

@@ -46,9 +46,8 @@ struct durable_frame {
     /* A wake lock that the turn raises when it takes an item, and drops at its next wait on a
      * queue. */
     struct wake_lock receive;
-    struct running_slot
-        /* slot that names the items and the alarm of the turn, see durable/running.h; NULL: none */
-        *slot;
+    /* The slot that names the items and the alarm of the turn, see durable/running.h. NULL: none. */
+    struct running_slot *slot;
     bool has_items; /* the turn has taken an item, and may still have it */
     /* The members from here to is_alarm_gone are for a turn that handles an alarm. */
     bool has_alarm;
