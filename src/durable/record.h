@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Records of turns. A record has everything that is needed to run the turn again (docs/guide/replay.md). A turn of a
- * durable actor that fails leaves a record. So does any turn whose record somebody has asked for.
+ * Records of turns. A record has everything that is needed to run the turn again
+ * (docs/guide/replay.md). If a turn of a durable actor fails, it leaves a record, unless the kind
+ * has events or the runtime has begun the turn by itself. So does any turn whose record somebody
+ * has asked for.
  *
  * While a turn runs, the values that it reads are kept: time, random numbers, and keys of the store. Every turn keeps
  * its replies anyway. For a turn of a durable actor, the state before the turn is the state that was stored last. The

@@ -56,8 +56,8 @@ tr_status tr__record_plain_order(struct recorder *recorder, uint64_t actor, uint
 }
 
 /*
- * Counts a turn of this actor that was recorded. If the actor is gone, ends the order. Returns false if the order is
- * not for this actor any more.
+ * Counts a turn of this actor for the order. If it was the last one, or if the actor is gone, ends
+ * the order. Returns false if the order is not for this actor any more.
  */
 static bool order_count(struct recorder *recorder, uint64_t actor, bool is_gone)
 {

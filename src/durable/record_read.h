@@ -73,8 +73,8 @@ TR_MUST_CHECK tr_status tr__record_read(tr_bytes file, struct tr_record **record
                                         char why[RECORD_WHY_SIZE]);
 
 /**
- * Reads the pairs of a list into `pairs`. The pairs point into the item. Returns false if there are more than `max`
- * pairs, or if the last pair is incomplete.
+ * Reads the pairs of a list into `pairs`. The pairs point into the item. Returns false if there are
+ * more than `max` pairs, if a pair is incomplete, or if bytes are left over.
  */
 bool tr__record_pairs(const struct tr_record_item *item, tr_kv *pairs, size_t max);
 

@@ -93,7 +93,8 @@ TR_MUST_CHECK tr_status tr__requests_begin(struct worker *worker, struct durable
 /** Notes that the batch of the open commit was submitted with this number. */
 void tr__requests_submitted(struct durable_actor *actor, uint64_t commit);
 /**
- * Forgets the answers of the commit with this number. They are on disk, and are read from there.
+ * Forgets the answers of all commits with numbers up to `commit`. They are on disk, and are read
+ * from there.
  */
 void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit);
 /** Forgets all requests. Refuses repeats that wait; their senders can send them again. */

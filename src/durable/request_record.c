@@ -11,9 +11,9 @@
 
 /* The layout of a record; numbers have their low byte first. It begins with the format (1), the
  * outcome, until, before, and both hashes. For REQUEST_REPLIED, these follow: the name of the reply
- * with its NUL, the front of the reply's shape (wire/shape.h; records of earlier versions have
- * none), and the packed reply. For REQUEST_ENDED, the status, the code, and the text with its NUL
- * follow. */
+ * with its NUL, the front of the reply's shape (wire/shape.h), and the packed reply. The front is
+ * missing if the reply has no shape, or if an earlier version of the library has stored the record.
+ * For REQUEST_ENDED, the status, the code, and the text with its NUL follow. */
 enum { FORMAT = 1, OUTCOME_AT = 1, UNTIL_AT = 2, BEFORE_AT = 10, LOW_AT = 18, HIGH_AT = 26 };
 static_assert(HIGH_AT + 8 == REQUEST_FRONT, "the numbers are the front");
 static_assert(TR_REQUEST_ANSWER_MAX + REQUEST_FRONT + TR_NAME_MAX + 1 + SHAPE_FRONT <=

@@ -42,7 +42,7 @@ struct request_record {
     const char *text;
 };
 
-/** The most bytes in front of a packed reply, without the name of its type. */
+/** The size of the numbers at the beginning of a record. */
 enum { REQUEST_FRONT = 34 };
 
 /** Returns the fingerprint of a packed message of this type. It is the same in every process. */

@@ -50,8 +50,8 @@ void tr__backoff_done(const struct durable_actor *actor);
  */
 bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cell *cell);
 /**
- * Begins the generations whose backoff is over. Returns when the next backoff ends, or TR_NEVER if there is none. On
- * the worker of the clock.
+ * Begins the generations whose backoff is over. Returns when it must be called again, or TR_NEVER
+ * if there is no backoff. On the worker of the clock.
  */
 tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_time now_ns);
 /**

@@ -93,8 +93,9 @@ static bool slot_is_known(const struct durable_host *host, const struct running_
     return false;
 }
 
-/* Moves the used slots to the front of the file, and frees all other slots. If there are more than
- * SLOTS_PAST used slots, keeps only the last of them. */
+/* Moves the used slots to the front of the file, and frees all other slots, including those of
+ * kinds that this program does not have. If there are more than SLOTS_PAST used slots, keeps only
+ * the last of them. */
 static void past_collect(struct durable_host *host, size_t count)
 {
     struct running_slot *slots = host->running.file->slots;
