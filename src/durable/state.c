@@ -141,8 +141,8 @@ static tr_status tail_keep(struct worker *worker, struct state_block *block,
 }
 
 /* Reads the bytes into block->data, as block->type. Keeps fields at the end that the type does not
- * have. Refuses such fields if the state is to be migrated, or if they are in nested messages,
- * because they could not be stored again then. */
+ * have. If the state was stored with a shape, refuses such fields if the state is to be migrated,
+ * or if they are in nested messages, because they could not be stored again then. */
 static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
                             bool is_migrated, struct state_block *block, tr_wire_error *error)
 {

@@ -43,7 +43,7 @@ TR_MUST_CHECK tr_status tr__ttl_close(struct durable_actor *actor, bool is_due);
 tr_time tr__ttl_due(const struct durable_actor *actor);
 /**
  * Handles the alarm of the time to live. Destroys the actor, unless it was used since the alarm was
- * set.
+ * set, is busy, or its kind no longer has a time to live.
  */
 tr_next tr__ttl_turn(struct tr_self *self, struct durable_actor *actor);
 

@@ -32,8 +32,9 @@ struct durable_frame {
     struct wake_lock wake_lock; /* raised while the turn runs or waits */
     struct list holds;
     uint32_t lenient; /* how many TR_WAIT_UNTIL blocks the turn is inside */
-    /* The turn runs the run handler, on_sleep or on_destroy. The sleep machine counts these
-     * itself. */
+    /* The turn runs the run handler, on_sleep or on_destroy. tr__frame_begin raises no wake lock
+     * for these: the sleep machine has wake locks of its own for the hooks, and tr__durable_run
+     * raises that of the run handler. */
     bool is_hook;
     enum sleep_reason hook;     /* which of on_sleep and on_destroy the turn runs; 0: none */
     bool is_run;                /* the turn runs the run handler, so it handles no request */
@@ -78,8 +79,9 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
                                    const char *what, bool is_hook);
 /**
- * Closes the last commit of a turn whose handler has returned `next`. If `must` is true, the commit
- * is stored even if nothing has changed. Returns the result of the turn.
+ * Closes the last commit of a turn whose handler has returned `next`. If `must` is true, its
+ * changes are stored now, whatever the durability of the kind is, and a key that was just created
+ * is stored even without changes. Returns the result of the turn.
  */
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
 /** Ends a turn and frees its record. The turn may have succeeded or failed. */

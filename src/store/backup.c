@@ -30,9 +30,9 @@ static void step_begin(struct store *store)
     store->step_batches = committed(store);
 }
 
-/* If batches were committed during the step, waits as long as the step took. So a backup uses the
- * disk and the processors for at most half of the time. Commits have the other half. The backup
- * takes at most twice as long as without commits. */
+/* If batches were committed during the step, or a commit runs now, waits as long as the step took,
+ * but at most STORE_REST_NS. So a backup uses the disk and the processors for at most half of the
+ * time. Commits have the other half. The backup takes at most twice as long as without commits. */
 static void step_rest(struct store *store)
 {
     const tr_platform *platform = store->platform;

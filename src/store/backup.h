@@ -5,7 +5,7 @@
  *     tr__store_backup(store, "/backups/monday", on_progress, context, &error);   open, commits continue
  *     tr__store_check(&options, &report, on_damage, context, &error);             not open: only reads
  *     tr__store_compact(&options, &report, &error);                               not open
- *     tr__store_shrink(store, &report, &error);                                   open, commits wait
+ *     tr__store_shrink(store, NULL, &report, &error);                             open, commits wait
  *
  * A backup is a store of its own: a directory with the same files, of the same program. To restore
  * it, put it in the place of the old directory. docs/design/store.md explains how a copy is
@@ -49,8 +49,9 @@ enum { STORE_BACKUP_STEP = 4 << 20 };
  * `on_step` may be NULL.
  *
  * TR_STORE_BUSY: another backup runs. TR_NAME_EXISTS: `path` exists. TR_NOT_SUPPORTED: the store is
- * in memory. TR_STORE_CORRUPT: a page does not fit its sum; the text says which. TR_STORE_FULL,
- * TR_STORE_FAILED: the new files could not be written; the store itself does not fail.
+ * in memory, or has no threads. TR_INVALID_ARGUMENT: `path` is NULL. TR_STORE_CORRUPT: a page does
+ * not fit its sum; the text says which. TR_STORE_FULL, TR_STORE_FAILED: the new files could not be
+ * written; the store itself does not fail. TR_STORE_FAILED: the store has failed before.
  * TR_CANCELLED, TR_NO_MEMORY. `error` may be NULL.
  */
 TR_MUST_CHECK tr_status tr__store_backup(struct store *store, const char *path,

@@ -116,7 +116,7 @@ struct store {
     /* The next members are explained in store/tidy.h. */
     atom32 tidy_turn;         /* enum tidy_turn */
     atom32 is_writer_waiting; /* the writer waits until a pass or a hold ends */
-    atom32 is_hold_wanted;    /* by a backup */
+    atom32 is_hold_wanted;    /* a backup or a compaction waits for the turn */
     tr_parker *hold_parker;   /* parker of the thread that makes the backup or compaction */
     atom32 is_shrink_wanted;  /* `shrink` is set */
     /* A group waits by rule 4. Held readers check this and give TR_STORE_BUSY. */
