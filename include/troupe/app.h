@@ -51,7 +51,7 @@ typedef struct tr_flag {
 
 /**
  * The flags of a program: .flags = TR_FLAGS({.name = "rate", .number = &rate, .help = "payments in a second"}). The app
- * does not start if two of its flags have the same name, or if one has the name of a flag of the runner. Any thread.
+ * does not start if two of its flags have the same name, or if one has the name of a flag of tr_app_run. Any thread.
  * Does not wait.
  */
 #define TR_FLAGS(...) TR_FLAGS_(__VA_ARGS__)
@@ -109,7 +109,7 @@ typedef struct tr_app {
      * All other options of the system: .system = {.supervision = &rules, .actors_max = 10000}. A
      * member of tr_app that is not zero replaces the member of the same name here, and a flag of
      * the command line replaces both. exit_when_empty is always set. names_faults is set unless
-     * handoff_after_ns is set. The runner needs the real platform, for signals and the console:
+     * handoff_after_ns is set. tr_app_run needs the real platform, for signals and the console:
      * with another platform the exit status is 1.
      */
     tr_system_options system TR_ZERO;
@@ -147,8 +147,9 @@ typedef struct tr_app {
     /**
      * True: the app is ready when it calls tr_app_ready. False: the app is ready when the first
      * turn of its root has ended without a failure. The first turn is the turn of tr_args. If the
-     * root does not handle tr_args, it is the turn of tr_pre_start. If the root handles neither, it
-     * is the set-up. This member matters only under systemd (docs/guide/app.md).
+     * root does not handle tr_args, the first turn is the turn of tr_pre_start. If the root handles
+     * neither of them, the set-up counts as the first turn. This member matters only under systemd
+     * (docs/guide/app.md).
      */
     bool says_ready TR_ZERO;
     /**

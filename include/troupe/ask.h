@@ -81,7 +81,7 @@ typedef struct tr_later {
 /**
  * Sends a request and returns a `withdraw_ask`, to be awaited:
  *     withdraw_ask asked = tr_ask(self, alice, withdraw, .cents = 5);
- * In a turn, or client's thread. May wait: only as tr_tell does, if the mailbox is full and has
+ * In a turn, or client's thread. May wait: as tr_tell does, only if the mailbox is full and has
  * TR_PARK.
  *
  * If something goes wrong, the outcome of the ask says so. The request is copied.
@@ -170,7 +170,7 @@ typedef struct tr_later {
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
 
 /**
- * Ends the turn as tr_await would: return tr_give_up(self, asked);
+ * Makes the turn end as tr_await would end it: return tr_give_up(self, asked);
  * In a turn. Does not wait.
  *
  * Use it for outcomes of tr_try_await that the handler does not handle itself. Returns what the

@@ -142,9 +142,9 @@ TR_MESSAGE(tr_sleeping);
 /**
  * The actor is about to be destroyed with all its stored data. The handler of tr_destroying can
  * still read these data, except the alarms. tr_destroying comes at most once: if the process ends
- * before the handler has ended, the key is gone all the same, and tr_destroying does not come
- * again. So do what must be done in any case before tr_destroy. While the handler waits, the actor
- * begins no other turn.
+ * before the handler has ended, the key is gone nevertheless, and tr_destroying does not come
+ * again. If some work must be done in any case, do it before the call of tr_destroy. While the
+ * handler waits, the actor begins no other turn.
  */
 TR_MESSAGE(tr_destroying);
 

@@ -130,8 +130,8 @@ TR_BEGIN_C
 TR_MUST_CHECK tr_status tr_sink_put(tr_sink *sink, tr_bytes bytes);
 /**
  * Returns memory for `size` bytes at the end of a sink, which the filter fills; then tr_sink_commit says how many bytes
- * it has filled. Returns NULL if there is no memory, or if it would be more than TR_FILTER_PUT_MAX bytes.
- * In a turn. Does not wait.
+ * it has filled. Returns NULL if there is no memory, or if this call of the filter would put more than
+ * TR_FILTER_PUT_MAX bytes. In a turn. Does not wait.
  */
 TR_MUST_CHECK void *tr_sink_reserve(tr_sink *sink, size_t size);
 /**

@@ -180,7 +180,7 @@
  * In a turn. May wait.
  *
  * The first `max` members are asked. Each ask is written to `asks`, and tr_try_await of it does not
- * wait: a member that has stopped, failed or not replied in time is one outcome among the others.
+ * wait: if a member has stopped, failed or not replied in time, this is the outcome of its ask.
  * Returns 0 if the group has stopped, or if the ref is no group. If the turn cannot wait, or is
  * cancelled, the outcomes say so.
  */

@@ -315,7 +315,7 @@ void tr_http_status(tr_self *self, int status);
  */
 void tr_http_set(tr_self *self, const char *name, const char *value);
 /**
- * Keeps the answer of this turn from being compressed. Use it for a text that has a secret beside
+ * Switches compression off for the answer of this turn. Use it for a text that has a secret beside
  * bytes that a stranger may choose, because the size of the compressed text would reveal the secret
  * (BREACH). In a turn. Does not wait.
  */

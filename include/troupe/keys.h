@@ -92,8 +92,9 @@
  * Asks as tr_ask_key does, with an id, which is a string. The request takes effect once, however
  * often it is sent with this id; see above. In a turn, or client's thread. May wait.
  *
- * Sends the request again also if the actor has stopped while it handled the request. If the
- * outcome is neither a reply nor a refusal, it is safe to ask again with the same id.
+ * Other than tr_ask_key, also sends the request again if the actor has stopped while it handled the
+ * request. If the outcome is neither a reply nor a refusal, it is safe to ask again with the same
+ * id.
  */
 #define tr_ask_once(from, actor, key, id, ...)                                                     \
     TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )

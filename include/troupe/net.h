@@ -134,7 +134,7 @@ typedef struct tr_endpoint {
     int kind TR_ZERO;    /* tr_endpoint_kind */
     /*
      * "127.0.0.1:7000", "[::1]:7000", ":7000", or a path; for a connect also "host:7000". For a socket that the process
-     * has inherited: "fd:3", or "fd:web" with its name in systemd.
+     * has inherited: "fd:3", or "fd:web", where web is its name in systemd.
      */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
@@ -249,12 +249,12 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 #define tr_listen(self, actor, ...)                                                                \
     TR_PP_CAT(TR_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
 /**
- * As tr_listen, but writes to a tr_listener_ref * and returns a status. TR_OK; TR_ADDRESS_IN_USE; TR_ADDRESS_INVALID:
- * names are not looked up; TR_NOT_PERMITTED; TR_TLS_FAILED: the files cannot be used, and the log says why;
- * TR_INVALID_ARGUMENT: the behavior handles neither tr_opened nor tr_received, or, with .accepted_by, it does not
- * handle tr_connection or there is a set-up message; TR_WRONG_TYPE: the set-up message does not fit the set-up of the
- * behavior, and the log says why; TR_TOO_LARGE: the set-up message; TR_NOT_SUPPORTED: the library was built without
- * TLS; TR_LIMIT, TR_NO_MEMORY, TR_STOPPING. In a turn. Does not wait.
+ * As tr_listen, but writes to a tr_listener_ref * and returns a status. TR_OK; TR_ADDRESS_IN_USE; TR_ADDRESS_INVALID,
+ * also for a name, because names are not looked up; TR_NOT_PERMITTED; TR_TLS_FAILED: the files cannot be used, and the
+ * log says why; TR_INVALID_ARGUMENT: the behavior handles neither tr_opened nor tr_received, or, with .accepted_by, it
+ * does not handle tr_connection or there is a set-up message; TR_WRONG_TYPE: the set-up message does not fit the set-up
+ * of the behavior, and the log says why; TR_TOO_LARGE: the set-up message is too large; TR_NOT_SUPPORTED: the library
+ * was built without TLS; TR_LIMIT, TR_NO_MEMORY, TR_STOPPING. In a turn. Does not wait.
  */
 #define tr_try_listen(self, ref, actor, ...)                                                       \
     TR_PP_CAT(TR_TRY_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, ref, actor, __VA_ARGS__)
@@ -432,7 +432,7 @@ void tr_close(tr_self *self, tr_channel channel);
 void tr_reset(tr_self *self, tr_channel channel);
 /**
  * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
- * other actor gets a tr_opened; if it stops before, the connection is reset. With any status but TR_OK the channel
+ * other actor gets a tr_opened; if it stops before that, the connection is reset. With any status but TR_OK the channel
  * still belongs to this actor: TR_STOPPED; TR_NO_MEMORY; TR_INVALID_ARGUMENT: `to` is a client or a group;
  * TR_INVALID_TRANSITION: the channel is not open, or a turn or an exchange waits for it. Bytes of the channel that this
  * turn has read stay valid until the turn ends. In a turn. Does not wait.
@@ -485,11 +485,11 @@ TR_BEGIN_C
 /**
  * Puts a filter between the filters that a channel has and its framing. What was written before does not pass the
  * filter; what is written from now on does. Input that was not read yet passes the filter too, so that the other side
- * may begin to use it at once. The bytes that this turn has read are no longer valid. TR_OK. With these statuses
- * nothing has changed: TR_LIMIT (TR_FILTERS_MAX), TR_INVALID_ARGUMENT, TR_NO_MEMORY, and TR_INVALID_TRANSITION, which
- * means that the channel is not open, that tr_finish was called, that a handshake of a filter is not over, or that a
- * turn or an exchange waits for the channel. Any other status comes from a filter, and the channel has ended. In a
- * turn. Does not wait.
+ * may begin to use the filter at once. The bytes that this turn has read are no longer valid. TR_OK. With these
+ * statuses nothing has changed: TR_LIMIT (TR_FILTERS_MAX), TR_INVALID_ARGUMENT, TR_NO_MEMORY, and
+ * TR_INVALID_TRANSITION, which means that the channel is not open, that tr_finish was called, that a handshake of a
+ * filter is not over, or that a turn or an exchange waits for the channel. Any other status comes from a filter, and
+ * the channel has ended. In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_add_filter(tr_self *self, tr_channel channel, const tr_filter *filter);
 /**

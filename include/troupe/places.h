@@ -67,7 +67,7 @@ typedef struct tr_ring tr_ring;
  *   3. The number of places may change at any time; one call sees one number.
  *
  * The providers of the library use a hash ring over crc32 with 150 points for each place ("w2v149"
- * for worker 2, "n2v149" for node 2), and promise to keep it. A person who can choose names can
+ * for worker 2, "n2v149" for node 2). They will not change that. A person who can choose names can
  * choose their places, too: limit how many names a stranger can choose.
  */
 struct tr_ring {
@@ -104,10 +104,10 @@ struct tr_directory {
     size_t size;
     /**
      * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor, perhaps
-     * this one, has the path already. *holder is then that actor, or nobody if it is just being
-     * spawned; `holder` may be NULL. TR_NAME_INVALID: a path must consist of names of actors, each
-     * after a '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are TR_CLAIMS_MAX
-     * claims. TR_STOPPED: the actor has ended. TR_NO_MEMORY.
+     * this one, has the path already. *holder is then that actor, or TR_NOBODY if that actor is
+     * just being spawned; `holder` may be NULL. TR_NAME_INVALID: a path must consist of names of
+     * actors, each after a '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are
+     * TR_CLAIMS_MAX claims. TR_STOPPED: the actor has ended. TR_NO_MEMORY.
      */
     tr_status (*claim)(tr_directory *directory, const char *path, tr_ref ref, tr_location *holder);
     /** Writes the actor that has a path, and its place. TR_OK or TR_NOT_FOUND. */
@@ -169,10 +169,9 @@ TR_BEGIN_C
  *
  * The directory is the one in which tr_find looks. For a path that was claimed, tr_find may still
  * return the ref of an actor that has ended. Such a path can be claimed again, but a spawn with
- * this path gives TR_NAME_EXISTS until the claim was released. So if an actor with a claimed path
- * below /user is to be spawned, release the claim first. The transport does what tr_tell between
- * workers does. The place of a group is the place of its supervisor. TR_INVALID_ARGUMENT,
- * TR_NO_MEMORY.
+ * this path gives TR_NAME_EXISTS until the claim was released. So release the claim before an actor
+ * with a claimed path below /user is spawned. The transport does what tr_tell between workers does.
+ * The place of a group is the place of its supervisor. TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);
 /** Frees places, and releases all their claims. NULL does nothing. One thread. Does not wait. */

@@ -219,8 +219,8 @@ bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
  */
 bool tr_queue_cancel(tr_self *self, tr_queued item);
 /**
- * Makes a dead letter a message of its queue again: it can be taken at once, and has all its
- * attempts again. Returns false if there is no such dead letter.
+ * Puts a dead letter back into its queue as a message: the message can be taken at once, and has
+ * all its attempts again. Returns false if there is no such dead letter.
  * In a turn. Does not wait.
  */
 bool tr_queue_put_back(tr_self *self, tr_queued item);

@@ -180,9 +180,9 @@ TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdow
  * Writes the report as text, at most size - 1 characters and a NUL.
  * Any thread. Does not wait.
  *
- * The text has one line if all went well, and a further line for each thing that did not. Of
- * actor[], it has only the actors that missed messages or took too long. Returns the length of the
- * whole text, as snprintf does. TR_REPORT_TEXT_MAX bytes are always enough.
+ * The text has one line if all went well, and a further line for each thing that did not. Of the
+ * actors in actor[], the text has only those that missed messages or took too long. Returns the
+ * length of the whole text, as snprintf does. TR_REPORT_TEXT_MAX bytes are always enough.
  */
 size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, size_t size);
 

@@ -117,11 +117,11 @@ typedef struct tr_sql_result {
  * `result` and `error` may be NULL. On failure *error has the text of SQLite, and nothing has
  * changed.
  *
- * TR_OK. TR_CONSTRAINT: a constraint of a table does not hold. TR_INVALID_ARGUMENT: it is no SQL,
- * names what does not exist, is more than one statement, or has another number of values.
- * TR_NOT_SUPPORTED: not allowed, see above. TR_TOO_LARGE: TR_SQL_TEXT_MAX, TR_SQL_VALUE_MAX,
- * TR_SQL_RESULT_MAX. TR_LIMIT: TR_SQL_BYTES_MAX. TR_OVER_BUDGET: sql_steps_max. TR_STALE: the
- * tables are newer than the code. TR_NO_MEMORY, TR_STORE_CORRUPT, TR_STORE_FAILED.
+ * TR_OK. TR_CONSTRAINT: a constraint of a table does not hold. TR_INVALID_ARGUMENT: the text is no
+ * SQL, names something that does not exist, has more than one statement, or needs another number of
+ * values. TR_NOT_SUPPORTED: the statement is not allowed, see above. TR_TOO_LARGE: TR_SQL_TEXT_MAX,
+ * TR_SQL_VALUE_MAX, TR_SQL_RESULT_MAX. TR_LIMIT: TR_SQL_BYTES_MAX. TR_OVER_BUDGET: sql_steps_max.
+ * TR_STALE: the tables are newer than the code. TR_NO_MEMORY, TR_STORE_CORRUPT, TR_STORE_FAILED.
  */
 #define tr_try_sql(self, result, error, ...) TR_SQL_TRY_(self, result, error, __VA_ARGS__)
 

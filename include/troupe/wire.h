@@ -88,8 +88,8 @@ typedef struct tr_wire_error {
 
 TR_BEGIN_C
 /**
- * Writes a message as MessagePack into `buffer` and returns the size of the document, or 0 if it
- * fails. Any thread. Does not wait.
+ * Writes a message as MessagePack into `buffer` and returns the size of the document. Returns 0 on
+ * failure. Any thread. Does not wait.
  *
  * If the result is more than `size`, the document did not fit, and the contents of the buffer are
  * of no use. With a size of 0 the buffer may be NULL. tr_unpack can read what was packed. On
@@ -135,7 +135,7 @@ void tr_message_deinit(const tr_type *type, void *message);
 
 /**
  * Writes a message as JSON, without spaces, into `buffer`, which ends with a NUL if size > 0.
- * Returns the length of the whole text, as snprintf does, or 0 if it fails.
+ * Returns the length of the whole text, as snprintf does. Returns 0 on failure.
  * Any thread. Does not wait.
  *
  * If the result is not less than `size`, the text was cut and is of no use. tr_json_read can read

@@ -18,8 +18,8 @@ struct exports {
 
 /**
  * Starts the actors for the exports that the app asks for. To be called before the workers run. If
- * that fails, returns false, with a sentence on standard error. `exports` must live as long as the
- * system.
+ * an actor cannot be started, returns false, with a sentence on standard error. `exports` must live
+ * as long as the system.
  */
 bool tr__exports_start(struct exports *exports, const tr_app *app, const char *program,
                        tr_client *client);

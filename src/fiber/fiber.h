@@ -16,8 +16,8 @@
  *     while (loop)
  *         loop = tr__fiber_resume(&host, loop);
  *
- * Only one thread at a time uses a host, its pool and its fibers; it may be another thread after
- * each resume. Compilers may keep the address of errno and of thread-local variables across a
+ * Only one thread at a time uses a host, its pool and its fibers. After each resume this may be
+ * another thread. Compilers may keep the address of errno and of thread-local variables across a
  * switch. So a fiber that was left in the middle of a function must continue on the same thread. A
  * loop that uses neither errno nor thread-local variables may yield between two turns and be
  * resumed on another thread.

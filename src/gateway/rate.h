@@ -5,8 +5,9 @@
  * holds the tokens of one minute.
  *
  * The table belongs to the system, and has a fixed size. If more names send requests at the same
- * time than the table has places, it forgets the names that have sent none for the longest time. A
- * forgotten name may send more requests than it is allowed. No name is ever limited to fewer.
+ * time than the table has places, the table forgets the names that have sent no request for the
+ * longest time. A forgotten name may send more requests than it is allowed. No name is ever limited
+ * to fewer.
  */
 #ifndef GATEWAY_RATE_H
 #define GATEWAY_RATE_H

@@ -3,7 +3,7 @@
  * Envelopes, one cache line each, and the pools from which they come.
  *
  * A message of up to 24 bytes without pointers travels inside its envelope. Any other message is in
- * a separate block. Requests and replies use the last 8 of these bytes for the number and the
+ * a separate block. Requests and replies use the last 8 of the 24 bytes for the number and the
  * deadline of the ask, so that 16 bytes are left for the message.
  *
  * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. The
@@ -188,9 +188,9 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
  * to the owner of `to`. Returns the copy. Returns `envelope` itself if no envelope of `to` is
  * waiting to go home, or if the message is a block of this pool.
  *
- * So a worker that answers writes to a cache line that it has already, and no envelope has to go
- * home. If the copy was sent, the caller gives the original back. If the copy was refused, the
- * caller gives the copy back. Owner only.
+ * With the copy, a worker that answers writes to a cache line that its CPU has already, and the
+ * envelope of `to` goes home with the answer. If the copy was sent, the caller gives the original
+ * back. If the copy was refused, the caller gives the copy back. Owner only.
  */
 ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct envelope *envelope,
                                            uint32_t to)

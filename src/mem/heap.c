@@ -293,7 +293,7 @@ static struct large *large_of(void *memory)
 
 /*
  * Links a block that is new, or that the source has moved. The links of the block name its
- * neighbours already. This makes the links of the neighbours point to the block.
+ * neighbours already. This function makes the links of the neighbours point to the block.
  */
 static void large_link(struct heap *heap, struct large *large)
 {
