@@ -50,22 +50,26 @@ struct ask {
             bool is_fixed;
             bool is_done; /* is_fixed is set, and the trace, if there is one, is complete */
             /*
-             * the ask is in a cycle of asks: a turn that waits for it alone would wait forever. See
-             * actor/ask/ask_cycle.h
+             * the ask is in a cycle of asks. A turn that waited only for this ask would wait
+             * forever; see actor/ask/ask_cycle.h
              */
             bool is_in_cycle;
-            /* while is_young: the timeout does not start before the timer is put into the wheel */
+            /* the ask is young, and its timeout starts only when its timer goes into the wheel */
             bool is_untimed;
         };
         uint32_t standing; /* is_listed to is_look as one word, for one test */
         uint64_t flags;    /* all flags as one word, for one test: ASK_LISTED and so on */
     };
     uint32_t tick; /* while is_untimed: the tick of the loop at which the ask was made */
-    /* the ask is in the chain of asks that may be young. A free ask may still be in it */
+    /* the ask is in the chain of asks that may be young. A free ask may still be in this chain */
     bool is_chained;
-    bool is_in_order;       /* of tr_ask_then: the outcome waits behind earlier messages */
+    /* of an ask by tr_ask_then: its outcome comes after the messages that arrived before it */
+    bool is_in_order;
     struct ask *young_next; /* the next ask of the chain of young asks */
-    /* of tr_ask_then, until its function is called; else NULL: see actor/ask/ask_then.h */
+    /*
+     * of an ask by tr_ask_then: the envelope that brings the outcome to the actor. NULL for other
+     * asks, and when the function of tr_ask_then is called; see actor/ask/ask_then.h
+     */
     struct envelope *carrier;
     struct envelope *answer; /* the reply or the exception; NULL: neither has arrived */
     tr_status status;
@@ -92,8 +96,9 @@ static_assert(offsetof(struct ask, is_untimed) == offsetof(struct ask, flags) + 
               "ASK_UNTIMED is the last byte");
 
 /**
- * Sets is_wanted: a turn starts to wait for the ask. Writes all four bytes at once, because a reply
- * soon reads all four at once.
+ * Sets is_wanted: a turn starts to wait for the ask. Writes the four bytes of `standing` with one
+ * store, because the reply soon reads them with one load. A load directly after a store to only one
+ * of the bytes would be slow.
  */
 static inline void ask_want(struct ask *ask)
 {
@@ -163,7 +168,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
 /** Frees the empty array of slots that the worker keeps. */
 void tr__ask_table_free_spare(struct worker *worker);
 
-/** Frees the table of an actor without asks, at the end of its incarnation. */
+/** Frees the table of an actor at the end of its incarnation. The table must be empty. */
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
 /**
@@ -182,7 +187,7 @@ static inline bool ask_is_late(const struct worker *worker, const struct envelop
     return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
 }
 
-/** Frees the memory for asks of a turn that has no asks. */
+/** Frees the memory in which a turn keeps its asks. The turn must have no asks any more. */
 void tr__turn_asks_free(struct tr_self *self);
 
 #endif

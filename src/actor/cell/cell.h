@@ -8,9 +8,9 @@
  * reuses it under a new generation.
  *
  * Which thread writes what: for the door see queue/door.h. Any thread writes `control`. The
- * parent's worker writes the sibling links. One thread at a time writes everything else: first the
- * thread that spawns the actor, then the worker to which the cell is posted, and from the mounting
- * on the owner. Other threads may read four members that the owner writes by ATOM_POKE (identity,
+ * parent's worker writes the sibling links. One thread at a time writes everything else. This is
+ * first the thread that spawns the actor, then the worker to which the cell is posted. As soon as
+ * the cell is mounted, it is the owner. Other threads may read four members that the owner writes by ATOM_POKE (identity,
  * name, dispatch, the door's tenant): see actor/cell/view.h.
  */
 #ifndef ACTOR_CELL_CELL_H
@@ -56,15 +56,16 @@ enum sched_state {
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
     CELL_STARTED = 1 << 1, /* the actor has had PreStart, so PostStop is due */
-    CELL_WOKEN = 1 << 2,   /* turns of the actor that waited may resume */
+    CELL_WOKEN = 1 << 2,   /* at least one parked turn of the actor may resume */
     CELL_KILLING = 1 << 3, /* the actor stops because of a Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* the actor is in its parent's list */
-    CELL_BARRIER = 1 << 5, /* a turn that is a barrier waits: no ask or notice starts */
+    /* a parked turn is a barrier: no turn of an ask or of a notice starts */
+    CELL_BARRIER = 1 << 5,
     CELL_METERED = 1 << 6, /* a budget applies to the actor: extra->budget is set */
     CELL_IDLES = 1 << 7,   /* the actor has a receive timeout: each message records its time */
     /*
-     * the actor has failed. Until it stops, it is Suspended because of this; when it stops, this is
-     * the cause of the stop
+     * the actor has failed. Until it stops, the failure keeps it Suspended. If it stops, it stops
+     * because of the failure
      */
     CELL_FAILED = 1 << 8,
     CELL_MIXED = 1 << 9, /* mailboxes other than `notices` may hold something */
@@ -84,11 +85,12 @@ enum cell_flag {
 };
 
 enum cell_control {
-    CONTROL_KILL = 1 << 0,   /* the actor stops after its current turn */
-    CONTROL_STOP = 1 << 1,   /* the actor stops after the messages that have arrived before */
-    CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: the actor takes it in at once */
-    CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
-    CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
+    CONTROL_KILL = 1 << 0, /* the actor stops after its current turn */
+    CONTROL_STOP = 1 << 1, /* the actor handles the messages that have arrived, then stops */
+    CONTROL_LOOK = 1 << 2, /* an order is in the inbox: the actor takes it in at once */
+    /* what a stopping actor waited for has ended: its last child, or a function of tr_blocking */
+    CONTROL_FINISH = 1 << 3,
+    CONTROL_CHILD = 1 << 5, /* a child has failed, or is to be started again */
     /*
      * the record of the actor's failure has changed, and the actor must act on it: see enum
      * failure_phase
@@ -143,8 +145,7 @@ struct origin_rare {
     uint64_t causal;           /* causal id of the message that the spawner handled at the spawn */
     struct budget_tree *above; /* the tree of the parent's budget; see actor/turn/budget.h */
     /*
-     * the record of failures that an earlier actor of this origin has left; see
-     * actor/life/supervise.h
+     * the failures of an earlier actor of this origin, which has ended; see actor/life/supervise.h
      */
     struct failure *failure;
     /* the name, if the actor is started again as a new actor; otherwise NULL */
@@ -165,12 +166,13 @@ struct cell_origin {
     bool has_lived : 1;    /* the actor has had a PreStart */
     /* the actor was started again: an earlier actor of this origin has ended */
     bool has_come_back : 1;
-    /* the origin counts in the `holds` of its spec; see actor/life/pooled.h */
+    /* this origin is one of those that pooled_spec.holds counts; see actor/life/pooled.h */
     bool is_counted : 1;
-    bool is_away : 1; /* the actor has ended while its parent had the record of its failure */
+    /* when the actor ended, its parent had the record of the actor's failure */
+    bool is_away : 1;
     /* the shutdown waits until the actor is linked; see actor/life/pooled.h */
     bool is_admitted : 1;
-    /* a durable actor that has waited in the line of durable/pressure.c may start now */
+    /* the durable actor had to wait for memory before its start, and may start now; see durable/pressure.c */
     bool has_place : 1;
     /* the origin is in a place beside its cell: SLOTS_PLACE_ORIGIN */
     bool is_beside : 1;
@@ -218,14 +220,15 @@ struct watch_entry;
 /** The parked turns of an actor. The members that each wait needs are in one or two cache lines. */
 struct extra_parked {
     uint32_t count; /* number of turns that wait */
-    bool abandons;  /* a fault was trapped: waiting turns are dropped, not resumed */
+    bool abandons;  /* a fault was trapped: the waiting turns are dropped instead of resumed */
     /*
-     * a list of struct tr_self: all turns that wait, or have waited and run again, in the order of
-     * their last wait
+     * a list of struct tr_self: the turns that have waited at least once and have not ended. The
+     * turn that began to wait last is the last one
      */
     struct list turns;
-    struct tr_self *woken_first; /* while CELL_WOKEN: the first turn that may resume */
-    /* while CELL_WOKEN: the last turn that may resume, in the order of waking */
+    /* the first turn in the list of woken turns; only valid while CELL_WOKEN is set */
+    struct tr_self *woken_first;
+    /* the last turn in the list of woken turns; only valid while CELL_WOKEN is set */
     struct tr_self *woken_last;
 };
 
@@ -239,7 +242,7 @@ struct extra_asks {
 
 /** Which part of a cycle is in cell->cycle: see actor/mail/cycle.h. */
 enum cycle_part {
-    CYCLE_ANY, /* a whole cycle, or the rest of a cycle, that no barrier has sorted */
+    CYCLE_ANY, /* no barrier has sorted this cycle: cell->cycle has all that is left of it */
     CYCLE_ANSWERS,
     CYCLE_HELD,
     CYCLE_LATE
@@ -247,16 +250,16 @@ enum cycle_part {
 
 /** Mailboxes that few actors need, and the parts of a cycle. */
 struct extra_mail {
-    /* a ring: the mailbox of asks, if it is not `notices` (CELL_BY_KIND) */
+    /* a ring: the mailbox of asks while CELL_BY_KIND is set; otherwise asks are in cell->notices */
     struct envelope *requests;
-    /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.h */
+    /* a ring: the mail of a cycle that a barrier makes wait; see actor/mail/cycle.h */
     struct envelope *held;
-    /* a ring: the last part of a cycle, which is mail that passes a barrier */
+    /* a ring: the part of a cycle that is handled last. It is mail that passes a barrier */
     struct envelope *late;
     uint8_t part; /* enum cycle_part: the part that is in cell->cycle */
-    /* `held` has mail that may pass a barrier, because it was unstashed during a barrier */
+    /* `held` has some mail that may pass a barrier: messages unstashed during a barrier */
     bool is_impure;
-    uint32_t sorted; /* how many messages were looked at because of barriers; for tests */
+    uint32_t sorted; /* how many messages barriers have sorted so far; for tests */
 };
 
 struct extra_stash {
@@ -271,8 +274,8 @@ struct extra_timers {
     struct timer_parcel *parcel;   /* the timers of an actor that moves to another worker */
     struct timer_aliases *aliases; /* used while timers move; see actor/time/move_timers.c */
     /*
-     * memory, in lines of 64 bytes, of the timers and of those of their messages that are not in a
-     * mailbox
+     * memory of the timers, in lines of 64 bytes. It includes the messages of timers, except those
+     * that are in a mailbox
      */
     uint64_t lines;
 };
@@ -301,14 +304,14 @@ struct cell_idle {
 static_assert(sizeof(struct cell_idle) == 48, "many idle actors have one");
 
 /**
- * The first member of the record that the layer above keeps for an actor with channels:
- * slots_channels.
+ * The first member of the record that src/net keeps for an actor with channels; slots_channels
+ * finds the record.
  */
 struct cell_channels {
     struct envelope *ready; /* the mailbox of CHANNEL envelopes: a ring */
 };
 
-/** The first member of the record that the layer above keeps for a durable actor. */
+/** The first member of the record that src/durable keeps for a durable actor. */
 struct durable {
     const struct durable_hooks *hooks;
     struct cell *cell;
@@ -327,8 +330,9 @@ struct extra_suspended {
 
 /** Further data about turns that wait. */
 struct extra_waits {
-    struct list born;  /* turns that have waited and have not ended, the oldest first */
-    struct list line;  /* turns that wait for capacity, by arrival; see actor/ask/line.h */
+    struct list born; /* turns that have waited and have not ended, the oldest first */
+    /* turns that wait for capacity, the one that waits longest first; see actor/ask/line.h */
+    struct list line;
     uint32_t barriers; /* number of waiting turns that are barriers */
     /*
      * how many turns wait for a function of tr_blocking that is queued or runs; see
@@ -338,13 +342,13 @@ struct extra_waits {
     /* the turn whose thread has lost the worker, or NULL; see actor/system/thread_handoff.h */
     struct tr_self *stuck;
     /*
-     * the actor is sealed but does not stop yet, because a channel has received a part of a piece:
-     * channel_hooks.on_sealed
+     * the actor is sealed but does not stop yet, because a channel has received only a part of a
+     * piece. channel_hooks.on_sealed sets and clears this flag
      */
     bool holds_stop;
 };
 
-/** The actors that one watcher watches, by target: actor/cell/watch_table.h. */
+/** A hash table of the actors that one watcher watches; see actor/cell/watch_table.h. */
 struct watch_table {
     struct watch_entry *slots; /* NULL: not allocated yet */
     uint32_t mask;
@@ -387,15 +391,15 @@ struct extra_supervision {
     uint32_t significant;        /* significant children that are alive */
     bool is_away;                /* the parent has the record of the actor's failure */
     /*
-     * failure.before of new records in `returns` is kept up to date: failure.has_place,
-     * actor/life/place.c
+     * new records in `returns` have failure.has_place set, and their failure.before is kept up to
+     * date; see actor/life/place.c
      */
     bool keeps_places;
 };
 
 /**
- * What only some actors need. As in struct tr_self, each feature has one member. If each room had one struct instead, a
- * wait would touch more cache lines.
+ * What only some actors need. As in struct tr_self, each feature has one member, and a room may
+ * have several features. If each room had only one struct, a wait would touch more cache lines.
  */
 struct cell_extra {
     struct cell *cell;
@@ -475,7 +479,7 @@ static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own
 #define CELL_CALLS 0x10000000u
 
 /**
- * Returns the record that the layer above keeps for this actor. Returns NULL if the actor is not
+ * Returns the record that src/durable keeps for this actor. Returns NULL if the actor is not
  * durable.
  */
 static inline struct durable *cell_durable(const struct cell *cell)

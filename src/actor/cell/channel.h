@@ -49,9 +49,9 @@ struct channel_hooks {
      */
     bool (*admit)(struct tr_self *self, struct envelope *envelope);
     /**
-     * Returns a handler for a message of a channel for which the behavior has no handler, or only
-     * `any`, its handler for all messages. Returns NULL if there is no such handler. `any` may be
-     * NULL.
+     * Returns the default handler for a message of a channel. Called if the behavior has no handler
+     * of the type of the message. `any` is the behavior's handler for all messages, or NULL.
+     * Returns NULL if the message stays unhandled.
      */
     const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope,
                                   const tr_handler *any);
@@ -63,8 +63,8 @@ struct channel_hooks {
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /**
      * Called when the turn of a CHANNEL envelope has declined the messages of on_batch. Returns
-     * these messages without the first one, which the caller then counts, or NULL if there are no
-     * others.
+     * those messages except the first one, and their number. The caller makes them dead letters.
+     * Returns NULL if there was no batch, or only one message.
      */
     const void *const *(*on_declined)(struct tr_self *self, size_t *count);
     /** Takes the CHANNEL envelope of a turn that has ended; queues it again if there is more. */

@@ -18,14 +18,15 @@ struct client_failure {
     tr_error error;
 };
 
-/** The asks of a client that are not freed, by number. All zero: there are none. */
+/** A hash table of the asks of a client, by number. A table of zeros has no asks. */
 struct client_asks {
     /* the buckets, each of which is a list; NULL: `few` has the buckets */
     struct client_ask **places;
     struct client_ask *few[8];
     uint32_t mask; /* of places */
     uint32_t count;
-    uint32_t due;  /* asks with a callback that have an outcome and wait for tr_client_poll */
+    /* number of asks with a callback that have an outcome and wait for tr_client_poll */
+    uint32_t due;
     uint32_t last; /* the number of the last ask */
 };
 
@@ -46,9 +47,9 @@ struct tr_client {
     struct grace_reader reader; /* reader of the directory of names */
     struct envelope *received;  /* a ring of the messages that wait, the oldest first */
     uint32_t received_count;
-    /* how many of the newest messages in `received` make the descriptor readable */
+    /* the newest `news_count` messages in `received` are news: they make the descriptor readable */
     uint32_t news_count;
-    /* how many of the newest messages in `received` have arrived since the last tr_client_poll */
+    /* number of messages in `received` that have arrived since the last tr_client_poll */
     uint32_t fresh_count;
     struct envelope *lent; /* the message that tr_receive returned last */
     uint64_t causal_next;
@@ -74,16 +75,22 @@ struct tr_client {
     enum {
         FD_DARK, /* not readable */
         /*
-         * not readable; the next post makes it readable, and `ready` shows whether a post has come
+         * not readable, but the next post makes it readable. `ready` of the client says whether
+         * that post has come
          */
         FD_ANNOUNCED,
         FD_LIT /* readable */
     } fd;
     /* the client never waits for capacity of a mailbox. Set before its first message */
     bool never_waits;
-    bool is_used; /* the record belongs to a client that exists. Under the system's foreign lock */
+    /* the record belongs to a client that exists. Read and written under system->foreign.lock */
+    bool is_used;
     bool is_last; /* the system is over: no more messages will arrive */
-    enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* state of the last probe */
+    /*
+     * what is known of the last ENVELOPE_PROBE: no answer yet; the probed actor runs; the actor is
+     * gone
+     */
+    enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe;
     uint64_t probed;
     uint32_t failure_count;
     struct client_use use;
@@ -98,8 +105,9 @@ static inline bool client_waits(const struct tr_client *client, uint64_t number)
 }
 
 /**
- * Ends the wait for capacity with this number. If several threads call it, only one gets true. If
- * that thread is not the client's, it must answer the client. Any thread.
+ * Ends the wait for capacity with this number. If several threads call this function, it returns
+ * true to only one of them. If that thread is not the client's thread, it must answer the client.
+ * Any thread.
  */
 static inline bool client_claim(struct tr_client *client, uint64_t number)
 {

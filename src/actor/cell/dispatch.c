@@ -14,8 +14,8 @@ static_assert((int)DISPATCH_SIGNALS == (int)SIGNAL_CALLED_COUNT, "a dispatch has
 enum {
     ENTRIES_FIRST = 8,
     /*
-     * a table with this many entries gets no more: a type without an entry is compared by name each
-     * time
+     * the most entries of a table. When a table is full, a type without an entry is compared by name
+     * each time
      */
     ENTRIES_MAX = 4096,
     ENTRIES_SPARSE = 4, /* a table has at least this many places for each entry */
@@ -186,8 +186,8 @@ static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr
 }
 
 /*
- * Clears the table, and adds the entries that are used among `from`. Returns how many of them are
- * not at their first place.
+ * Clears the table, and adds the entries of `from` that are not free. Returns how many of the added
+ * entries are not at the first place of their type, which is where a search for the type begins.
  */
 static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_entry *from,
                              uint32_t from_count)
@@ -207,8 +207,8 @@ static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_en
 }
 
 /*
- * If there are few entries, looks for a factor with which each entry is at its first place. A
- * message whose type is not at its first place takes the slow path. The result depends on
+ * If there are few entries, looks for a factor with which each entry is at the first place of its
+ * type. A message of a type whose entry is at another place takes the slow path. The result depends on
  * addresses, which differ from one run of the program to the next. So this function allocates
  * nothing, because equal runs must ask for equal memory (V-02).
  */
@@ -265,7 +265,7 @@ static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *ha
         is_quick ? type : &no_type, is_quick ? handler->call : NULL, handler, type};
 }
 
-/* Returns the handler of a type, which is found by comparing names and fields. */
+/* Finds the handler of a type by comparing the type's name and fields with those of each handler. */
 static const tr_handler *handler_of(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {

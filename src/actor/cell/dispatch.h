@@ -4,9 +4,9 @@
  *
  * A behavior is a constant table of the application. Each worker makes a dispatch of it once: a
  * hash table from the address of a type's descriptor to the handler. A message type is its name and
- * fields, and the same type may have several descriptors (one for each source file). So the first
- * time that a descriptor comes, it is compared by name and fields, and gets an entry of its own. A
- * dispatch belongs to one worker.
+ * fields, and the same type may have several descriptors (one for each source file). So when a
+ * descriptor comes for the first time, its name and fields are compared with those of each handler.
+ * Then the descriptor gets an entry of its own. A dispatch belongs to one worker.
  */
 #ifndef ACTOR_CELL_DISPATCH_H
 #define ACTOR_CELL_DISPATCH_H
@@ -38,7 +38,7 @@ static_assert(sizeof(struct dispatch_entry) == 32, "places are found by a mask o
 
 struct dispatch {
     struct dispatch_entry *entries;
-    /* factor of the hash; if possible, it gives each known type a place of its own */
+    /* factor of the hash, chosen so that, if possible, each known type has a place of its own */
     uint64_t factor;
     /* mask of the hash, in bytes: the size of the table minus the size of one entry */
     uint32_t mask;
@@ -73,7 +73,7 @@ bool tr__supervision_is_valid(const tr_supervision *supervision, const char **wh
  */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
 
-/** As dispatch_known, but for a behavior that is not the one of dispatches->last. */
+/** As dispatch_known, but slower: does not look at dispatches->last first. */
 struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /**
@@ -97,31 +97,32 @@ static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
 bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_list *others,
                         const char *list, char *name, size_t size);
 
-/** Reports of what runs name this handler for a set-up of any behavior. */
+/** Stands for the set-up of any behavior where a report needs the handler that runs. */
 extern const tr_handler tr__setup_handler;
 
 /**
- * Returns the signal handler that has this function. If the function is the set-up, returns
- * tr__setup_handler. Returns NULL if the function is not known. `dispatch` may be NULL.
+ * Returns the signal handler of `dispatch` whose function is `call`. Returns tr__setup_handler if
+ * `call` is the set-up of the behavior, and NULL if it is neither. `dispatch` may be NULL.
  */
 const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
                                        tr_next (*call)(tr_self *self, void *state,
                                                        const void *message));
 
 /**
- * Finds the handler of a type that is not at its first place: searches the other places, compares
- * the type by name and fields if it is new, and adds an entry for it.
+ * As dispatch_find, for a type whose entry is not at the first place of the type. Searches the
+ * other places. If the type has no entry, compares its name and fields with those of each handler,
+ * and adds an entry.
  */
 const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
                                      const tr_type *type);
 
 /**
- * The hash of a type is its address times `factor`, shifted right by this many bits and masked. The
- * bits that remain are enough for the largest table.
+ * The hash of a type is the address of its descriptor times `factor`, shifted right by this many
+ * bits and masked. The bits that remain are enough for the largest table.
  */
 enum { DISPATCH_SHIFT = 40 };
 
-/** Returns the first place of a type, where its entry almost always is. */
+/** Returns the place at which the search for a type begins. Its entry is almost always there. */
 ATOM_INLINE struct dispatch_entry *dispatch_place(const struct dispatch *dispatch,
                                                   const tr_type *type)
 {

@@ -32,9 +32,9 @@ struct durable_hooks {
     /** Begins a stretch, because a turn that has waited runs again. */
     void (*on_resume)(struct tr_self *self);
     /**
-     * Called when tr_crash or a fault has ended a turn: nothing of its stretch is stored.
-     * self->frame is set. Returns what happens to the actor. This is `next`, or another value if
-     * the actor must not fail for this reason.
+     * Called when tr_crash or a fault has ended a turn. Nothing of the turn's last stretch is
+     * stored. self->frame is set. Returns what happens to the actor: `next`, or another value if
+     * the actor must not fail because of this end.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
     /** Notes that the waiting turns of this actor were abandoned, because a fault was trapped. */
@@ -47,7 +47,7 @@ struct durable_hooks {
      */
     bool (*on_refuse)(struct tr_self *self);
     /**
-     * Handles an ENVELOPE_STORED, sent by tr__stored_send, that has arrived. Takes the envelope.
+     * Handles an ENVELOPE_STORED that has arrived; tr__stored_send has sent it. Takes the envelope.
      * The actor may be stopping.
      */
     void (*on_stored)(struct worker *worker, struct cell *cell, struct envelope *envelope);
@@ -66,8 +66,8 @@ struct durable_hooks {
     /** Called when the timer `wake_timer` of the actor has fired. */
     void (*on_wake_timer)(struct worker *worker, struct cell *cell);
     /**
-     * Whether this memory belongs to the state as it was loaded. Such memory is freed only with the
-     * incarnation.
+     * Whether this memory is in the block that the loaded state came in. Such memory is freed only
+     * with the incarnation.
      */
     bool (*has_loaded)(const struct durable *durable, const void *memory);
     /** Adds to the report the reasons why the actor does not sleep. */

@@ -5,19 +5,22 @@
 #include "actor/cell/worker.h"
 #include "base/assert.h"
 
-/* How many records a worker keeps at most. About this many sessions of a worker wait for an answer at the same time. */
+/*
+ * The most unused extras that a worker keeps. It is an estimate of how many sessions of a worker
+ * wait for an answer at the same time.
+ */
 enum { SPARES_MAX = 64 };
 
-/** A link in the list of records that a worker keeps. It is in the memory of the record itself. */
+/** A link in the list of unused extras that a worker keeps. It is in the memory of the extra. */
 struct extra_spare {
     struct extra_spare *next;
-    uint32_t count; /* number of records from this one to the end of the list */
+    uint32_t count; /* number of extras from this one to the end of the list */
 };
 
 static_assert(sizeof(struct extra_spare) <= sizeof(struct cell_extra),
               "a spare is in the memory of a record");
 
-/* Takes one of the records that the worker keeps. Returns NULL if there is none. */
+/* Takes one of the unused extras that the worker keeps. Returns NULL if there is none. */
 static struct cell_extra *spare_take(struct worker *worker)
 {
     struct extra_spare *spare = worker->turns.extras;
@@ -26,7 +29,7 @@ static struct cell_extra *spare_take(struct worker *worker)
     return (struct cell_extra *)(void *)spare;
 }
 
-/* Keeps the memory of a record for the next spare_take, or frees it. */
+/* Keeps an extra for a later spare_take. If the worker keeps SPARES_MAX already, frees the extra. */
 static void spare_give(struct worker *worker, struct cell_extra *extra)
 {
     struct extra_spare *next = worker->turns.extras;
@@ -41,9 +44,9 @@ static void spare_give(struct worker *worker, struct cell_extra *extra)
 }
 
 /*
- * Makes the extra of an actor. This is a function of its own, so that access to an existing extra needs no call. A
- * session that asks another actor for each piece of its input needs a new extra each time, so this function first takes
- * a record that the worker has kept.
+ * Makes the extra of an actor. This is a function of its own, so that access to an existing extra
+ * needs no call. A session that asks another actor for each piece of its input needs a new extra
+ * each time. So this function first looks for an unused extra that the worker keeps.
  */
 __attribute__((__noinline__)) static struct cell_extra *extra_new(struct worker *worker,
                                                                   struct cell *cell)
@@ -103,7 +106,7 @@ void tr__extra_rest(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    /* while one of these flags is set, code uses the extra without a test whether it exists */
+    /* While one of these flags is set, code takes for granted that the extra exists. */
     const int bound = CELL_WOKEN | CELL_BARRIER | CELL_METERED | CELL_BY_KIND | CELL_SUSPENDED |
                       CELL_HAS_WAITING_SENDERS;
     if (!extra || cell->life != LIFE_RUNNING || cell->flags & bound || has_turns(extra) ||

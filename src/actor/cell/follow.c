@@ -96,8 +96,8 @@ void tr__follow_causal(struct follow *follow, uint64_t causal)
 }
 
 /*
- * Whether an export has chosen this causal id. Depends on the id alone, so all workers choose the
- * same ids.
+ * Whether this causal id is one of those that follow_export.every chooses. The result depends only
+ * on the id and the export's seed, so all workers choose the same ids.
  */
 static bool is_sampled(const struct follow *follow, uint64_t causal)
 {
@@ -119,8 +119,9 @@ void tr__follow_trials_allow(struct follow *follow, uint32_t count)
 }
 
 /*
- * Subtracts 1 from *left, not below 0. Two threads at once may subtract only 1 together: the bound
- * is not exact, so that no thread has to wait.
+ * Subtracts 1 from *left, and returns true. If *left is 0, returns false. If two threads do this at
+ * the same time, *left may go down by 1 only. The bound need not be exact, and this is cheaper than
+ * an exact count.
  */
 static bool count_down(atom32 *left)
 {
@@ -188,7 +189,7 @@ static void other_name(struct tr_system *system, uint64_t ref, char to[FOLLOW_PA
     if (!cell)
         return;
     tr__view_path(system, cell, path);
-    /* A client has no parent, and no name. */
+    /* Only the path of a client begins so, because a client has neither a parent nor a name. */
     path_copy(to, path[0] == '/' && path[1] == '$' ? "a client" : path);
 }
 
@@ -234,8 +235,9 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
 /* ---- Reading. ---- */
 
 /*
- * Returns the first record of a ring, from index *at on, whose number is above `after`, or NULL if
- * there is none. Under the lock of the ring.
+ * Searches a ring from index *at on for a record whose number is above `after`. Returns the first
+ * such record and sets *at to its index. Returns NULL if there is none. The caller holds the lock
+ * of the ring.
  */
 static const struct follow_event *ring_next(const struct follow_ring *ring, uint64_t after,
                                             uint64_t *at)

@@ -36,11 +36,14 @@ struct worker;
 
 enum {
     FOLLOW_PATH_MAX = 95,
-    /* places of the hash table of causal ids that are followed; the table has no chains */
+    /* number of places in the hash table of followed causal ids; the table has no chains */
     FOLLOW_CAUSALS = 1024,
     FOLLOW_ALL_MAX = 16384, /* the most records of all rings together */
     FOLLOW_LEAST = 128,     /* the least number of records of a ring */
-    /* places of the hash table of causal ids on trial; the table has no chains */
+    /*
+     * number of places in the hash table of causal ids on trial, see struct follow_trial; the table
+     * has no chains
+     */
     FOLLOW_TRIALS = 256,
     FOLLOW_TRIAL_TURNS = 64 /* how many turns of a causal id on trial are followed */
 };
@@ -63,7 +66,7 @@ struct follow_event {
     uint16_t worker;
     uint8_t what; /* enum follow_what */
     uint8_t kind; /* for BEGAN and SENT: enum envelope_kind */
-    /* path of the actor; the beginning of a long path is cut */
+    /* path of the actor; of a path that is too long, the end */
     char path[FOLLOW_PATH_MAX + 1];
     char other_path[FOLLOW_PATH_MAX + 1]; /* path of `other`; "" if there is none */
 };
@@ -134,7 +137,7 @@ struct follow {
     atom64 marks[TR_FOLLOWED_MAX]; /* refs; 0: free */
     uint32_t mark_users[TR_FOLLOWED_MAX];
     atom64 causals[FOLLOW_CAUSALS];
-    atom32 trials_left; /* how many more trials may begin: tr__follow_trials_allow */
+    atom32 trials_left; /* how many more trials may begin; see tr__follow_trials_allow */
     struct follow_trial trials[FOLLOW_TRIALS];
 };
 
@@ -181,8 +184,9 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,
                        size_t max, uint64_t *missed);
 /**
- * Calls `take` for each record, ring after ring. It holds the locks of all rings, so workers that write records wait, and
- * `take` must be short. Sets *oldest so that no worker has replaced a record with this number or a higher one. Returns the
+ * Calls `take` for each record, ring after ring. Holds the locks of all rings meanwhile. Workers
+ * that write records wait for these locks, so `take` must be short. Sets *oldest to the number from
+ * which on no record is missing: workers have replaced only records with lower numbers. Returns the
  * number of the last record. Any thread.
  */
 uint64_t tr__follow_each(struct tr_system *system, uint64_t *oldest,
@@ -195,8 +199,8 @@ uint64_t tr__follow_each(struct tr_system *system, uint64_t *oldest,
 uint64_t tr__follow_oldest(struct tr_system *system, uint32_t worker);
 
 /**
- * Makes the export, for which one of `every` causal ids is followed from now on. Returns TR_OK or
- * TR_NO_MEMORY. To be called once, before the system runs.
+ * Makes the export. From then on one of `every` causal ids is followed. Returns TR_OK or
+ * TR_NO_MEMORY. Called at most once, before the system runs.
  */
 TR_MUST_CHECK tr_status tr__follow_export_make(struct tr_system *system, uint32_t every);
 /** Returns the export. Returns NULL if there is none. Any thread. */

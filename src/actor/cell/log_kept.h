@@ -20,13 +20,13 @@ struct log_record {
     uint64_t causal; /* 0: none */
     tr_level level;
     bool has_path;
-    char path[LOG_KEPT_PATH]; /* the beginning of a long path is cut: "..." */
-    char text[LOG_KEPT_TEXT]; /* the end of a long text is cut: "..." */
+    char path[LOG_KEPT_PATH]; /* "..." replaces the beginning of a path that is too long */
+    char text[LOG_KEPT_TEXT]; /* "..." replaces the end of a text that is too long */
 };
 
 /**
- * Begins to keep lines, until the system is freed. If there is no memory, no lines are kept. One
- * thread.
+ * From now on the last lines of the log are kept until the system is freed. If there is no memory,
+ * no lines are kept. One thread.
  */
 void tr__log_keep(struct tr_system *system);
 /** Keeps a line, if lines are kept. Any thread. */

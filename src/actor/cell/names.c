@@ -16,13 +16,13 @@ enum {
     BUCKETS_FIRST = 16,
     BUCKETS_UNUSED = 4, /* a table with more than this many buckets for each name is too large */
     /*
-     * after this many steps a reader without the lock gives up: changes may lead it from chain to
-     * chain
+     * the most entries that one lookup without the lock passes. A lookup that passes more gives up,
+     * because a change of the table may have led it from its chain to another one
      */
     CHAIN_MAX = 32,
-    /* if there are at most this many readers, each removal checks whether any of them is active */
+    /* with at most this many readers, each removal of an entry checks whether any reader reads */
     READERS_FEW = 16,
-    /* with more readers, this comes after this many removals, plus one for each reader */
+    /* with more readers, one of SPENT_BATCH + (number of readers) removals checks whether any reader reads */
     SPENT_BATCH = 32
 };
 
@@ -105,10 +105,11 @@ bool tr__name_is_valid(const char *name)
 /* ---- Entries that were removed and are not freed yet. ---- */
 
 /*
- * Frees `spent` when no reader can be using it: rules 2 and 3 of queue/grace.h. If no thread reads,
- * which is so most of the time, no stamp is needed. If threads read, a new stamp is taken only for
- * a whole batch, because a stamp costs each reader a cache miss. Only one batch at a time waits
- * with a stamp; entries that are removed meanwhile become the next batch.
+ * Frees `spent`, now or in a later call, when no reader can be using it: rules 2 and 3 of
+ * queue/grace.h, which also says what a stamp is. Most of the time no thread reads, and no stamp is
+ * needed. If threads read, this function takes a stamp only for a whole batch, because a stamp
+ * costs each reader a cache miss. Only one batch at a time waits with a stamp. Entries that are
+ * removed meanwhile become the next batch.
  */
 static void spend(struct names *names, struct names_part *part, struct names_spent *spent)
 {
@@ -166,8 +167,8 @@ static struct name *link_load(const atomptr *link)
 }
 
 /*
- * Writes a link. A store that only adds an entry is sequentially consistent too, because after it
- * no reader may read the old value of the link.
+ * Writes a link. The store is sequentially consistent even when it only adds an entry, because no
+ * reader may read the old value of the link after the store.
  */
 static void link_store(atomptr *link, struct name *name)
 {
