@@ -381,8 +381,8 @@ void tr__names_remove(struct names *names, struct name *name)
 }
 
 /*
- * Looks a path up without the lock. Even if the result has no ref, the path may be in the
- * directory.
+ * Looks a path up without the lock. If another thread changes the table meanwhile, this function
+ * may not find a path that is in the directory. Then the result has no ref.
  */
 static struct names_found look_unlocked(struct names *names, struct grace_reader *reader,
                                         uint32_t hash, const char *path, size_t length)

@@ -188,7 +188,7 @@ size_t tr__names_count(struct names *names);
 
 /**
  * Writes the path of an actor into TR_PATH_MAX + 1 bytes. Returns the length of the whole path, as
- * snprintf does. Any thread may call it that knows that the actor is alive.
+ * snprintf does. Any thread that knows that the actor is alive.
  */
 size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
 

@@ -11,8 +11,8 @@ struct counters;
 struct tr_system;
 
 /**
- * Posts the door of a cell to its worker or its client. Only the thread may call it that must post
- * the door by rule 1 of queue/door.h. `counters` may be NULL.
+ * Posts the door of a cell to its worker or its client. Rule 1 of queue/door.h says which thread
+ * must post a door. Only that thread may call this function. `counters` may be NULL.
  */
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);
 

@@ -13,21 +13,28 @@ enum {
     SAMPLE_HANDLERS = 256, /* a worker keeps the times of at most this many handlers */
     SAMPLE_FLOWS = 512,    /* a worker keeps at most this many flows */
     /*
-     * how many counts of turns there are, by their time: below 1 us, up to 4 us, 16 us, ... 1.05 s,
-     * and longer
+     * number of buckets that count turns by their time. The first bucket is for turns below 1 us,
+     * the next ones for up to 4 us, 16 us and so on, and the last one for turns above 1.05 s
      */
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SAMPLE_ODDS_MIN = 1,    /* an open round begins with timing one of this many runs */
-    SAMPLE_ODDS_MAX = 1024, /* an open round always times one of this many runs at least */
-    /* after this many samples the round times only half as many of its runs as before */
-    SAMPLE_TAKEN_MAX = 8,
-    /* if an open round has n times this many runs, the next n - 1 rounds or so are not open */
+    /*
+     * About one of `odds` runs of an open round is timed; see actor/turn/samples.h. These are the
+     * odds at the beginning of an open round, and the highest odds.
+     */
+    SAMPLE_ODDS_MIN = 1,
+    SAMPLE_ODDS_MAX = 1024,
+    SAMPLE_TAKEN_MAX =
+        8, /* each time that an open round has taken this many samples, its odds double */
+    /*
+     * After an open round with up to this many runs, the next round is open too. After one with n
+     * times as many runs, about n - 1 rounds are skipped, but not more than about SAMPLE_SCALE_MAX.
+     */
     SAMPLE_RUNS = 64,
-    SAMPLE_SCALE_MAX = 64, /* the n in the comment of SAMPLE_RUNS is at most this */
-    SLOW_TURNS = 32,       /* a worker keeps at most this many slow turns */
-    SLOW_SECONDS = 60      /* after this many seconds any other turn may replace a slow turn */
+    SAMPLE_SCALE_MAX = 64,
+    SLOW_TURNS = 32,  /* a worker keeps at most this many slow turns */
+    SLOW_SECONDS = 60 /* after this many seconds any other turn may replace a slow turn */
 };
 
 /**
@@ -39,7 +46,8 @@ struct turn_sample {
     /* a const tr_handler; NULL: this entry is not used. Written after the other members */
     atomptr handler;
     const tr_behavior *behavior;
-    atom64 count;  /* number of turns that were timed, and of those that `waited` counts */
+    /* number of turns that the worker began to time, including those that it gave up */
+    atom64 count;
     atom64 weight; /* weight of the turns that were timed */
     /* weight of the turns that the worker began to time and gave up, because they waited */
     atom64 waited;
@@ -55,8 +63,8 @@ struct slow_turn {
     uint64_t ref;
     uint64_t causal;
     /*
-     * the number of its first record (actor/cell/follow.h), or a smaller number; 0: the turn was
-     * not followed
+     * number of the first record of the turn, or a lower number; see actor/cell/follow.h. 0: the
+     * turn was not followed
      */
     uint64_t record;
     const tr_behavior *behavior;
@@ -109,7 +117,7 @@ struct worker_samples {
     const struct loop_hooks *usual; /* the hooks of the loop while no turns are timed */
     /* an array of SAMPLE_HANDLERS struct turn_sample; NULL: not allocated yet */
     atomptr table;
-    struct slow_turns slow; /* used if there is a `table` */
+    struct slow_turns slow; /* used only if `table` is not NULL */
     /* number of samples that were lost, because the table has no place for their handler */
     atom64 left_out;
     /* an array of SAMPLE_FLOWS struct turn_flow; NULL: nobody has asked for flows yet */
@@ -119,7 +127,7 @@ struct worker_samples {
     atom64 flow_left_out;
     /* number of messages that the worker had handled when the table was last emptied */
     atom64 handled_before;
-    uint32_t generation; /* generation of the figures in the table: struct system_samples */
+    uint32_t generation; /* generation of the figures in the table; see struct system_samples */
     uint32_t skip;       /* how many runs are not timed before the next timed run */
     uint32_t odds;       /* one of this many runs of the present round is timed */
     uint32_t taken;      /* number of samples of the present round so far */
@@ -135,14 +143,14 @@ struct worker_samples {
     uint32_t weight;
     const tr_behavior *behavior;
     /*
-     * Type, sender and kind of the message of that turn, if somebody asks for flows. See
-     * actor/turn/follow_turn.c. A type of NULL: the message was not looked at.
+     * While a tool asks for flows: type, sender and kind of the message of the turn that is timed
+     * now; see actor/turn/follow_turn.c. If `type` is NULL, the message was not looked at.
      */
     const tr_type *type;
     uint64_t sender;
     uint8_t kind;    /* enum envelope_kind */
-    uint64_t record; /* the `record` of struct slow_turn for that turn */
-    uint64_t causal; /* the causal id of that turn, if `record` is not 0 */
+    uint64_t record; /* what slow_turn.record will be if the turn that is timed now is slow */
+    uint64_t causal; /* causal id of the turn that is timed now; set only if `record` is not 0 */
 };
 
 #endif

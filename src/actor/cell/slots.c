@@ -7,15 +7,18 @@ enum {
     LINE = 64,
     CACHE_MAX = 1024,
     CACHE_SHARE = 1024, /* a cache has at most 1 / CACHE_SHARE of all slots */
-    /* the ref that the cell of slot 0 shows: slot 1 with generation 0, a ref that no actor has */
+    /*
+     * the ref in the door of the cell of slot 0. It would mean slot 1 with generation 0, and no
+     * actor has generation 0
+     */
     NOBODYS_REF = 1
 };
 
 /*
- * A block of memory for some chunks, one after the other. Before each chunk is a cache line for its
- * struct slots_chunk. This struct is one more cache line, before the first chunk. A block is as
- * large as all earlier blocks together, up to BLOCK_CHUNKS_MAX. So a small system needs little
- * memory, and a large system gets huge pages.
+ * A block of memory for some chunks. The block begins with this struct, which has one cache line.
+ * Then come the chunks, one after the other. In front of each chunk is a cache line for its struct
+ * slots_chunk. A block is as large as all earlier blocks together, up to BLOCK_CHUNKS_MAX. So a
+ * small system needs little memory, and a large system gets huge pages.
  */
 struct slots_block {
     _Alignas(LINE) void *memory; /* what the memory source returned */

@@ -90,7 +90,7 @@ struct slots {
     uint32_t used;             /* number of slots that were ever handed out */
     struct slots_block *block; /* the newest block of memory for chunks */
     char *block_next;          /* the address of the next chunk in the block */
-    /* memory of the block up to this address needs no further call to become resident */
+    /* the memory of the block before this address is resident, or becomes so at its first use */
     char *block_ready;
     char *block_end;
 };
@@ -122,7 +122,7 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
  */
 void tr__slots_trim(struct slots *slots, struct slot_cache *cache);
 
-/** Returns how many slots were ever taken, free now or not. For a walk over all cells. */
+/** Returns how many slots were ever taken, including those that are free again. For a walk over all cells. */
 uint32_t tr__slots_used(struct slots *slots);
 
 static inline struct slots_map slots_map_of(const struct slots *slots)
@@ -138,7 +138,7 @@ static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t sl
     void *origin = atomptr_load(&map->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
     uintptr_t address = (uintptr_t)origin + (uintptr_t)slot * sizeof(struct cell);
     if (!address)
-        /* with this the compiler removes comparisons of the result with NULL */
+        /* tells the compiler that the result is not NULL, so that it removes comparisons with NULL */
         __builtin_unreachable();
     return (struct cell *)address;
 }
@@ -192,8 +192,9 @@ static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind);
 
 /**
- * Returns the place of this kind beside a cell, or NULL if there is no memory. The content of the
- * place is undefined. A cell has one place of each kind, which only its tenant uses. Owner only.
+ * Returns the place of the kind `kind` that is beside a cell, or NULL if there is no memory. The
+ * content of the place is undefined. Each cell has one place of each kind, and only the tenant of
+ * the cell uses these places. Owner only.
  */
 ATOM_INLINE void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
@@ -252,7 +253,7 @@ static inline bool slots_place_is(const struct cell *cell, const void *memory)
     return slots_place_index(cell, memory) >= 0;
 }
 
-/** Ends the use of a place of this kind. */
+/** Gives back a place of the kind `kind`. Its tenant does not use it any more. */
 static inline void slots_place_give(const void *place, unsigned kind)
 {
     poison_set(place, slots_place_size(kind));

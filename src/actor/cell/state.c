@@ -9,8 +9,8 @@
 static_assert((int)CELL_STATE_INLINE < 24, "what fits into the cell has no place beside it");
 
 /*
- * Takes a place beside the cell for a state of this size. The kind is a constant in each branch,
- * because this makes the code of the branch short.
+ * Takes a place beside the cell for a state of this size. Each branch names its kind of place as a
+ * constant, so that the compiler makes short code of the inline function.
  */
 static void *place_take(struct slots *slots, const struct cell *cell, size_t size)
 {

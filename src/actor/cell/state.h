@@ -15,8 +15,9 @@
 
 /**
  * Returns memory for a new state of `size` bytes, which must be more than 0. Returns NULL if there
- * is no memory. The content is undefined. If `is_apart` is true, allocates separate memory, because
- * turns that wait may still use the state in the cell or in a place beside it. Owner only.
+ * is no memory. The content is undefined. If `is_apart` is true, makes an allocation of its own for
+ * the state. The caller needs this if waiting turns may still use the previous state, which can be
+ * in the cell or in a place beside it. Owner only.
  */
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart);
 

@@ -51,7 +51,7 @@ struct system_scale {
     atom32 leave_call; /* how often tr_system_set_workers has reduced `open` */
     atom32 threads;    /* number of workers that have a thread, or are about to get one */
     atom32 hungry;     /* number of workers for which balance.is_hungry is set */
-    struct lock lock;  /* taken after run.wait_lock */
+    struct lock lock;  /* a thread that takes both locks takes run.wait_lock first */
 };
 
 /** The guardian /user, and its children. */
@@ -73,9 +73,10 @@ struct system_user {
     atom32 exit_status; /* the status passed to tr_app_exit, plus 1; 0: not called */
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
     /*
-     * The original handler of the root's first turn, and the original set-up of the root.
-     * app/service.c replaces both, to see when they have run. Each of them is NULL if there is no
-     * such function, or if it was not replaced. Written before the start
+     * The handler of the root's first turn and the set-up of the root, as the program has them.
+     * app/service.c replaces these two functions by its own, to see when they have run. A member is
+     * NULL if the program has no such function, or if app/service.c did not replace it. Written
+     * before the start.
      */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
     tr_next (*first_setup)(tr_self *self, void *state, const void *message);
@@ -111,7 +112,7 @@ struct system_durable {
      * thread.
      */
     tr_time (*writing_since)(const struct tr_system *system);
-    /* called before the keepers are ordered to stop, on their worker */
+    /* called on the worker of the keepers, before they are ordered to stop */
     void (*stop)(struct worker *worker);
     /*
      * Returns whether a new durable actor may be set up now. If not, the actor is posted to this
@@ -119,8 +120,8 @@ struct system_durable {
      */
     bool (*admits)(struct worker *worker, struct cell *cell);
     /*
-     * writes what is queued for the store; only a kit calls it, because it has no thread of the
-     * store
+     * Writes what is queued for the store. Only a kit calls this function, because in a kit the
+     * store has no thread of its own.
      */
     bool (*work)(struct tr_system *system);
     bool (*has_work)(struct tr_system *system);
@@ -132,7 +133,7 @@ struct system_channels {
     atomptr table; /* a struct channel_table */
     struct lock lock;
     /*
-     * a list of struct listener_shared, under the lock; not initialized as long as there are none
+     * a list of struct listener_shared, under the lock; not initialized before the first listener
      */
     struct list listeners;
     atomptr contexts; /* a struct secure_contexts; see net/secure.c */
@@ -153,7 +154,7 @@ struct system_gateway {
 /** Data of threads that are not workers. */
 struct system_foreign {
     struct lock lock;
-    /* used under the lock; only threads that return envelopes do so without it */
+    /* threads take envelopes from the pool under the lock, and return envelopes without the lock */
     struct envelope_pool pool;
     struct counters counters;  /* under the lock */
     struct tr_client *clients; /* all clients that were ever created, under the lock */
@@ -161,7 +162,7 @@ struct system_foreign {
 
 /** How the system runs. */
 struct system_run {
-    struct lock wait_lock; /* taken before `lock` */
+    struct lock wait_lock; /* a thread that takes both locks takes this one before `lock` */
     struct lock lock;
     enum system_phase phase; /* under `lock` */
     /* the status that tr_system_run or tr_system_wait returned; under `lock` */
@@ -173,13 +174,13 @@ struct system_run {
 struct system_ending {
     atom32 is_stopping; /* spawns are refused */
     /*
-     * spawns between tr__spawn_enter and tr__spawn_leave, except below keepers. When none is left,
-     * /user is ordered to stop
+     * Counts the spawns that are between tr__spawn_enter and tr__spawn_leave, except those below
+     * keepers. A shutdown refuses new ones, and orders /user to stop when none is left.
      */
     struct admission spawns;
     /*
-     * as `spawns`, for spawns below keepers, which wake durable actors. When none is left, the
-     * keepers are ordered to stop
+     * As `spawns`, for spawns below keepers, which wake durable actors. When none is left, the
+     * shutdown orders the keepers to stop.
      */
     struct admission wakes;
     atom32 is_over;     /* /user has stopped: the workers end */

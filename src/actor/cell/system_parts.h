@@ -81,7 +81,7 @@ struct failure_log {
     uint64_t total;
     tr_failure_record *ring; /* an array of TR_FAILURES_KEPT; NULL until the first failure */
     struct {
-        /* a behavior of which actors have failed; NULL: this entry is not used */
+        /* a behavior whose actors have failed; NULL: this entry is not used */
         const tr_behavior *behavior;
         uint64_t count;
     } behaviors[TR_FAILED_BEHAVIORS_MAX];
