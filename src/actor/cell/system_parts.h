@@ -101,13 +101,13 @@ struct system_samples {
      * the first request after a pause increments this number, and all figures start from zero
      */
     atom32 generation;
-    atom64 since_ns; /* when this generation began */
+    atom64 since_ns; /* when `generation` was incremented last */
     /* Members of observe/observer.h: */
     struct lock lock;    /* protects worker_samples.awake */
-    atom64 is_looked_at; /* 1: somebody looks */
+    atom64 is_looked_at; /* 1: the observer has looked at the mailboxes at least once */
     /*
-     * when the observer first saw the oldest message of the fullest mailboxes; 0: these are
-     * empty
+     * The observer looks at the fullest mailboxes. This is when it first saw the oldest message of
+     * these mailboxes. 0: all of them are empty.
      */
     atom64 oldest_ns;
 };
@@ -167,7 +167,7 @@ struct topics {
 struct schedules {
     struct lock lock;
     atom64 next_ns;  /* when worker 0 has to look at the schedules next; written under the lock */
-    uint32_t linked; /* actors of schedules that are children of /user; worker 0 only */
+    uint32_t linked; /* how many children of /user are actors of schedules; worker 0 only */
     /* Under the lock: */
     struct wheel wheel;
     struct schedule_place *places;
@@ -181,7 +181,8 @@ struct schedules {
 enum { STALLS_KEPT = 64, STALL_FRAMES_MAX = 24 };
 
 /**
- * The functions in which the thread of a long turn was at one look. See actor/system/stall_stack.h.
+ * The result of one look at the stack of a thread in a long turn: the functions on this stack. See
+ * actor/system/stall_stack.h.
  */
 struct stall_stack {
     tr_time looked_ns;                  /* the time of the look */
@@ -203,7 +204,7 @@ struct stall_entry {
     int worker;
     bool is_over;
     bool is_handed_off;
-    struct stall_stack stack; /* from the last look that has found a stack */
+    struct stall_stack stack; /* the result of the last look that has found functions */
     char path[TR_DEAD_LETTER_PATH_MAX + 1];
 };
 
@@ -257,11 +258,12 @@ struct start_barrier {
     tr_parker *parker; /* parker of the thread that starts the workers */
     atom32 arrived;    /* number of workers whose on_worker_start has returned */
     /*
-     * the first error that on_worker_start returned to a worker of the start of the system, else
-     * TR_OK
+     * the first error that on_worker_start returned on a worker that started with the system;
+     * TR_OK: none so far
      */
     atom32 status;
-    atom32 late;     /* what on_worker_start returned to the last worker that was added later */
+    /* what on_worker_start returned on the last worker that was added to the running system */
+    atom32 late;
     atom32 is_open;  /* the workers may continue */
     bool has_called; /* tr_system_run_once has called on_worker_start */
 };
@@ -329,7 +331,7 @@ struct shutdown {
     struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
     /*
-     * durable actors cannot be woken any more: rule 6 of actor/system/shutdown.h. Worker 0 only
+     * durable actors cannot be woken any more; see rule 6 of actor/system/shutdown.h. Worker 0 only
      */
     bool is_closing;
     bool are_keepers_told; /* the keepers were asked to stop. Worker 0 only */

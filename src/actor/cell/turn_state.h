@@ -16,14 +16,14 @@ static inline bool turn_may_become(enum turn_state from, enum turn_state to)
     case TURN_RUNS:
         return to != TURN_WOKEN; /* only a turn that waits is woken */
     /*
-     * to TURN_RUNS if the turn was cancelled or could not wait; to TURN_ENDED if it was
-     * abandoned after a fault
+     * TURN_WOKEN is the usual next state. It is TURN_RUNS if the turn was cancelled or could not
+     * wait, and TURN_ENDED if the turn was abandoned after a fault
      */
     case TURN_PARKED:
         return to == TURN_WOKEN || to == TURN_RUNS || to == TURN_ENDED;
     case TURN_WOKEN:
         return to == TURN_RUNS || to == TURN_ENDED;
-    /* to TURN_RUNS when another turn uses the record */
+    /* the next state is TURN_RUNS when another turn uses the same record */
     case TURN_ENDED:
         return to == TURN_ENDED || to == TURN_RUNS;
     case TURN_STUCK:

@@ -35,8 +35,8 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 /** Ends the ask that a REPLY or an EXCEPTION answers. ask/ask.c; owner. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Handles mail of the kinds from WANTED to CYCLE, for waiting senders, traces and cycles of asks.
- * ask/waiters.c; owner.
+ * Handles mail for waiting senders, traces and cycles of asks: the kinds from WANTED to CYCLE in
+ * the list of actor/mail/kind.h. ask/waiters.c; owner.
  */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** Wakes the turn whose function of tr_blocking has returned. turn/blocking.c; owner. */
@@ -68,8 +68,8 @@ void tr__turn_return_capacity(struct tr_self *self);
  */
 const tr_handler *tr__then_begin(struct tr_self *self);
 /**
- * Starts the turn of a signal. If the watch of the signal has ended meanwhile, takes the envelope
- * and returns false. life/watchers.c; owner.
+ * Starts the turn of a signal. If the signal is a tr_terminated whose watch has ended meanwhile,
+ * takes the envelope and returns false. life/watchers.c; owner.
  */
 bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** Refuses the request of a turn that has ended, unless it was answered. ask/answer.c; owner. */
@@ -126,7 +126,7 @@ TR_NO_RETURN void tr__worker_fiber(void *worker);
  */
 void tr__handoff_leave(struct worker *worker, struct tr_self *turn);
 /**
- * Waits until the thread of this turn has its worker again, which another thread has taken over.
+ * Waits until the calling thread has its worker again. Another thread had taken this worker.
  * system/thread_handoff.c; the turn's thread.
  */
 void tr__handoff_return(struct tr_self *self);
@@ -134,8 +134,8 @@ void tr__handoff_return(struct tr_self *self);
 /* ---- The end of the system. ---- */
 
 /**
- * Shuts the system down if its options say so, because the last actor below /user has ended.
- * system/shutdown.c; worker 0.
+ * Called when the last actor below /user has ended. Shuts the system down if its options have
+ * exit_when_empty. system/shutdown.c; worker 0.
  */
 void tr__shutdown_empty(struct tr_system *system);
 /**
@@ -144,8 +144,8 @@ void tr__shutdown_empty(struct tr_system *system);
  */
 void tr__system_escalate(struct tr_system *system, const tr_error *error);
 /**
- * Notes for the report an actor that has ended during the shutdown, while its path can still be
- * read. system/report.c; owner.
+ * Adds an actor that has ended during the shutdown to the report. Called while the path of the
+ * actor can still be read. system/report.c; owner.
  */
 void tr__shutdown_note(struct worker *worker, const struct cell *cell);
 /** Makes the workers end, because /user has stopped. system/system.c; worker 0. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TURN_VERB: the entry from user code into a function that handlers call. See
- * actor/system/thread_handoff.h.
+ * TURN_VERB: what a function does first when user code has called it, and last before it returns to
+ * user code. See actor/system/thread_handoff.h.
  */
 #ifndef ACTOR_CELL_VERB_H
 #define ACTOR_CELL_VERB_H
@@ -37,8 +37,8 @@ static inline void verb_end(struct tr_self **self)
 }
 
 /**
- * Passes a number that a turn reads to turn_recorder.on_read, and returns the number that the turn
- * gets.
+ * Calls turn_recorder.on_read for a number that a turn reads. Returns the number that the turn gets
+ * instead, which is the same unless a record is run again.
  */
 uint64_t tr__verb_read(const tr_self *self, uint32_t what, uint64_t number);
 

@@ -57,8 +57,8 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
 }
 
 /*
- * ThreadSanitizer does not instrument this function, because it cannot know rule 3. The function is
- * not inlined, so that each member is read once.
+ * These reads are races that rule 3 of view.h allows. ThreadSanitizer does not know the rule, so it
+ * does not instrument this function. The function is not inlined, so that each member is read once.
  */
 __attribute__((__noinline__, __no_sanitize__("thread"))) struct view_glance tr__view_glance(
     const struct cell *cell)
@@ -166,7 +166,7 @@ void tr__view_place(const struct view *view, char *text, size_t size)
                  (unsigned)view->behavior->line);
 }
 
-/* Keeps the path of an actor that ends in system->ended. */
+/* Stores the path of an actor that has ended in system->ended_names. */
 static void name_remember(struct tr_system *system, uint64_t ref, const struct name *name)
 {
     static const char gap[] = "...";

@@ -43,7 +43,7 @@ struct view {
     uint32_t channel_count;        /* how many channels the actor has */
 };
 
-/** What any thread may see of a cell, for texts only: rule 3. */
+/** The members of a cell that any thread may read by rule 3 above. They are only for texts. */
 struct view_glance {
     uint32_t stock;
     uint32_t child_count;
@@ -53,7 +53,7 @@ struct view_glance {
     bool has_extra;      /* without an extra, the actor has no asks and owes no replies */
 };
 
-/** Reads what rule 3 allows. Any thread. */
+/** Reads the members of struct view_glance from a cell, by rule 3. Any thread. */
 struct view_glance tr__view_glance(const struct cell *cell);
 
 /**
@@ -106,8 +106,9 @@ void tr__view_place(const struct view *view, char *text, size_t size);
 const char *tr__view_file(const char *file);
 
 /**
- * Writes the path of a named actor that has ended. The beginning of a long path is cut: "...". Returns false if the
- * actor had no name, or if so many named actors have ended since that its path is no longer kept. Any thread.
+ * Writes the path of a named actor that has ended. If the path is too long, "..." replaces its
+ * beginning. Returns false if the actor had no name, or if its path is no longer kept: only the
+ * paths of the last ENDED_NAMES_MAX named actors are kept. Any thread.
  */
 bool tr__view_ended_path(struct tr_system *system, uint64_t ref,
                          char path[TR_DEAD_LETTER_PATH_MAX + 1]);

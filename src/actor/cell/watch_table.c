@@ -6,7 +6,7 @@
 
 enum {
     SLOTS_FIRST = 8, /* number of places of the smallest table */
-    /* number of buckets of the first table, when WATCHED_FEW buckets are not enough */
+    /* number of buckets of the first allocated table; before that there are WATCHED_FEW buckets */
     BUCKETS_FIRST = 64,
     SPARSE = 8 /* a table shrinks if fewer than one of SPARSE places is used */
 };
@@ -18,7 +18,7 @@ static uint32_t slot_of(const struct watch_table *table, uint64_t target)
     return (uint32_t)hash_mix(target) & table->mask;
 }
 
-/* Returns the entry of a target, or the free entry where it belongs. */
+/* Returns the entry of a target. If there is none, returns the free entry where it belongs. */
 static struct watch_entry *place_of(const struct watch_table *table, uint64_t target)
 {
     uint32_t i = slot_of(table, target);
@@ -77,8 +77,8 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
     TR_ASSERT(watch->target);
     uint32_t hole = (uint32_t)(watch - table->slots);
     /*
-     * An entry behind the hole moves into it, unless the hole is before the first place of that
-     * entry.
+     * An entry behind the hole moves into the hole. It stays only if a search for its target begins
+     * behind the hole.
      */
     for (uint32_t i = (hole + 1) & table->mask; table->slots[i].target; i = (i + 1) & table->mask) {
         uint32_t home = slot_of(table, table->slots[i].target);
@@ -205,7 +205,7 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
     watch_ring_remove(link, envelope);
     if (*link) {
         watch_letter(*link)->chain =
-            /* set the chain again: `envelope` may have been the first of the ring, which has it */
+            /* Only the first envelope of a ring has the chain, and the first one may have changed. */
             chain;
         return;
     }

@@ -22,8 +22,8 @@ struct watch_entry {
     /* used only as an address: the envelope belongs to another thread, and may be freed */
     struct envelope *watch;
     /*
-     * an UNWATCH that is kept for the end of the watch; NULL: the end needs none, see
-     * actor/life/watchers.c
+     * an UNWATCH that is allocated in advance, so that ending the watch needs no memory. NULL: the
+     * target is on the watcher's worker, and no UNWATCH is needed. See actor/life/watchers.c
      */
     struct envelope *unwatch;
 };

@@ -42,7 +42,8 @@ enum { TURN_DEFERS = 4 };
 struct turn_defer {
     void *resource;
     void (*release)(void *resource);
-    bool is_own; /* of the library: released also after a fault in user code */
+    /* the library has added this call: `release` is called even after a fault in user code */
+    bool is_own;
 };
 
 /** How many asks a turn stores in its record. */
@@ -65,10 +66,16 @@ static inline void turn_asks_init(struct turn_asks *asks)
 
 /** The members that every wait uses, when it begins and when it ends; see actor/turn/park.h. */
 struct turn_wait {
-    /* the fiber that resumed this turn; for a function on a fiber of its own, the fiber that called it */
+    /*
+     * the fiber that resumed this turn. If the turn is a call on a fiber of its own, the fiber from
+     * which that call was made
+     */
     struct fiber *caller;
     struct fiber *fiber;
-    /* link in extra_parked.turns: the turns of the actor that have waited, by their last wait */
+    /*
+     * link in extra_parked.turns: the turns of the actor that have waited, in the order in which
+     * their last waits began
+     */
     struct list link;
     struct tr_self *woken_next; /* the next turn in the list of woken turns */
     uint32_t wanted;            /* number of asks for which the turn still waits */
@@ -81,10 +88,16 @@ struct turn_wait {
 
 /** What a turn that has waited keeps until it ends. */
 struct turn_waits {
-    /* link in extra_waits.born: the turns of the actor that have waited, by their first wait */
+    /*
+     * link in extra_waits.born: the turns of the actor that have waited, in the order in which
+     * their first waits began
+     */
     struct list born;
     uint64_t number; /* number of the current wait; a late answer has another number */
-    /* ref of the actor for whose capacity the turn waits; of its own actor, if it waits for replies; else 0 */
+    /*
+     * While the turn waits for capacity: ref of the actor in whose mailbox it wants capacity. While
+     * it waits for replies: ref of the turn's own actor. Otherwise 0.
+     */
     uint64_t on;
     struct timer_node deadline;
 };
@@ -92,7 +105,11 @@ struct turn_waits {
 /** Capacity of a mailbox that a turn was granted; see actor/ask/waiters.h. */
 struct turn_capacity {
     struct envelope *grant; /* the envelope of the grant, while it is on its way */
-    struct cell *favoured;  /* the actor that holds the granted capacity until the next wait */
+    /*
+     * the receiver, on the same worker, that has the granted capacity in its stock. The capacity is
+     * for this turn only, until the turn waits or ends. NULL: there is none
+     */
+    struct cell *favoured;
 };
 
 /** A turn that waits for capacity in a mailbox; see actor/ask/line.h. */
@@ -120,7 +137,7 @@ struct turn_call {
 /** The scratch memory of a turn. */
 struct turn_scratch {
     struct scratch *current;
-    /* for turns of messages: such a turn may wait while later turns run and end */
+    /* used by the turn of a message, because later turns may run and end while that turn waits */
     struct scratch own;
     size_t mark;
 };
@@ -132,8 +149,8 @@ struct turn_defers {
 };
 
 /**
- * The record of a turn; handlers get a pointer to it. The turn of a message that does not wait uses only the first 64
- * bytes.
+ * The record of a turn; handlers get a pointer to it. If the turn of a message does not wait, it
+ * uses only the first 64 bytes.
  */
 struct tr_self {
     struct worker *worker;
@@ -143,7 +160,7 @@ struct tr_self {
     struct claim *claim;
     uint64_t causal;
     uint32_t kind; /* enum turn_kind */
-    /* the turn has waited: it keeps its fiber, and the fiber `wait.caller` runs the worker */
+    /* the turn has waited: it keeps its fiber, and the loop of the worker is on the fiber `wait.caller` */
     bool is_detached;
     bool is_barrier; /* while the turn waits, no ask or notice of its actor starts */
     union {
@@ -157,7 +174,8 @@ struct tr_self {
     uint32_t turns;     /* number of turns of this run so far */
     uint32_t turns_max; /* the run ends after this many turns */
     uint32_t defer_count;
-    bool asks_barrier;   /* has asked an actor behind a barrier; see actor/ask/ask_cycle.h */
+    /* the turn has asked an actor of this worker that had CELL_BARRIER; see actor/ask/ask_cycle.h */
+    bool asks_barrier;
     bool needs_slow_end; /* only turn_require_slow_end sets it */
     /* the turn has waited, its handler is no barrier, and its message does not come from a timer */
     bool waits_plainly;
@@ -187,7 +205,7 @@ struct tr_self {
     struct turn_scratch scratch;
     struct turn_defers defers;
     uint64_t followed; /* number of this turn if it is followed, else 0; see actor/cell/follow.h */
-    /* child_count << 32 | child_last of the actor at the begin of the turn */
+    /* child_count << 32 | child_last of the actor at the beginning of the turn */
     uint64_t followed_children;
 };
 
@@ -250,12 +268,15 @@ struct balance {
     uint64_t rests_seen;
     uint64_t turns_seen;
     tr_time looked_ns;
-    /* since when each look has found several actors ready; TR_NEVER: the last look has not */
+    /*
+     * Each look since this time has found several ready actors, whose turns are not cheap.
+     * TR_NEVER: the last look has not.
+     */
     tr_time crowded_ns;
     atom32 is_hungry; /* the worker sleeps, and no other worker has given it an actor yet */
     /*
-     * number of actors that were ready at the last look; 0 if the worker had nothing to do since the look before. Read
-     * by any thread
+     * number of actors that were ready at the last look. 0 if the worker was idle at any time
+     * between the last two looks. Read by any thread
      */
     atom32 load;
     struct balance_stay {
@@ -272,9 +293,15 @@ struct balance {
 
 /** Dead letters that a worker has counted but not handed in yet. See actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
-    /* number of these dead letters; the worker writes it, and lowers it under the lock of dead_letters */
+    /*
+     * number of dead letters that were not handed in yet. Only the worker writes it. The worker
+     * holds the lock of dead_letters when it sets this number to 0
+     */
     atom64 pending;
-    /* a ring of TR_DEAD_LETTERS_MAX notes about the newest of these; NULL: not allocated yet */
+    /*
+     * a ring of TR_DEAD_LETTERS_MAX notes about the newest dead letters that were not handed in;
+     * NULL: not allocated yet
+     */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
     tr_time handed_in_ns; /* when the worker last handed in dead letters */
@@ -291,7 +318,11 @@ struct shutdown_stats_runs {
     atom64 handled;
 };
 
-/** The rest of a chain of mail that is being sorted into mailboxes, the oldest first. */
+/**
+ * A call of tr__mail_take_in that runs: it puts the mail from the inbox of `cell` into mailboxes.
+ * `first` to `last` is the mail that it has not reached yet, the oldest first. `outer` is the call
+ * from which it was called, or NULL.
+ */
 struct mail_taking {
     struct mail_taking *outer;
     const struct cell *cell;
@@ -308,7 +339,7 @@ struct worker_mail {
 /** Timers of actors. Used by actor/time. */
 struct worker_timers {
     struct wheel wheel;       /* nodes of struct timer_entry */
-    struct wheel idles;       /* nodes of struct cell_extra */
+    struct wheel idles;       /* nodes of struct cell_idle */
     struct wheel wake_timers; /* nodes of struct durable */
     struct timer_pool pool;
 };
@@ -370,7 +401,10 @@ struct worker_asks {
     struct ask *young;
     struct ask **young_end; /* link where the next young ask is added; see actor/ask/ask_open.h */
     bool is_ticked;         /* there is a watch thread that gives ticks, and the clock is real */
-    /* the last two types of replies, expected and given, that were equal although declared in different files */
+    /*
+     * The last reply whose type was equal to the expected type, although the two have different
+     * descriptors: the expected descriptor and the given one. They save the next comparison.
+     */
     const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
@@ -411,7 +445,10 @@ struct worker_handoff {
     struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
     bool is_wanted;  /* a thread is about to take the worker; under the lock of the handoff */
     tr_time call_ns; /* when the watch may ask for another thread again */
-    /* loop_steps at the last stuck turn for which the watch has logged that no thread is left */
+    /*
+     * loop_steps of the last stuck turn for which the watch has logged that no thread can take the
+     * worker. The watch logs this once for each such turn
+     */
     uint64_t call_steps;
 };
 
@@ -427,7 +464,7 @@ struct worker_shutdown {
     atom64 forced;  /* number of actors that were stopped by the kill at the deadline */
     atom64 told;    /* number of actors of which something is worth a line in the report */
     struct shutdown_stats_runs stats;
-    /* counts steps of long work that no other counter shows: the worker is not stuck */
+    /* counts the steps of long work between turns. While the number grows, the worker is not stuck */
     atom64 steps;
     atom32 is_at_start_barrier; /* the worker runs on_worker_start */
     /* Written by the thread that waits for the shutdown. */
@@ -447,7 +484,7 @@ struct worker {
     struct slots_map map; /* a copy of the map of `slots` */
     struct slot_cache slot_cache;
     uint32_t index;
-    /* the fast path may send to actors with this owner: see worker_hold_sends */
+    /* the fast path may send only to actors with this owner; see worker_hold_sends */
     uint32_t fast_owner;
     /* the turn whose outbox holds back all that the worker sends now; NULL: nothing is held back */
     struct tr_self *outbox_turn;
@@ -478,7 +515,7 @@ struct worker {
     atom64 thread_id;    /* id of the thread that runs the worker; 0: no thread runs it */
     uint64_t wakes_seen; /* value of counters.wakes when the worker last rested */
     bool has_more;       /* the last slice has left something to do */
-    /* hooks of the loop; any thread may change `run`: turn/follow_turn.c */
+    /* hooks of the loop; any thread may change `run`, see turn/follow_turn.c */
     struct loop_hooks hooks;
     struct worker_samples *samples; /* the timing of turns; never NULL */
 };
@@ -568,10 +605,10 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
  * Makes the outbox of this turn hold back what the worker sends. If `self` is NULL, nothing is held back from now on.
  * Returns the turn whose outbox has held sends back until now, or NULL. Only functions of mail/outbox.h call this.
  *
- * While sends are held back, no send takes the fast path. On a thread that may have been replaced no send does so
- * either, because the thread must first get its worker again. The fast paths compare the owner of the receiver with
- * `fast_owner`, which is CELL_NOWHERE in both cases. If the threads of a worker can be replaced, its `fast_owner` never
- * changes. Worker only.
+ * A send takes the fast path only if the owner of the receiver is `fast_owner`. While sends are held
+ * back, `fast_owner` is CELL_NOWHERE, so no send takes the fast path. In a system with thread
+ * handoff, `fast_owner` is always CELL_NOWHERE, because a thread that was replaced must get its
+ * worker again before it sends. Worker only.
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {

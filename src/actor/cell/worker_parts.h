@@ -18,7 +18,7 @@ struct dispatch;
 struct envelope;
 struct net_worker;
 
-/** A list of free slots: actor/cell/slots.h. */
+/** A list of free slots; see actor/cell/slots.h. */
 struct slot_list {
     /* the first slot of the list, 0 for none; sibling_next of a cell is the next slot */
     uint32_t first;
@@ -53,7 +53,7 @@ struct slots_map {
     uint32_t mask;   /* ref & mask is the number of a slot */
 };
 
-/** The dispatches of a worker: actor/cell/dispatch.h. */
+/** The dispatches of a worker; see actor/cell/dispatch.h. */
 struct dispatches {
     struct memory_source source;
     struct dispatch **buckets;
