@@ -10,8 +10,8 @@
  * Which thread writes what: for the door see queue/door.h. Any thread writes `control`. The
  * parent's worker writes the sibling links. One thread at a time writes everything else. This is
  * first the thread that spawns the actor, then the worker to which the cell is posted. As soon as
- * the cell is mounted, it is the owner. Other threads may read four members that the owner writes by ATOM_POKE (identity,
- * name, dispatch, the door's tenant): see actor/cell/view.h.
+ * the actor is mounted, it is the owner. Other threads may read four members that the owner writes
+ * by ATOM_POKE (identity, name, dispatch, the door's tenant): see actor/cell/view.h.
  */
 #ifndef ACTOR_CELL_CELL_H
 #define ACTOR_CELL_CELL_H

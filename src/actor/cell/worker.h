@@ -42,8 +42,7 @@ enum { TURN_DEFERS = 4 };
 struct turn_defer {
     void *resource;
     void (*release)(void *resource);
-    /* the library has added this call: `release` is called even after a fault in user code */
-    bool is_own;
+    bool is_own; /* the library has added the call: it is made even after a fault in user code */
 };
 
 /** How many asks a turn stores in its record. */
@@ -66,16 +65,10 @@ static inline void turn_asks_init(struct turn_asks *asks)
 
 /** The members that every wait uses, when it begins and when it ends; see actor/turn/park.h. */
 struct turn_wait {
-    /*
-     * the fiber that resumed this turn. If the turn is a call on a fiber of its own, the fiber from
-     * which that call was made
-     */
+    /* the fiber that resumed this turn. For a call on a fiber of its own: the fiber that made the call */
     struct fiber *caller;
     struct fiber *fiber;
-    /*
-     * link in extra_parked.turns: the turns of the actor that have waited, in the order in which
-     * their last waits began
-     */
+    /* link in extra_parked.turns: turns of the actor that have waited, in the order of their last waits */
     struct list link;
     struct tr_self *woken_next; /* the next turn in the list of woken turns */
     uint32_t wanted;            /* number of asks for which the turn still waits */
@@ -88,16 +81,10 @@ struct turn_wait {
 
 /** What a turn that has waited keeps until it ends. */
 struct turn_waits {
-    /*
-     * link in extra_waits.born: the turns of the actor that have waited, in the order in which
-     * their first waits began
-     */
+    /* link in extra_waits.born: turns of the actor that have waited, in the order of their first waits */
     struct list born;
     uint64_t number; /* number of the current wait; a late answer has another number */
-    /*
-     * While the turn waits for capacity: ref of the actor in whose mailbox it wants capacity. While
-     * it waits for replies: ref of the turn's own actor. Otherwise 0.
-     */
+    /* the turn waits for capacity: ref of the receiver. It waits for replies: ref of its own actor. Otherwise 0 */
     uint64_t on;
     struct timer_node deadline;
 };
@@ -105,11 +92,8 @@ struct turn_waits {
 /** Capacity of a mailbox that a turn was granted; see actor/ask/waiters.h. */
 struct turn_capacity {
     struct envelope *grant; /* the envelope of the grant, while it is on its way */
-    /*
-     * the receiver, on the same worker, that has the granted capacity in its stock. The capacity is
-     * for this turn only, until the turn waits or ends. NULL: there is none
-     */
-    struct cell *favoured;
+    struct cell
+        *favoured; /* a receiver whose stock is for this turn only, until the turn waits or ends */
 };
 
 /** A turn that waits for capacity in a mailbox; see actor/ask/line.h. */
@@ -149,8 +133,8 @@ struct turn_defers {
 };
 
 /**
- * The record of a turn; handlers get a pointer to it. If the turn of a message does not wait, it
- * uses only the first 64 bytes.
+ * The record of a turn; handlers get a pointer to it. If the turn of a message does not wait, it uses only the first 64
+ * bytes.
  */
 struct tr_self {
     struct worker *worker;
@@ -174,8 +158,8 @@ struct tr_self {
     uint32_t turns;     /* number of turns of this run so far */
     uint32_t turns_max; /* the run ends after this many turns */
     uint32_t defer_count;
-    /* the turn has asked an actor of this worker that had CELL_BARRIER; see actor/ask/ask_cycle.h */
-    bool asks_barrier;
+    bool
+        asks_barrier; /* the turn has asked an actor that had CELL_BARRIER; see actor/ask/ask_cycle.h */
     bool needs_slow_end; /* only turn_require_slow_end sets it */
     /* the turn has waited, its handler is no barrier, and its message does not come from a timer */
     bool waits_plainly;
@@ -268,15 +252,12 @@ struct balance {
     uint64_t rests_seen;
     uint64_t turns_seen;
     tr_time looked_ns;
-    /*
-     * Each look since this time has found several ready actors, whose turns are not cheap.
-     * TR_NEVER: the last look has not.
-     */
+    /* each look since this time has found several ready actors with long turns; TR_NEVER: the last look has not */
     tr_time crowded_ns;
     atom32 is_hungry; /* the worker sleeps, and no other worker has given it an actor yet */
     /*
-     * number of actors that were ready at the last look. 0 if the worker was idle at any time
-     * between the last two looks. Read by any thread
+     * number of actors that were ready at the last look. 0 if the worker was idle at any time between the last two
+     * looks. Read by any thread
      */
     atom32 load;
     struct balance_stay {
@@ -293,15 +274,9 @@ struct balance {
 
 /** Dead letters that a worker has counted but not handed in yet. See actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
-    /*
-     * number of dead letters that were not handed in yet. Only the worker writes it. The worker
-     * holds the lock of dead_letters when it sets this number to 0
-     */
+    /* number of dead letters that were not handed in yet. The worker writes it, and sets it to 0 under the lock */
     atom64 pending;
-    /*
-     * a ring of TR_DEAD_LETTERS_MAX notes about the newest dead letters that were not handed in;
-     * NULL: not allocated yet
-     */
+    /* a ring of TR_DEAD_LETTERS_MAX notes, one for each of the newest of them; NULL: not allocated yet */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
     tr_time handed_in_ns; /* when the worker last handed in dead letters */
@@ -318,11 +293,7 @@ struct shutdown_stats_runs {
     atom64 handled;
 };
 
-/**
- * A call of tr__mail_take_in that runs: it puts the mail from the inbox of `cell` into mailboxes.
- * `first` to `last` is the mail that it has not reached yet, the oldest first. `outer` is the call
- * from which it was called, or NULL.
- */
+/** A call of tr__mail_take_in that runs, with the mail that it has not sorted into mailboxes yet, the oldest first. */
 struct mail_taking {
     struct mail_taking *outer;
     const struct cell *cell;
@@ -401,10 +372,7 @@ struct worker_asks {
     struct ask *young;
     struct ask **young_end; /* link where the next young ask is added; see actor/ask/ask_open.h */
     bool is_ticked;         /* there is a watch thread that gives ticks, and the clock is real */
-    /*
-     * The last reply whose type was equal to the expected type, although the two have different
-     * descriptors: the expected descriptor and the given one. They save the next comparison.
-     */
+    /* two descriptors of one type: expected and given by the last reply for which tr_type_is_equal was needed */
     const tr_type *reply_expected;
     const tr_type *reply_given;
     uint32_t spare_count;
@@ -445,10 +413,7 @@ struct worker_handoff {
     struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
     bool is_wanted;  /* a thread is about to take the worker; under the lock of the handoff */
     tr_time call_ns; /* when the watch may ask for another thread again */
-    /*
-     * loop_steps of the last stuck turn for which the watch has logged that no thread can take the
-     * worker. The watch logs this once for each such turn
-     */
+    /* loop_steps of the last stuck turn for which the watch has logged that no thread can take the worker */
     uint64_t call_steps;
 };
 
@@ -605,10 +570,9 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
  * Makes the outbox of this turn hold back what the worker sends. If `self` is NULL, nothing is held back from now on.
  * Returns the turn whose outbox has held sends back until now, or NULL. Only functions of mail/outbox.h call this.
  *
- * A send takes the fast path only if the owner of the receiver is `fast_owner`. While sends are held
- * back, `fast_owner` is CELL_NOWHERE, so no send takes the fast path. In a system with thread
- * handoff, `fast_owner` is always CELL_NOWHERE, because a thread that was replaced must get its
- * worker again before it sends. Worker only.
+ * A send takes the fast path only if the owner of the receiver is `fast_owner`. While sends are held back, `fast_owner`
+ * is CELL_NOWHERE, so no send takes the fast path. In a system with thread handoff, `fast_owner` is always
+ * CELL_NOWHERE, because a thread that was replaced must get its worker again before it sends. Worker only.
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {

@@ -11,14 +11,14 @@
 struct cell;
 struct worker;
 
-/* A worker that gets mail samples it at least this often. */
+/* The longest time between two samples of the mail that a worker gets. */
 #define SAMPLE_NS (100 * TR_MICROSECOND)
 /* The shortest time over which the load of a worker is measured. */
 #define BUSY_NS (200 * TR_MICROSECOND)
 /*
  * How long several actors must have been ready before a worker gives some of them away. Without
- * this time, a worker that has just started would give actors away, because it has many ready
- * actors once.
+ * this time, a worker that has just started would give actors away, because many actors are ready
+ * at its start.
  */
 #define CROWDED_NS TR_MILLISECOND
 /*
@@ -37,7 +37,7 @@ enum {
     TALKS_YOUNGER = 12,
     LOOK_MAX = 512, /* the most ready actors that are examined at once */
     GIVE_MAX = 128, /* the most actors that are given to one worker at once */
-    /* for TR_BALANCE_RESTLESS, in tests: a worker uses one of this many chances to move actors */
+    /* with TR_BALANCE_RESTLESS, for tests: about one of this many rounds and posts moves an actor */
     RESTLESS_ODDS = 4
 };
 
@@ -195,7 +195,10 @@ void tr__balance_round(struct worker *worker)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
-    /* the actors that timers have just made ready may move too: put them behind the others */
+    /*
+     * Put the actors that timers have just made ready behind the other normal actors. Then the code
+     * below finds and moves them too.
+     */
     runqueue_even(&worker->loop.queue);
     if (worker_leaves(worker))
         tr__leave_round(worker);

@@ -25,8 +25,8 @@ static void describe(const struct handoff_thread *thread, struct view *view)
 }
 
 /*
- * Begins the reports of a stuck turn by this file. Until now, the turn was not reported, or it was
- * reported as the turn that its worker runs. Under the lock.
+ * From now on this file reports the stuck turn of a thread. Until now the turn was not reported, or
+ * actor/system/stall.c reported it as the turn that its worker runs. Under the lock.
  */
 static void follow(struct handoff_thread *thread, struct view *view)
 {

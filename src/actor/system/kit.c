@@ -443,8 +443,8 @@ static void census_cell(struct census *census, const struct cell *cell)
 }
 
 /*
- * Whether a slot has neither an actor nor a client. A free slot has no owner and no ref, and a
- * client has a ref but no owner. A group address does not count as an actor.
+ * Whether a slot has neither an actor nor a client. A free slot has no owner and no ref in its
+ * door. The slot of a client has no owner either, but it has a ref. A group address counts as free.
  */
 static bool slot_is_free(const struct cell *cell)
 {

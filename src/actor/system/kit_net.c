@@ -30,8 +30,8 @@ struct tr_kit_peer {
     struct tr_kit *kit;
     struct virtual_socket *socket;
     /*
-     * For a peer of a child process: where the pointer to its socket is. For other peers, which
-     * have a socket of their own, it is NULL.
+     * For a peer of a child process: the address of the pointer to the socket. NULL for other
+     * peers, which have a socket of their own.
      */
     struct virtual_socket **of_child;
     char path[TR_ADDRESS_PATH_MAX]; /* the sender of the last datagram */
@@ -73,8 +73,8 @@ static struct virtual_socket *socket_of(const tr_kit_peer *peer)
 }
 
 /*
- * Delivers everything that is due, and returns the socket of a connection. Returns NULL in the same
- * case as socket_of.
+ * Delivers everything that is due. Returns the socket of a peer that is a connection. Returns NULL
+ * if the socket belonged to a child process that has ended.
  */
 static struct virtual_socket *stream_of(const tr_kit_peer *peer, const char *verb)
 {

@@ -19,8 +19,8 @@ void tr__kit_net_free(tr_kit *kit);
 
 /**
  * Runs the system until `is_done` returns true or the deadline is reached. Calls `is_done` whenever
- * the system has nothing to do, and otherwise after many steps. If the system has nothing to do and
- * `is_done` returns false, moves the clock.
+ * the system has nothing to do, and also after many steps of a system that is never idle. If the
+ * system has nothing to do and `is_done` returns false, moves the clock.
  */
 void tr__kit_wait_until(tr_kit *kit, tr_time deadline_ns, bool (*is_done)(void *context),
                         void *context);

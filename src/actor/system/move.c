@@ -126,8 +126,9 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);
     if (!dispatch) {
         /*
-         * When out of memory, give the actor back. Its previous worker has a dispatch for this
-         * behavior, and this worker still has the post.
+         * There is no memory for a dispatch. Give the actor back to its previous worker, which has
+         * a dispatch for this behavior. Giving back needs no memory, because this worker still has
+         * the post of the actor's door.
          */
         (void)loop_post(&system->workers[cell->dispatch->worker]->loop, &cell->door.ready);
         return;

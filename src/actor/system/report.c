@@ -394,7 +394,7 @@ void tr__report_lose(struct tr_system *system)
     log_loss(system, &report);
 }
 
-/* Puts the hooks that have failed before the others, and otherwise keeps the order of the hooks. */
+/* Moves the hooks that have failed to the front. Otherwise keeps the order of the hooks. */
 static void sort_hooks(tr_shutdown_report *report)
 {
     tr_report_hook sorted[TR_HOOKS_MAX];

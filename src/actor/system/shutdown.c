@@ -144,7 +144,7 @@ void tr__shutdown_alarm(struct worker *worker)
     }
     worker->loop.alarm_ns = TR_NEVER;
     if (tr__shutdown_force(system))
-        /* sweep at once, because the current round is already past its look for a sweep */
+        /* sweep here, because this round of the worker has already checked whether a sweep is due */
         tr__shutdown_sweep(worker);
 }
 
@@ -250,9 +250,16 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
     if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
-        return; /* the end of the last spawn under way stops /user; pairs with tr__shutdown_tell */
+        /*
+         * Spawns are under way. The thread that ends the last one stops /user; pairs with
+         * tr__shutdown_tell.
+         */
+        return;
     if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
-        /* the end of the last wake under way asks for another sweep; pairs with tr__spawn_leave */
+        /*
+         * Wakes are under way. The thread that ends the last one asks for another sweep; pairs with
+         * tr__spawn_leave.
+         */
         return;
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
@@ -278,8 +285,9 @@ void tr__shutdown_sweep(struct worker *worker)
     if (worker->shutdown.swept == 1)
         return; /* the number 1 asks for no sweep; it only says that the shutdown has begun */
     /*
-     * Another thread may have forced the shutdown, but only worker 0 closes the keepers. It does so
-     * before the sweep, because no keeper may be killed while an actor below it can be woken.
+     * Another thread may have forced the shutdown, but only worker 0 closes the keepers. Close them
+     * before the sweep, because the sweep must not kill a keeper while an actor below the keeper
+     * can be woken.
      */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
         tr__keepers_close(worker);

@@ -22,7 +22,7 @@
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND)
 /*
  * How long before the deadline this thread looks at the workers for the first time. If a handler
- * runs from then on, the time before the deadline counts as part of STUCK_NS.
+ * runs at this first look and does not return, STUCK_NS counts from the first look.
  */
 #define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
 /*
@@ -37,10 +37,10 @@
 /* A function of tr_blocking that runs for this long is stuck. */
 #define BLOCKED_NS (12 * TR_MILLISECOND)
 /*
- * When the thread gives up waiting, counted from the deadline. Not before VERDICT_FIRST_NS, so that
- * handlers have time to return. Not after VERDICT_LAST_NS, so that there is time left if this
- * thread gets no CPU for a while. Between these two times, it gives up when the other workers have
- * had OTHERS_NS to stop without the stuck workers.
+ * When the thread gives up waiting, counted from the deadline. The thread waits at least
+ * VERDICT_FIRST_NS, so that handlers have time to return. It waits at most VERDICT_LAST_NS, so that
+ * there is time left if it gets no CPU for a while. Between these two times, it gives up when the
+ * other workers have had OTHERS_NS to stop without the stuck workers.
  */
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
@@ -53,14 +53,15 @@ struct shutdown_wait {
     tr_time due_ns;   /* when the thread planned to look again */
     bool has_looked;  /* step_ahead has looked at the workers already */
     bool is_forced;   /* the deadline has passed, and the shutdown was forced */
-    tr_time stuck_ns; /* since when a function is stuck; 0: no function is stuck */
+    tr_time stuck_ns; /* when a function was first found stuck; 0: no function is stuck */
     bool has_helped;  /* a sweep was asked for, because /user did not begin to stop in time */
     bool is_lost;     /* the wait is given up */
 };
 
 /*
- * Whether all workers have ended and no function runs on a helper thread. (A helper may still look
- * up a name, although no actor waits for the result any more.)
+ * Whether all workers have ended and no function runs on a helper thread. After the last worker has
+ * ended, a helper may still run a function whose result no actor waits for, such as the lookup of a
+ * host name.
  */
 static bool have_ended(struct tr_system *system)
 {
@@ -142,8 +143,8 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 /*
  * Marks the workers that are stuck. Returns the number of functions that do not return: functions
  * of stuck workers, functions of tr_blocking, and functions on threads that have lost their worker
- * by a handoff. Before the deadline this only measures, and marks no worker: a worker that cancels
- * a hundred thousand turns reads no clock for long, but is not stuck.
+ * by a handoff. Before the deadline this function only measures, and marks no worker. A worker that
+ * cancels a hundred thousand turns would look stuck then, because it reads no clock for long.
  */
 static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)

@@ -5,7 +5,7 @@
 
 enum {
     FIRST_LOOKS_MAX = 8
-}; /* first looks in one second; each takes about a tenth of a millisecond */
+}; /* the most turns whose first look is done in one second; a look takes about 0.1 ms */
 
 static bool may_look(struct stalls *stalls, tr_time now_ns)
 {

@@ -13,9 +13,10 @@ struct tr_handler;
 struct tr_system;
 
 /**
- * Looks at the stack of a thread. If `handler` is known, leaves out the functions of the runtime
- * below it. When turns are reported for the first time (`is_first`), looks at only a few of them in
- * each second, because most of them are over soon. `thread` may be NULL.
+ * Looks at the stack of a thread. If `handler` is not NULL, leaves out the functions of the runtime
+ * that have called the handler. `is_first` says that this is the first report of the turn. Only a
+ * few of these first looks are done in each second, because most long turns are over soon. `thread`
+ * may be NULL.
  */
 void tr__stall_look(struct tr_system *system, const tr_thread *thread,
                     const struct tr_handler *handler, bool is_first, struct stall_stack *stack);

@@ -40,7 +40,7 @@ TR_BEHAVIOR(tr_guardian, void);
 void tr__system_over(struct tr_system *system)
 {
     if (atom32_exchange(&system->ending.is_over, 1, ATOM_SEQ_CST))
-        return; /* the wait for the shutdown was given up, and that has ended the system already */
+        return; /* the shutdown wait has given up, and has called this function already */
     tr_time now_ns = system->platform->mono_now(system->platform);
     atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -186,8 +186,8 @@ static void parts_init(struct tr_system *system, const tr_system_options *option
 }
 
 /*
- * A system, and the parts to which it has pointers: few functions use these parts, and only those
- * include the headers that declare them.
+ * A system, with those of its parts to which struct tr_system has only pointers. So only the few
+ * files that use these parts include the headers that declare them.
  */
 struct system_memory {
     struct tr_system system;
@@ -347,10 +347,10 @@ static void mail_sweep(struct tr_system *system)
             mail = mail->next;
             envelope_give(&worker->pool, envelope);
         }
-        /* If a client has spawned the actor so late that it was not set up, its origin is left. */
+        /* A client may have spawned this actor so late that no worker has set it up: free its origin. */
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
-        /* The name was kept for readers until now: rule 4 of actor/system/shutdown.h. */
+        /* Rule 4 of actor/system/shutdown.h has kept this name until now, for other threads. */
         if (cell && cell != system->user.guardian && !system_may_reuse(system))
             tr__names_free(system->names, cell->name);
     }

@@ -37,9 +37,8 @@ static bool is_worker(struct tr_system *system)
 }
 
 /*
- * Joins the thread of a worker. The join frees the thread, so this first takes the thread out of
- * the record of the worker. It does so under the lock that other threads hold while they look at
- * threads.
+ * Joins the thread of a worker. The join frees the handle of the thread. So this function first
+ * sets worker->thread to NULL, under the lock that other threads hold while they use such handles.
  */
 static void thread_join(struct worker *worker)
 {
@@ -223,7 +222,7 @@ static tr_status worker_add(struct tr_system *system, uint32_t index)
     status = tr__start_barrier_wait_late(system, arrived + 1);
     if (status == TR_OK)
         return TR_OK;
-    /* The thread is about to end. Do not count it any more afterwards. */
+    /* on_worker_start has failed, so the thread ends by itself. Join it, and count it no more. */
     thread_join(worker);
     atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr__shutdown_wake(system);
@@ -363,8 +362,8 @@ static tr_status once_begin(struct tr_system *system, struct worker *worker)
 }
 
 /*
- * Takes the worker from the calling thread: ends once_begin. Uses the lock, so that the next thread
- * with the worker sees everything that this thread has done.
+ * Takes the worker from the calling thread again, after once_begin. Uses the lock, so that the next
+ * thread that gets the worker sees everything that this thread has done.
  */
 static void once_end(struct tr_system *system, struct worker *worker)
 {

@@ -88,7 +88,7 @@ tr_status tr__handoff_open(struct tr_system *system)
         tr_status status = thread_init(handoff, &handoff->threads[i]);
         if (status != TR_OK)
             return status;
-        /* for this thread the start barrier calls on_worker_start */
+        /* the start barrier calls on_worker_start on this thread, so `begin` must not call it */
         handoff->threads[i].has_begun = true;
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
@@ -186,9 +186,9 @@ void tr__handoff_each(struct tr_system *system,
 /* ---- Taking a worker. ---- */
 
 /*
- * Whether the worker may continue without this turn, as if the turn waited. It may not if the
- * runtime waits for the end of the turn's code, as it does for signals, set-ups and cancelled
- * turns. It may not in nested calls either, because the inner call must return first.
+ * Whether the worker may continue without this turn, as if the turn waited. Returns false for
+ * signals, set-ups and cancelled turns, because there the runtime itself waits for the end of the
+ * turn's code. Returns false in nested calls too, because the inner call must return first.
  */
 static bool may_be_handed_off(const struct tr_self *turn)
 {
@@ -310,7 +310,7 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
         start_barrier->on_worker_start(system, (int)worker->index, start_barrier->context);
     if (status == TR_OK)
         return true;
-    /* this makes the thread call on_worker_start again at its next call */
+    /* when the watch calls this thread the next time, call on_worker_start again */
     thread->has_begun = false;
     tr__log(system,
             TR_LEVEL_ERROR,
@@ -435,7 +435,10 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     struct thread_handoff *handoff = &system->handoff;
     struct worker *worker = worker_of_loop(loop);
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
-    /* `user` is only a hint that the thread runs user code. The called thread checks this again. */
+    /*
+     * claim.user says whether the thread runs user code. It may have changed by now, so the thread
+     * that is called checks this again.
+     */
     if (now_ns < worker->handoff.call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
         return;
     worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;
@@ -443,8 +446,8 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     bool is_needed = !worker->handoff.is_wanted && !handoff->is_over;
     struct handoff_thread *spare = is_needed ? idle_pick(handoff, now_ns) : NULL;
     /*
-     * If there are idle threads, but none may be called yet because on_worker_start has failed,
-     * make no new thread.
+     * If there are idle threads, but on_worker_start has failed on all of them and it is too early
+     * to call them again, make no new thread.
      */
     is_needed = is_needed && (spare || list_is_empty(&handoff->idle));
     if (spare) {
@@ -483,7 +486,10 @@ void tr__handoff_return(struct tr_self *self)
         tr__system_post(system, NULL, cell);
     while (!claim_is_held(&thread->claim))
         system->platform->park(system->platform, thread->parker, TR_NEVER);
-    /* If the other thread has given up taking the worker, CONTROL_BACK is still set. */
+    /*
+     * Clear CONTROL_BACK. It is still set if the other thread has not taken the worker after all,
+     * because then no run of the actor has handled it.
+     */
     atom32_fetch_and(&cell->control, ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
 }
 

@@ -44,7 +44,8 @@ struct handoff_thread {
     struct worker *call; /* the worker for which the watch has called this thread; NULL: none */
     uint64_t call_steps; /* loop_steps of that worker at the call */
     /*
-     * on_worker_start has failed on this thread: the watch does not call it again before this time
+     * if on_worker_start has failed on this thread, the watch does not call the thread before this
+     * time
      */
     tr_time retry_ns;
     bool is_stuck;

@@ -97,9 +97,9 @@ static void on_post(struct loop *loop, struct stack_node *node)
         break;
     case LIFE_STOPPED:
         /*
-         * The door of the actor is closed. With CELL_POSTED, this post is from before the door was
-         * closed. Without CELL_POSTED, the actor has ended, and this is its post to its parent's
-         * worker.
+         * The door of the actor is closed. If CELL_POSTED is set, this post was on its way when the
+         * door was closed. Otherwise this is the post by which the ended actor gets to the worker
+         * of its parent.
          */
         if (!(cell->flags & CELL_POSTED)) {
             tr__child_ended(worker, cell);
@@ -209,8 +209,8 @@ static bool trim(struct worker *worker)
     lock_give(&system->foreign.lock);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         /*
-         * There may be many envelopes that have come back to a worker, and a worker that sleeps
-         * does not notice them.
+         * Many envelopes of this other worker may have come back to it. If it sleeps, it does not
+         * notice them by itself.
          */
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
             loop_nudge(&system->workers[i]->loop);
