@@ -6,9 +6,9 @@
  * two other files write these members of an envelope before it is sent. verbs/publish.c keeps
  * receivers in `sender` until it addresses the envelopes. pool/local_transport.c makes the causal
  * id of a parcel from the memory address of its envelope. The functions are inline, and nearly all
- * calls pass a constant kind, so the struct costs nothing. These functions are for sending only.
- * When an envelope is in a turn or in a mailbox, its kind may change without them
- * (ENVELOPE_ANSWERED, ENVELOPE_VOID). In a reply that a turn keeps, the members sender and causal
+ * calls pass a constant kind, so the struct costs nothing. These functions are for sending only. The
+ * kind of an envelope that is in a turn or in a mailbox may also change in other places, to
+ * ENVELOPE_ANSWERED or ENVELOPE_VOID. In a reply that a turn keeps, the members sender and causal
  * have another meaning (turn_ask_answer).
  */
 #ifndef ACTOR_MAIL_ADDRESS_H

@@ -16,11 +16,11 @@ static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= CAPACITY_LARGEST,
               "a bound fits into the capacity's word");
 
 /*
- * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. This is true for a small bound, and for
- * every mailbox that drops its oldest messages, because the owner drops by count when it takes in
- * mail of other threads. For a mailbox whose senders wait (TR_PARK), the limit of a small bound is
- * lower: such a mailbox may count as full a little early, because a sender that waits loses
- * nothing.
+ * Whether a mailbox with this bound is counted exactly (CELL_EXACT_BOUND). True for a small bound,
+ * and for every mailbox that drops its oldest messages: the owner drops as many as the count says
+ * when it takes in mail of other threads. A mailbox whose senders wait (TR_PARK) may count as full
+ * a little early, because a sender that waits loses nothing. So for TR_PARK a bound counts as small
+ * only below MAIL_EXACT_BOUND_PARK.
  */
 static bool is_narrow(struct mail_bound bound)
 {
@@ -58,8 +58,8 @@ void tr__capacity_reserve(struct cell *cell, int32_t messages, int32_t lines)
 /*
  * Gives back the stock, together with `messages` and `lines`, which may be negative. If senders
  * wait, reserves this capacity for them. If the mailbox holds more than its bound afterwards, sets
- * CELL_EXACT_BOUND, so that it gets no stock. Otherwise senders on this worker would use the stock
- * again and again, and the mailbox would stay above its bound.
+ * CELL_EXACT_BOUND, so that the mailbox gets no stock. With a stock, senders on this worker would
+ * use the stock again and again, and the mailbox would stay above its bound.
  */
 static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
 {

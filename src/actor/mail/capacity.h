@@ -67,9 +67,9 @@ tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct env
  */
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
 /**
- * Whether a message of another thread is larger than the whole mailbox, in an actor with
- * TR_DROP_OLDEST. The sender could not know the bound of the mailbox. Such a message must not
- * displace other messages. Owner only.
+ * Whether the actor has TR_DROP_OLDEST, and a message of another thread is larger than the actor's
+ * whole mailbox. Such a message must not displace other messages. Its sender could not refuse it,
+ * because only the owner knows the bound of the mailbox. Owner only.
  */
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
 /**
@@ -89,15 +89,16 @@ bool tr__line_has(const struct cell *cell, uint64_t to);
 /*
  * The stock of a cell is capacity that senders on its worker take without an atomic operation. The
  * lower half of the word counts messages, the upper half lines. The owner refills the stock from
- * the capacity word in steps. What is too much goes back to the capacity word, so that senders on
- * other threads can use it.
+ * the capacity word in steps. If the stock becomes too large, capacity goes back to the capacity
+ * word, so that senders on other threads can use it.
  */
 enum {
     STOCK_STEP = 64,
     STOCK_LINES_SHIFT = 16,
     /* the most lines of a message that uses the stock */
     STOCK_LINES_MAX = 64,
-    STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
+    /* a stock with one of these bits is too large: it has at least 128 messages or 256 lines */
+    STOCK_IS_MUCH = (int)0x3f000080,
     /* A mailbox with a smaller bound than this is counted exactly, and so has no stock. */
     MAIL_EXACT_BOUND = 4096,
     /* As MAIL_EXACT_BOUND, but for the policy TR_PARK, with which senders wait. */

@@ -184,8 +184,8 @@ void tr__mail_put_first(struct cell *cell, struct envelope *first)
         return;
     }
     /*
-     * All these messages wait for the end of this barrier. Some of them may pass a barrier, and
-     * is_impure makes a later barrier sort these out.
+     * All these messages wait for the end of this barrier. If some of them may pass a barrier,
+     * is_impure makes the next barrier of this cycle sort the messages again.
      */
     const struct envelope *envelope = first;
     do {

@@ -37,8 +37,8 @@ void tr__mail_release(struct cell *cell);
 
 /**
  * Puts a ring of messages that come back, such as unstashed messages, before the rest of this
- * cycle. So the actor handles them before all newer messages. During a barrier these messages wait
- * until it is over.
+ * cycle. So the actor handles them before all newer messages. If the actor has a barrier, these
+ * messages wait until the barrier is over.
  */
 void tr__mail_put_first(struct cell *cell, struct envelope *first);
 

@@ -82,8 +82,8 @@ static atom64 *words_init(atom64 **words, uint32_t count)
 }
 
 /*
- * Makes a group address, and puts it into the bucket of this ref. It stays there until the system
- * ends. Returns NULL when out of memory. Under the lock.
+ * Makes a group address, and puts it into the bucket of this ref. The group address stays in this
+ * bucket until the system ends. Returns NULL when out of memory. Under the lock.
  */
 static struct group_address *group_make(struct tr_system *system, uint64_t ref, uint32_t capacity,
                                         uint32_t key_capacity)
@@ -314,7 +314,10 @@ uint64_t tr__group_behind(const struct slots *slots, uint64_t ref)
     const struct cell *cell = slots_find(slots, ref);
     if (!cell || !cell_is_group_address(cell))
         return ref;
-    /* If the group has been closed meanwhile, this word may be that of another tenant. */
+    /*
+     * If the slot has got another tenant meanwhile, door.tenant is that tenant's word. The last line
+     * of this function notices this.
+     */
     const struct cell *supervisor = slots_at(slots, ATOM_PEEK(&cell->door.tenant));
     if (!supervisor)
         return ref;
@@ -353,8 +356,8 @@ static uint64_t word(const atom64 *place)
 }
 
 /*
- * Returns the member that gets a place of the router's table, among the members that are left.
- * Returns 0 if no member is left.
+ * Returns the ref of the member that gets a place of the router's table: of the members that have
+ * not ended, the one with the highest score. Returns 0 if all members have ended.
  */
 static uint64_t successor_of(const struct group_address *group, uint64_t place)
 {

@@ -58,7 +58,8 @@ struct group_address {
     /*
      * Words of the board. Only the group supervisor writes them once other threads know the tenant.
      */
-    atom64 *turns;   /* the refs of the members in the order of their turns; `turn_count` of them */
+    /* the refs of `turn_count` members, in the order in which messages without a key go to them */
+    atom64 *turns;
     atom64 *members; /* the ref of each member, by its number; 0: that member has ended */
     /*
      * For a router: the ref of the member for each place, by the hash of a key. There are key_count
@@ -172,8 +173,8 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 /** Sets the member with this number. */
 void tr__group_member_put(struct group_address *group, uint32_t number, uint64_t member);
 /**
- * Fills the turns and, for a router, its table. To be called after tr__group_member_put has set all
- * members.
+ * Fills the array `turns` and, for a router, the array `keys`. Called after tr__group_member_put has
+ * set all members.
  */
 void tr__group_members_done(struct group_address *group);
 /** Removes a member. Returns how many members are left. */
@@ -205,21 +206,23 @@ struct group_walk {
     uint64_t member; /* the member that the walk returned last */
     uint64_t hash;   /* hash of the key of the message */
     uint64_t score;  /* for a router: the score of the member that the walk returned last */
-    uint64_t stay;   /* the number of the stay (queue/board.h) with which the sender is announced */
+    /* while `is_held`: the number of the stay of the announcement; see rule 3 of queue/board.h */
+    uint64_t stay;
     /* the index of the sender's worker; worker_count or more for a sender on another thread */
     uint32_t worker;
     uint32_t near_left; /* how many members on the sender's worker are still to be tried */
     uint32_t near;      /* the number of the member on the sender's worker that is tried next */
     uint32_t near_step;
     /*
-     * How many turns are still to be tried. For a router this is 1 until the member that has the
-     * key was tried.
+     * How many elements of group_address.turns are still to be tried. For a router this is 1 until
+     * the member that has the key was tried.
      */
     uint32_t left;
     uint32_t turn;
     bool has_turn; /* `turn` is set */
     bool is_router;
-    bool is_held; /* the sender is announced, and can only pick the group supervisor */
+    /* the board is not open: the message is announced, and the sender gives it to the supervisor */
+    bool is_held;
 };
 
 /** A message that is sent through a group address. */

@@ -18,7 +18,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * a cell has high priority if more replies than HIGH_REPLIES, or more events than HIGH_EVENTS, wait
+ * A cell has high priority if more than HIGH_REPLIES replies wait in its mailboxes, or more than
+ * HIGH_EVENTS events.
  */
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 };
 
@@ -43,9 +44,9 @@ enum task_class tr__mail_priority(const struct cell *cell)
 }
 
 /*
- * Returns the code for a request to this actor that is refused without a turn. A request that
- * returned from the stash looks like one without a turn, but has had a turn. So it must not get
- * REFUSAL_UNBEGUN.
+ * Returns the code for a request in a mailbox of this actor that is refused. The code is
+ * REFUSAL_UNBEGUN if the request has certainly had no turn. A request that has returned from the
+ * stash has had a turn, although it waits in a mailbox.
  */
 static int unbegun_code(const struct cell *cell)
 {
@@ -217,9 +218,9 @@ void tr__mail_order(struct cell *cell, uint32_t kind)
 }
 
 /*
- * Whether a function further up the stack is already taking in mail of this cell. Taking in mail
- * may call functions that take in mail of the same door. The mail in `chain` is newer, so this
- * appends it to what that function takes in.
+ * Whether an outer call of tr__mail_take_in is taking in mail of this cell already. This happens
+ * because the functions that take mail may call tr__mail_take_in for the same cell. If there is such
+ * a call, appends `chain` to the mail of that call, because the mail in `chain` is newer.
  */
 static bool is_taking_in(struct worker *worker, const struct cell *cell, struct door_mail *chain)
 {

@@ -57,8 +57,8 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
         return outbox_send(worker, cell, envelope);
     const struct tr_platform *platform = worker->system->platform;
     /*
-     * Record the time and the receiver before sending. Right after it the envelope may be gone, and
-     * another worker may have begun the turn of the message.
+     * Record the time and the receiver before the message is sent. Right after the sending, the
+     * envelope may be gone, and another worker may have begun the turn of the message.
      */
     const struct follow_event sent = {.time_ns = platform->mono_now(platform),
                                       .causal = envelope->causal,
@@ -205,7 +205,10 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
                            const void *message)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* A REPLY passes barriers. A REPLY without a sender answers no ask. */
+    /*
+     * Send the message as a REPLY, because a REPLY passes barriers. It has no sender, because a
+     * REPLY without a sender answers no ask.
+     */
     struct address address = {.kind = ENVELOPE_REPLY, .to = cell->identity};
     struct envelope *envelope;
     tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the actor layer does for actors whose state is on disk, without knowing how they keep it.
+ * What the actor layer does for durable actors. Only src/durable knows how their state gets to disk.
  *
  * Such an actor has a struct durable in its extra, and each of its turns has an outbox,
  * self->outbox. While such a turn runs, worker->outbox_turn is that turn, and the outbox holds back
@@ -126,9 +126,9 @@ struct channel_effect *tr__outbox_last_effect(const struct worker *worker);
  */
 void tr__outbox_release(struct worker *worker, struct outbox *outbox);
 /**
- * Empties the outbox without sending. If a reply is held, its asker gets `reason` instead. All
- * other messages become dead letters. If an ask is held, its asker gets `reason` too. PoisonPills
- * are dropped.
+ * Empties the outbox without sending. The asker that waits for a held reply gets `reason` instead
+ * of the reply. All other messages become dead letters, and the asker of a held ask gets `reason`
+ * too. PoisonPills are dropped.
  */
 void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status reason);
 

@@ -15,7 +15,7 @@ struct envelope *tr__request_stand_in(struct worker *worker, const struct envelo
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    /* The stand-in has the asker in `sender`, because tr__ask_refuse sends it there. */
+    /* `sender` is the asker, because tr__ask_refuse sends the stand-in to its `sender`. */
     struct address address = {.kind = ENVELOPE_EXCEPTION,
                               .sender = request->sender,
                               .causal = request->causal,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keys of messages: by the key of a message, a router picks the member that gets it.
+ * The keys of messages. A router picks the member that gets a message by the key of the message.
  */
 #include "actor/mail/route.h"
 

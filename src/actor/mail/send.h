@@ -37,8 +37,8 @@ ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *
 
 /**
  * Sends an envelope that contains its message. mail_can_go_fast must be true. `stock_and_lines` is
- * the value after MAIL_ONE_NOTICE was added; it must not be overdrawn. The branches are laid out
- * for two cases: an idle actor without mail, and any other actor with mail.
+ * the value after MAIL_ONE_NOTICE was added; it must not be overdrawn. The order of the branches
+ * makes two cases fast: an idle actor without mail, and an actor that is not idle and has mail.
  */
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)

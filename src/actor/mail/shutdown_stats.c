@@ -128,7 +128,7 @@ bool tr__shutdown_stats_take(struct worker *worker, const struct cell *cell, uin
     settle(worker);
     *dead = atom32_exchange(&entry->dead, SHUTDOWN_STATS_ENDED, ATOM_RELAXED);
     *handled = atom32_exchange(&entry->handled, SHUTDOWN_STATS_ENDED, ATOM_RELAXED);
-    /* If this is false, an earlier tenant of the slot has ended, and its end took the numbers. */
+    /* If the entry is marked already, the end of an earlier tenant of the slot has taken the numbers. */
     return *dead != SHUTDOWN_STATS_ENDED;
 }
 

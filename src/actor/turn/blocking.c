@@ -102,8 +102,8 @@ bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
     /*
-     * Look at `shared` too. A lookup that has waited in line leaves the line before it is in
-     * `running`. Between the two it is only in `shared`.
+     * Look at `shared` too. When a lookup leaves the line in which it has waited, it is not in
+     * `running` at once. Meanwhile it is only in `shared`.
      */
     bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);
@@ -232,8 +232,9 @@ static uint32_t helpers_of(struct blocking *blocking)
 }
 
 /*
- * Waits until all helpers have ended. Most end soon. A helper may still look up a name although no
- * actor waits for the result; for such a helper, this thread sleeps between its looks.
+ * Waits until all helpers have ended. At first this thread checks that again and again, because
+ * most helpers end soon. Then it sleeps between two checks, because a helper may still look up a
+ * name although no actor waits for the result.
  */
 static void helpers_await(struct blocking *blocking)
 {
@@ -426,9 +427,9 @@ void tr__blocking_each(struct blocking *blocking,
 }
 
 /*
- * Updates stuck_ns of the helper that runs a job, and returns it. As stuck_for of
- * actor/system/shutdown_wait.c, but for a helper, which has no counters that show progress. Under
- * the lock.
+ * Updates stuck_ns of the helper that runs a job, and returns stuck_ns. The function stuck_for of
+ * actor/system/shutdown_wait.c does this for workers, but a helper has no counters that show
+ * progress. Under the lock.
  */
 static tr_time stuck_for(const tr_platform *platform, const struct blocking_job *job,
                          tr_time now_ns, bool is_overloaded)

@@ -43,18 +43,17 @@ struct blocking_job {
     struct envelope *envelope;
     struct helper *helper; /* the helper that runs the job; NULL on a kit */
     tr_time began_ns;      /* when the job was taken from the queue */
-    /* Under the lock. The worker of the turn writes this, and the helper that takes the job. */
+    /* under the lock; written by the worker of the turn, and by the helper that takes the job */
     bool is_queued;
     /* the number of the job, given under the lock; each job of the pool has another number */
     uint64_t ticket;
     /*
-     * If this job has no turn, it is itself a shared job, and this points to it. If a turn waits
-     * for a shared job, this points to that shared job. See actor/turn/shared_job.h. NULL in all
-     * other cases.
+     * The shared job that contains this job, or for which the turn of this job waits; see
+     * actor/turn/shared_job.h. NULL for all other jobs.
      */
     struct shared_job *shared;
     /*
-     * for a turn that awaits a shared job: the turn waits, and its job was added to the shared job
+     * this is the job of a turn that waits for a shared job, and was added to shared_job.waiting
      */
     bool is_submitted;
     /*

@@ -19,8 +19,8 @@
  *      writes the error text, then sets CONTROL_BUDGET at the cell that has the budget. That actor
  *      fails between two turns.
  *   3. CPU time is charged to one actor only. worker->budgets.mark_ns is the time up to which the
- *      user code that runs was charged. If it was not charged yet, mark_ns is the time when it
- *      began. A set-up inside a turn is charged to the actor that is set up.
+ *      user code that runs was charged. If that code was not charged yet, mark_ns is the time when
+ *      the code began. A set-up inside a turn is charged to the actor that is set up.
  */
 #ifndef ACTOR_TURN_BUDGET_H
 #define ACTOR_TURN_BUDGET_H
@@ -100,7 +100,7 @@ struct budget {
     size_t channel_bytes;
     tr_time cpu_ns;  /* CPU time of this incarnation so far */
     bool is_refused; /* the last request for memory was refused */
-    /* the tree that refused this request; NULL: the actor's own budget refused it */
+    /* if is_refused: the tree that refused the request; NULL: the actor's own budget refused it */
     struct budget_tree *refused_by;
     enum budget_kind over;
     uint64_t over_used;
@@ -196,8 +196,8 @@ void tr__budget_turn_end(struct tr_self *self);
  */
 void tr__budget_call_begin(struct worker *worker, struct cell *cell);
 /**
- * Ends tr__budget_call_begin: charges the time of the call to `cell`. worker_running is the calling
- * actor again.
+ * Ends what tr__budget_call_begin has begun: charges the time of the call to `cell`. Called when
+ * worker_running returns the actor again that ran before the call.
  */
 void tr__budget_call_end(struct worker *worker, struct cell *cell);
 

@@ -232,8 +232,8 @@ tr_status tr__faults_switch_on(struct tr_system *system)
     system->options.traps_faults = false;
     system->options.names_faults = false;
     /*
-     * only names_faults was set; without it a fault still ends the process, but prints no line, so
-     * do not refuse to start
+     * Only names_faults was set. Without it, a fault ends the process too, and only the line that
+     * names the actor is missing. So let the system start.
      */
     if (!survives)
         return TR_OK;

@@ -160,7 +160,7 @@ void tr__follow_begin(struct tr_self *self)
         outbox_begin(self, (struct outbox *)(uintptr_t)&open_outbox);
 }
 
-/* Ends the following of a turn: records its end, and the children that the turn has spawned. */
+/* Stops following a turn: records its end, and the children that the turn has spawned. */
 static void leave(struct tr_self *self, tr_status status)
 {
     struct worker *worker = self->worker;

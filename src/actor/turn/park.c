@@ -165,7 +165,7 @@ static tr_status detach(struct tr_self *self)
     struct fiber *fiber = keep_fiber(self);
     if (!fiber)
         return TR_NO_MEMORY;
-    /* This ends the run in which the turn began. */
+    /* The run in which the turn began ends here, and the actor waits or is queued again. */
     tr__cell_park_or_requeue(worker, self->cell);
     if (self->job)
         tr__blocking_submit(self);
@@ -183,9 +183,9 @@ static void outbox_resume(struct tr_self *self)
 }
 
 /*
- * Ends the stretch of a durable turn that is about to wait. This takes in mail of the actor, and
- * what the turn waits for may arrive with it. Returns false in that case: the turn must not wait,
- * because nothing would wake it. Returns false also if the turn may not wait now.
+ * Ends the stretch of a durable turn that is about to wait. Returns false if on_park has not allowed
+ * the wait. Also returns false if what the turn wants to wait for has arrived meanwhile, because
+ * on_park takes in mail of the actor. Then nothing would wake the turn any more.
  */
 static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
 {
@@ -418,7 +418,7 @@ bool tr__turn_stick(struct tr_self *self)
         return false;
     TR_ASSERT(!extra->waits.stuck);
     if (self->is_detached) {
-        /* the loop continues where it would if the turn had begun to wait again */
+        /* the loop continues on the fiber that has resumed the turn, as if the turn waited again */
         worker->stacks.fiber = self->wait.caller;
     } else {
         struct fiber *fiber = keep_fiber(self);

@@ -211,8 +211,8 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 TR_NO_RETURN void tr__turn_switch_back(struct tr_self *self, tr_next next);
 
 /**
- * Whether this turn is a barrier while it waits. Of a batch it tests only the first message: a
- * message for which barrier_if is true is never in a batch with others.
+ * Whether this turn is a barrier while it waits. If the turn has a batch, this function tests only
+ * the first message, because a message for which barrier_if is true is never in a batch with others.
  */
 static inline bool turn_wants_barrier(const struct tr_self *self)
 {

@@ -33,8 +33,8 @@ RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 
 /**
  * Runs a turn of the running actor until the turn waits again, is stuck or has ended. Returns true
- * if the turn has ended. `is_stuck`: the turn was stuck, and this is its thread, which has come
- * back.
+ * if the turn has ended. `is_stuck` says that the turn was stuck, and that its thread has come back
+ * and calls this function.
  */
 RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, struct tr_self *self,
                                      bool is_stuck)

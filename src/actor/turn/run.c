@@ -396,8 +396,9 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
 
 /*
  * Runs cycles of an actor until no mail is left, or until the run has used up its turns or its
- * time. `self` is worker->turns.message. A turn that waits is replaced there by another record, so
- * this returns worker->turns.message as it is at the end.
+ * time. `self` is worker->turns.message. If a turn waits, it keeps its record, and
+ * worker->turns.message becomes another record. So this function returns the last value of
+ * worker->turns.message.
  */
 RUN_INLINE struct tr_self *cycles_run(struct worker *worker, struct cell *cell,
                                       struct tr_self *self, enum call_mode mode)

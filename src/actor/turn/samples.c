@@ -270,8 +270,8 @@ static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_
 }
 
 /*
- * Chooses how many runs are skipped before the next timed run. With the range of timed_run this is
- * `odds` - 1 on average.
+ * Chooses how many runs are skipped before the next timed run: a random number below `range`.
+ * timed_run passes 2 * `odds` - 1, so that `odds` - 1 runs are skipped on average.
  */
 static void choose_skip(struct worker_samples *samples, uint32_t range)
 {
@@ -331,8 +331,8 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     if (cell_of_task(task) == samples->rest) {
         samples->rest =
             /*
-             * these turns are the rest of the run that was timed last, and its sample counts for
-             * them
+             * These turns are the rest of the run of which one turn was timed. The sample of that
+             * turn counts for them too.
              */
             NULL;
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);

@@ -47,8 +47,8 @@ void tr__shared_init(struct shared_job *shared, const char *key, void (*function
 /**
  * Waits until the shared job with the key of `fresh` is done. If there is no shared job with that
  * key, begins `fresh`. Takes `fresh` in any case. Returns TR_OK when `result` is filled in. Returns
- * TR_WOULD_BLOCK if the turn was woken before that; then the turn has left the shared job. May also
- * return TR_CANCELLED, TR_NOT_IN_A_TURN or TR_NO_MEMORY. Owner only.
+ * TR_WOULD_BLOCK if the turn was woken before the shared job was done; then the turn has left the
+ * shared job. May also return TR_CANCELLED, TR_NOT_IN_A_TURN or TR_NO_MEMORY. Owner only.
  */
 TR_MUST_CHECK tr_status tr__shared_await(struct tr_self *self, struct shared_job *fresh,
                                          void *result);

@@ -319,7 +319,8 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
         tr__budget_call_begin(worker, cell);
     if (!running)
         /*
-         * this step makes sure that the actor is not charged for the time before and after the call
+         * Count a step here and after the call. So the watch does not take the time before and
+         * after the call for time of the code that is called.
          */
         loop_step(&worker->loop);
     worker_set_running(worker, cell);
