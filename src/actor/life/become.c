@@ -214,8 +214,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     bool has_state = cell->dispatch && (cell->state || !cell->dispatch->behavior->state_size);
     bool keeps_state = has_state && has_same_state(cell->dispatch->behavior, behavior);
     /*
-     * The new behavior needs no set-up if its set-up expects a message, the actor passes none, and
-     * the state stays: the actor returns to this behavior.
+     * Skip the set-up if the actor returns to a behavior that it has had before. This is taken to
+     * be so if the set-up expects a message, the actor passes none, and the state stays.
      */
     bool is_set_up = !type && keeps_state && setup_wants_message(behavior);
     tr_status status = TR_OK;

@@ -32,7 +32,8 @@ void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell 
 
 /**
  * Removes a child that has ended from its parent's list, and frees its slot. If the parent is on
- * another worker, posts the child there. Only for the worker that holds the child.
+ * another worker, posts the child there. Only for the worker that owned the child, or that has got
+ * this post.
  */
 void tr__child_ended(struct worker *worker, struct cell *child);
 

@@ -309,8 +309,8 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
 }
 
 /*
- * CELL_FAILED is cleared for a permanent actor only, because it decides whether such an actor comes
- * back. For other actors the reason of the end makes no difference.
+ * Clears CELL_FAILED for a permanent actor only. For such an actor the flag decides whether the
+ * actor comes back. For other actors the reason of the end makes no difference.
  */
 void tr__failure_overrule(struct cell *cell)
 {

@@ -12,8 +12,8 @@
 /*
  * Three kinds of records are PAST, because only their restart history is in use: a new record, the
  * record of an actor that runs, and a record that a child left behind at its end. AWAY is the last
- * phase of a record: on_decided of supervision_mail.c frees it when the record of the failure comes
- * back.
+ * phase of a second record: when the record of the failure comes back to the child, on_decided of
+ * supervision_mail.c frees the second one.
  */
 const uint16_t tr__failure_legal[FAILURE_PHASE_COUNT] = {
     /* PAST to ORDERED: the actor runs, and its group is restarted because of another member. */

@@ -15,8 +15,8 @@ struct slots;
 struct worker;
 
 /**
- * Returns after which kinds of end the arguments of a spawn have the actor started again; 0 if they
- * do not say so.
+ * Returns the restart type that the arguments of a spawn give the actor: after which kinds of end
+ * the actor is started again. Returns 0 if the arguments give none.
  */
 static inline tr_restart spawn_restart(const tr_spawn_args *args)
 {
@@ -26,9 +26,9 @@ static inline tr_restart spawn_restart(const tr_spawn_args *args)
 }
 
 /**
- * Makes the origin of an actor from the arguments of its spawn. `is_far`: this call does not set
- * the actor up, so the origin needs a struct origin_rare. Returns TR_OK, TR_NO_MEMORY or
- * TR_TOO_LARGE.
+ * Makes the origin of an actor from the arguments of its spawn. `is_far`: the call that spawns the
+ * actor does not set it up, so the origin needs a struct origin_rare. Returns TR_OK, TR_NO_MEMORY
+ * or TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__origin_new(struct slots *slots, struct cell *cell,
                                        const tr_spawn_args *args, uint64_t spawner, bool is_far);

@@ -35,9 +35,9 @@ static bool is_ordered(const struct worker *worker, const struct cell *parent,
 }
 
 /*
- * Begins with the child that is to come back right behind `before`, and follows the children that
- * are to come back one right behind the other. Returns the old ref of the last of them, or `before`
- * if there is none.
+ * Returns the sibling behind which a further child is to come back. Starts at the sibling `before`.
+ * If a child is to come back right behind it, continues with the old ref of that child, and so on.
+ * Returns the old ref of the last such child, or `before` if there is none.
  */
 static uint64_t last_behind(const struct cell *parent, uint64_t before)
 {

@@ -192,7 +192,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return TR_OK;
     }
     count_spawned(system, worker);
-    goto leave; /* place->defer has taken the cell, and its caller calls tr__pooled_begin later */
+    goto leave; /* place->defer has taken the cell; its owner calls tr__pooled_begin later */
 
 close_door:
     /* No other thread knows the ref of the new actor yet, so the actor can be withdrawn. */
@@ -226,8 +226,9 @@ void tr__pooled_begin(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t to = 0;
     /*
-     * If this is not worker 0, its later posts to worker 0 arrive there after this cell. Worker 0
-     * itself may handle the end of another actor without a post. So worker 0 links the cell now.
+     * The parent must link this cell before it is notified of a later end on this worker. If this
+     * is not worker 0, the cell is posted to worker 0 now, and the post of that end arrives there
+     * later. Worker 0 handles ends on its own worker without a post, so it links the cell here.
      */
     if (worker->index == 0) {
         tr__spawn_link(worker, cell);

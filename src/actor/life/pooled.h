@@ -80,9 +80,9 @@ static inline bool pooled_is_held(struct tr_system *system, const char *name)
 TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent,
                                         tr_error *error);
 /**
- * Ends what tr__spawn_enter has begun. To be called when the spawn has failed, when the parent has
- * the child in its list, or when another actor holds the child and /user waits for that actor. Any
- * thread.
+ * Ends what tr__spawn_enter has begun. Called when the spawn has failed, or when the parent has the
+ * child in its list. Also called when pooled_place.defer has taken the child: then another actor
+ * keeps the child, and /user waits for that actor. Any thread.
  */
 void tr__spawn_leave(struct tr_system *system, const struct cell *parent);
 /**
@@ -119,8 +119,8 @@ TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
                                             const tr_spawn_args *args, uint64_t *ref_bits);
 
 /**
- * Begins an actor that pooled_place.defer has taken. If another actor on this worker ends later,
- * the parent links the new actor before it is notified of that end. Worker only.
+ * Begins an actor that pooled_place.defer has taken. If an actor of this worker ends after this
+ * call, the parent links the new actor first, and is notified of that end afterwards. Worker only.
  */
 void tr__pooled_begin(struct worker *worker, struct cell *cell);
 

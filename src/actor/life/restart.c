@@ -40,8 +40,9 @@
 #include "actor/mail/kind.h"
 
 /*
- * Makes an actor wait, because it cannot continue its restart yet. Until this call nothing may make
- * the actor ready, although dropping an incarnation may send mail to the actor itself.
+ * Makes an actor wait, because it cannot continue its restart yet. Before this call the actor is not
+ * SCHED_WAITING, so nothing can make it ready. This is needed because the end of an incarnation may
+ * send mail to the actor itself.
  */
 static void restart_pause(struct worker *worker, struct cell *cell)
 {
@@ -176,8 +177,9 @@ static void come_up(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Drops what the incarnation had, because its children have ended. Then starts the next
- * incarnation. A member of a group answers the DOWN instead, and waits for the group.
+ * Called when all children of the incarnation that ends have ended. Drops what the incarnation had,
+ * and starts the next one. A member of a group does not start the next incarnation yet: it answers
+ * the DOWN, and waits for the group.
  */
 static void come_down(struct worker *worker, struct cell *cell)
 {

@@ -5,8 +5,8 @@
  * The members go down one after the other, the one that was started last first. Then they come up
  * in their start order. The parent sends an order to each member, and the member answers when it
  * has carried out the order. The end of a member counts as its answer. If a member fails during the
- * restart, the restart pauses until the restart delay of that member is over. Then it begins again
- * with all members.
+ * restart, the restart pauses until the restart delay of that member is over. Then the restart
+ * begins again with all members.
  */
 #include "actor/life/restart_group.h"
 

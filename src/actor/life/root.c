@@ -10,8 +10,8 @@
 #include "actor/mail/address.h"
 
 /*
- * Whether a ring of mail has a tr_args already, which an earlier incarnation got and did not
- * handle.
+ * Whether a ring of mail has a tr_args already. An earlier incarnation may have got one that it did
+ * not handle.
  */
 static bool has_args(const struct envelope *last)
 {

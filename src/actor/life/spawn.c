@@ -277,8 +277,9 @@ static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spaw
 }
 
 /*
- * Logs a failed set-up and reports it to the parent, because no spawner waits for its result in a
- * call. The parent still exists: it lives until its last child has ended.
+ * Logs a failed set-up and reports it to the parent. This is needed because the spawner does not
+ * wait in a call that would return the failure. The parent still exists: it lives until its last
+ * child has ended.
  */
 static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_origin *setup,
                          const tr_error *error)
@@ -315,8 +316,8 @@ static void stock_fill(struct cell *cell)
 /*
  * Takes a child from New to Running without running code of the child. Only for a child on its
  * parent's worker that has no set-up, keeps nothing for a restart and has no budget. Returns false
- * if there is no memory for the child's state; then nothing has changed. The cell need not be
- * queued here, because mail that has come through its door has posted it.
+ * if there is no memory for the child's state; then nothing has changed. This function need not put
+ * the cell into a run queue: if mail has come through its door, the door was posted too.
  */
 static bool start_plainly(struct worker *worker, struct cell *cell, struct dispatch *dispatch)
 {
@@ -394,8 +395,8 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 
 /*
  * An actor that was spawned from outside is posted to its parent's worker first, for this function.
- * If the parent is Stopping, it waits for this child too. If the parent is Stopped, the system was
- * abandoned (rule 4 of actor/system/shutdown.h), and this kills the child.
+ * If the parent is Stopping, the parent waits for this child too. If the parent is Stopped, the
+ * system was abandoned (rule 4 of actor/system/shutdown.h), and this function kills the child.
  */
 void tr__spawn_link(struct worker *worker, struct cell *cell)
 {

@@ -48,7 +48,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell);
 void tr__spawn_post(struct tr_system *system, struct counters *counters, struct cell *cell,
                     uint32_t to);
 
-/** Puts a new cell that its parent did not make itself into the parent's list. Worker 0 only. */
+/** Adds a new child that was spawned from outside to the list of its parent. Worker 0 only. */
 void tr__spawn_link(struct worker *worker, struct cell *cell);
 
 /**

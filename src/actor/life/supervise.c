@@ -364,8 +364,8 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
     /*
-     * if the record is still here, the start failed before the child was linked, and no end of a
-     * child will follow
+     * If the record is still here, the start failed before the new child was linked. So nothing
+     * will report the end of this child.
      */
     if (failure) {
         tr__place_replace(parent, child, before);
@@ -543,8 +543,8 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         if (!is_here)
             return false;
         /*
-         * If the supervisor has failed because of this child, it still handles its other children
-         * now.
+         * If the supervisor has failed because of this child, it is Waiting now. It still handles
+         * its other children before it waits.
          */
         if (cell->sched_state == SCHED_WAITING)
             cell_sched_change(cell, SCHED_RUNNING);

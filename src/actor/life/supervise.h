@@ -11,7 +11,7 @@
  *     UP       parent to a member of a group: begin a new incarnation. Member to parent: it runs.
  *              The child that failed also sends an UP (a tr_ready) when its delay is over: the
  *              parent may take the group down.
- * An actor carries out what has arrived between two of its turns (tr__cell_handle_control).
+ * What has arrived is carried out later, between two turns of the actor (tr__cell_handle_control).
  *
  * The record of a failure has one owner at a time: the child, the envelope or the parent. It keeps
  * the restart history of a child: when it was restarted, and how often. Files: failure_record.c
@@ -94,7 +94,7 @@ struct failure {
     struct cell_origin *origin;
     /* of a child that comes back: the ref of the sibling before it; 0 if the child was the first */
     uint64_t before;
-    bool has_place; /* `before` follows the changes of the list: see place.c */
+    bool has_place; /* `before` is kept up to date when the list changes; see place.c */
     /* A ring with the time of each restart within the window. */
     tr_time *times;
     uint32_t first;

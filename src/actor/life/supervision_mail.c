@@ -92,8 +92,7 @@ static void kill_member(struct worker *worker, struct cell *cell, struct envelop
 
 /*
  * Sends a DOWN or UP back to the parent at once, if the actor belongs to a schedule: such an actor
- * is never restarted with others. Returns true if it has done so, and then it has taken the
- * envelope.
+ * is never restarted with others. In this case returns true, and the envelope was taken.
  */
 static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -138,7 +137,7 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     case FAILURE_CHILDREN:
         return; /* the incarnation is ending already */
     case FAILURE_UP:
-        failure_change(failure, FAILURE_DOWN); /* the next incarnation has not started */
+        failure_change(failure, FAILURE_DOWN); /* cancel the start of the next incarnation */
         break;
     case FAILURE_DOWN:
         break; /* the incarnation has ended already: only the answer is left to send */

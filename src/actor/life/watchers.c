@@ -40,8 +40,8 @@ static void unwatch_fill(struct envelope *envelope, uint64_t target, struct enve
 }
 
 /*
- * Reserves an envelope for an UNWATCH. The worker that frees the envelope may be another one than
- * this. Returns NULL when out of memory.
+ * Reserves an envelope for an UNWATCH. Another worker may free the envelope later. Returns NULL when
+ * out of memory.
  */
 static struct envelope *unwatch_new(struct worker *worker)
 {
@@ -175,8 +175,8 @@ static bool watches_may_part(struct worker *worker, const struct watch_table *ta
 }
 
 /*
- * Calls watch_may_part for each watch on `cell` whose watcher is on this worker. The watch of a
- * watcher on another worker has its envelope already.
+ * Calls watch_may_part for each watch on `cell` whose watcher is on this worker. If the watcher is
+ * on another worker, its watch has an envelope for the UNWATCH already.
  */
 static bool watchers_may_part(struct worker *worker, struct cell *cell, struct envelope *first)
 {
