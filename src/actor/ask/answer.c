@@ -72,8 +72,8 @@ void tr__request_finish(struct tr_self *self, tr_next next)
     char words[320];
     if (self->is_cancelled) {
         /*
-         * A sealed actor also gives TR_STOPPED, because it falls asleep or ends: no other
-         * incarnation follows.
+         * The status of a sealed actor is TR_STOPPED too, because no other incarnation follows: the
+         * actor falls asleep or ends.
          */
         bool is_over = self->cell->life >= LIFE_STOPPING || self->cell->flags & CELL_SEALED;
         status = is_over ? TR_STOPPED : TR_RESTARTED;
@@ -96,8 +96,8 @@ void tr__request_finish(struct tr_self *self, tr_next next)
 }
 
 /*
- * Delivers a reply to an actor of this worker, if it answers the newest ask of that actor, as most
- * replies do. Returns false, and does nothing, in any other case.
+ * Delivers a reply if its receiver is on this worker and the reply answers the newest ask of the
+ * receiver, as most replies do. In any other case does nothing and returns false.
  */
 static inline bool reply_fast(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {

@@ -29,8 +29,8 @@
 #define ASK_ROUGH_NS (2 * WATCH_CALM_NS)
 
 /*
- * How many of the ticks since an ask may have come less than WATCH_TICK_NS after the tick before
- * them. Examples are the tick that follows a late tick, and the tick before the watch dozes.
+ * How many of the ticks since an ask may have come less than WATCH_TICK_NS after the previous tick.
+ * Examples are the tick that follows a late tick, and the last tick before the watch thread sleeps.
  */
 enum { TICKS_SPARE = 3 };
 

@@ -28,8 +28,8 @@ struct cell;
 struct worker;
 
 /**
- * A bit of a tr_pending that has a status and no ask. With it, a lack of memory is an outcome of an
- * ask like any other.
+ * The bit of tr_pending.id that says that the tr_pending is not an ask but only has a status. So
+ * an ask for which there is no memory has an outcome like any other ask.
  */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 

@@ -52,8 +52,8 @@ struct search {
     const struct tr_self *loose;
     int32_t left; /* how many actors may still be looked at */
     /*
-     * The search leaves the mail in the inboxes. Other searches take it in, because a reply that an
-     * actor waits for may be in its inbox.
+     * The search takes in no mail. Other searches take in the mail of each actor that they pass,
+     * because the reply that the actor waits for may be in its inbox.
      */
     bool is_silent;
     bool is_far;   /* send CYCLEs where the chain leaves this worker */

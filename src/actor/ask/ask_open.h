@@ -94,8 +94,8 @@ static inline void ask_wake(struct tr_self *turn, bool is_wanted)
 }
 
 /**
- * Whether ask_answer may end this ask. It may not if the outcome of the ask is already decided, if
- * the runtime itself asks, or if the ask has a carrier.
+ * Whether ask_answer may end this ask. Returns false if the outcome of the ask is already decided,
+ * if the runtime itself asks, or if the ask has a carrier.
  */
 static inline bool ask_is_plain(const struct ask *ask)
 {

@@ -22,8 +22,8 @@
 
 /*
  * Finds an ask of this turn. If the ask was answered, sets *answer to its reply, otherwise sets
- * *found to the ask; then returns TR_OK. If `pending` has a status instead of an ask, returns that
- * status. Returns TR_INVALID_ARGUMENT if `pending` is neither.
+ * *found to the ask. Returns TR_OK in both cases. If `pending` has a status instead of an ask,
+ * returns that status. In all other cases returns TR_INVALID_ARGUMENT.
  */
 static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found,
                                struct envelope **answer)
@@ -147,8 +147,8 @@ __attribute__((__noinline__)) static tr_status ask_over(struct tr_self *self, st
 {
     ask->is_wanted = false;
     /*
-     * `status` says why the turn could not wait. But if a cycle was found, and then an answer came,
-     * the ask is done and has its own status.
+     * `status` says why the turn could not wait, and becomes the outcome of the ask. But if the ask
+     * was done meanwhile, for example after the search has found a cycle, it keeps its own status.
      */
     if (status != TR_OK && !ask->is_done)
         tr__ask_done(self->worker, ask, status);

@@ -85,7 +85,7 @@ static struct envelope *take_next(struct tr_self *self)
 
 /*
  * As tr_self_batch, but for a turn of a channel. If the handler has a filter or barrier_if, it gets
- * only one message, because the messages of the other channels are not filled in yet.
+ * only one message, because nothing here tests these for the further messages of the channel.
  */
 static const void *const *channel_batch(struct tr_self *self, const void *const *one, size_t *count)
 {
@@ -146,7 +146,7 @@ static struct focus focus_on(struct tr_self *self, size_t index)
     const struct batch_item *item = &self->batch->items[index];
     self->envelope = item->envelope;
     self->causal = item->envelope->causal;
-    if (index) /* the reply of the first message uses self->reply_failed itself */
+    if (index) /* for the first message, self->reply_failed has the right value already */
         self->reply_failed = item->reply_failed;
     return before;
 }

@@ -56,7 +56,7 @@ static inline void line_enter(struct tr_self *self, uint64_t to)
     list_push_last(&self->cell->extra->waits.line, &self->sender.line);
 }
 
-/** Whether this turn is the last of the line. It must be in the line. */
+/** Whether this turn is the last of the line. The turn must be in the line. */
 static inline bool line_is_last(const struct tr_self *self)
 {
     return self->sender.line.next == &self->cell->extra->waits.line;

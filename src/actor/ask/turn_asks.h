@@ -2,10 +2,11 @@
 /**
  * The asks of a turn, in the order in which they were made.
  *
- * Most asks are answered. Of an answered ask the turn keeps only the reply until it ends. Fields of
- * the reply's envelope that are no longer needed hold the receiver and the type of the request. The
- * struct ask is free for the next ask. So a turn that asks often uses little memory. An ask that is
- * open, or that ended without a reply, keeps its struct ask. Owner only.
+ * Most asks are answered. When an ask is answered, its struct ask becomes free for the next ask, and
+ * the turn keeps only the reply until the turn ends. Fields of the reply's envelope that are no
+ * longer needed hold the receiver and the type of the request. So a turn that asks often uses
+ * little memory. An ask that is open, or that ended without a reply, keeps its struct ask. Owner
+ * only.
  */
 #ifndef ACTOR_ASK_TURN_ASKS_H
 #define ACTOR_ASK_TURN_ASKS_H

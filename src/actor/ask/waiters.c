@@ -23,8 +23,8 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
     /*
-     * Search from the end, where the turns are that began to wait last: a turn that waits for
-     * capacity is a barrier, so hardly any turn can begin to wait after it.
+     * Search from the end, where the turns are that began to wait last. The turn that this function
+     * looks for waits for capacity, so it is a barrier, and few turns began to wait after it.
      */
     struct list *parked = &cell->extra->parked.turns;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {

@@ -44,9 +44,10 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status stat
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 
 /**
- * Sends a message of this turn when there is capacity for it, after the turns of the line that were
- * there before. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and not beyond
- * `deadline_ns`. Returns TR_OK, TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED or TR_NO_MEMORY.
+ * Sends a message of this turn when there is capacity for it, and when the turns before this one in
+ * the line have sent theirs. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and
+ * not beyond `deadline_ns`. Returns TR_OK, TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED or
+ * TR_NO_MEMORY.
  */
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns);

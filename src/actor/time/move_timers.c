@@ -202,7 +202,7 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
         if (!entry)
             return NULL;
         struct timer_context *own = &keyed_of(entry)->context;
-        uint32_t mark = own->mark; /* if there is a table, this is the hash of the key */
+        uint32_t mark = own->mark; /* the hash of the key, if the keys are in a hash table */
         *own = packed->context;
         own->mark = mark;
         return entry;

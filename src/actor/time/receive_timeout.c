@@ -26,8 +26,8 @@ static bool idle_stop(struct worker *worker, struct cell_idle *idle)
 }
 
 /*
- * Whether the receive timeout must stand still now. When this is over, the timeout starts again
- * with its full time.
+ * Whether the receive timeout must stand still now, because the actor is Suspended or has a parked
+ * turn. Afterwards the timeout starts again with its full time.
  */
 static bool idle_is_held(const struct cell *cell)
 {
@@ -123,8 +123,8 @@ void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /*
-     * If the timeout was delivered already, it is not paused, and must come again only after the
-     * next message. Then do nothing.
+     * Do nothing if the timeout is not paused. One reason is that it was delivered already. Then it
+     * must come again only after the next message.
      */
     if (cell->flags & CELL_IDLES && slots_idle(cell)->is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);

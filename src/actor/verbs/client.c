@@ -92,7 +92,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     return TR_OK;
 }
 
-/* Frees a signal that the client does not want any more, and counts it as never sent. */
+/* Frees a signal that the client does not want any more. Changes the counters as if it had not been sent. */
 static void drop(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;

@@ -38,8 +38,8 @@ struct client_ask {
 };
 
 /**
- * The trace of an ask for which a client waits, because the ask has timed out. It says where the
- * request of the ask is.
+ * When an ask of a client has timed out, the client waits for the trace of the ask. This is the
+ * trace: it says where the request of the ask is.
  */
 struct client_ask_trace {
     uint32_t id;
@@ -63,8 +63,9 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
 /**
  * Makes the client's descriptor readable, or not readable, as tr_client_fd says. Every call that
  * takes mail in ends with this. A wake that comes late may make the descriptor readable although
- * there is nothing to do. With is_sure, this asks the kernel, which clears such a descriptor. In
- * each iteration of a client's event loop, one call must have is_sure. The client's thread only.
+ * there is nothing to do. With is_sure, this function asks the kernel for the state of the
+ * descriptor, and makes it unreadable in that case. In each iteration of a client's event loop, one
+ * call must have is_sure. The client's thread only.
  */
 void tr__client_announce(struct tr_client *client, bool is_sure);
 /**

@@ -118,8 +118,8 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
 
 /*
  * Makes an envelope and delivers it, like deliver of actor/ask/deliver.h, but from a thread that is
- * no worker. If `waits`, and the policy of the receiver is that senders wait, waits for capacity.
- * Inline, so that tr_client_tell has a copy for its kind of envelope.
+ * no worker. Waits for capacity if `waits` is true and the policy of the receiver's mailbox is
+ * TR_PARK. Inline, so that tr_client_tell has a copy for its kind of envelope.
  */
 ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
                                    enum envelope_kind kind, const tr_type *type,

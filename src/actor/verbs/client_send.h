@@ -16,8 +16,8 @@ struct tr_client;
 
 /**
  * Sends one envelope. `ask`: if the envelope is a request, the ask that it belongs to, otherwise
- * NULL. If the mailbox is full and its policy is TR_PARK, the thread waits for capacity. It does
- * not wait for an ask with a callback. The client's thread only.
+ * NULL. If the mailbox is full and its policy is TR_PARK, the thread waits for capacity, unless
+ * `ask` has a callback. The client's thread only.
  */
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,

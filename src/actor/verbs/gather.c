@@ -7,7 +7,7 @@
 #include "actor/ask/ask.h"
 #include "actor/cell/verb.h"
 
-/* Gives all these places the outcome `status`, without making an ask. */
+/* Sets all elements of `asks` to the outcome `status`. Makes no ask. */
 static void fill(tr_pending *asks, size_t count, tr_status status)
 {
     for (size_t i = 0; i < count; i++)

@@ -195,8 +195,8 @@ static bool args_read(struct group_spawn *to, const tr_spawn_args *spawn,
 }
 
 /*
- * Ends the spawn of a group. `status` is the result of the spawn of the group supervisor; this
- * returns it. On any error except TR_INIT_FAILED, frees the group address. After TR_INIT_FAILED,
+ * Ends the spawn of a group. `status` is the result of the spawn of the group supervisor. Returns
+ * `status`. On any error except TR_INIT_FAILED, frees the group address. After TR_INIT_FAILED,
  * the group address is freed later, together with the origin of the group supervisor, when all
  * members are gone.
  */

@@ -32,7 +32,7 @@ enum {
  */
 #define RETRY_NS TR_MILLISECOND
 
-/** Where the tick of a schedule that calls a function is. */
+/** The states of the tick of a schedule that calls a function. */
 enum tick {
     TICK_NONE,
     TICK_QUEUED, /* in the mailbox of the schedule's actor */

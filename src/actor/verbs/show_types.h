@@ -13,19 +13,21 @@ struct cell;
 struct worker;
 
 enum {
-    TYPES_SHOWN = 16,         /* the most types of one report */
-    TYPES_MESSAGES_MAX = 2000 /* the most messages that are counted: about 200 us at most */
+    TYPES_SHOWN = 16, /* the most types of one report */
+    TYPES_MESSAGES_MAX =
+        2000 /* the most messages that are counted; this takes at most about 200 us */
 };
 
 struct types_row {
     const tr_type *type;
     uint32_t count;
-    uint64_t mark; /* if an earlier report has the same mark, the oldest one is still the same */
+    uint64_t
+        mark; /* a mark of the oldest message of this type: an equal mark in a later report is the same message */
 };
 
 struct types_report {
     uint32_t
-        counted;    /* messages that were looked at; those of types without a row are among them */
+        counted;    /* number of messages that were looked at, also those of types without a row */
     uint32_t count; /* elements of `rows`. The first row has the oldest message of all */
     struct types_row rows[TYPES_SHOWN];
 };

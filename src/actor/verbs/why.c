@@ -544,8 +544,8 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
 }
 
 /*
- * Clears bits of `holds` in each reason, if what they name is not wanted from the actor now. For
- * example, clears TR_HOLDS_STOP if the actor was not ordered to stop.
+ * The bits of `holds` in a reason say what the reason delays. Clears the bits of what the actor is
+ * not to do now. For example, clears TR_HOLDS_STOP if the actor was not ordered to stop.
  */
 static void mask(const struct cell *cell, tr_why_report *report)
 {
