@@ -54,7 +54,7 @@ struct ask {
              * forever; see actor/ask/ask_cycle.h
              */
             bool is_in_cycle;
-            /* the ask is young, and its timeout starts only when its timer goes into the wheel */
+            /* the ask is young, and its deadline is not known yet; see actor/ask/ask_open.h */
             bool is_untimed;
         };
         uint32_t standing; /* is_listed to is_look as one word, for one test */

@@ -172,7 +172,7 @@ struct cell_origin {
     bool is_away : 1;
     /* the shutdown waits until the actor is linked; see actor/life/pooled.h */
     bool is_admitted : 1;
-    /* the durable actor had to wait for memory before its start, and may start now; see durable/pressure.c */
+    /* the durable actor had to wait before its start, and may start now; see durable/pressure.c */
     bool has_place : 1;
     /* the origin is in a place beside its cell: SLOTS_PLACE_ORIGIN */
     bool is_beside : 1;

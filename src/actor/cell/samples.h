@@ -25,11 +25,10 @@ enum {
      */
     SAMPLE_ODDS_MIN = 1,
     SAMPLE_ODDS_MAX = 1024,
-    SAMPLE_TAKEN_MAX =
-        8, /* each time that an open round has taken this many samples, its odds double */
+    SAMPLE_TAKEN_MAX = 8, /* the odds double whenever an open round has taken this many samples */
     /*
-     * After an open round with up to this many runs, the next round is open too. After one with n
-     * times as many runs, about n - 1 rounds are skipped, but not more than about SAMPLE_SCALE_MAX.
+     * After an open round with n times this many runs, n - 1 rounds are skipped on average. Here n
+     * is a whole number, at least 1 and at most SAMPLE_SCALE_MAX.
      */
     SAMPLE_RUNS = 64,
     SAMPLE_SCALE_MAX = 64,

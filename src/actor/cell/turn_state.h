@@ -16,8 +16,8 @@ static inline bool turn_may_become(enum turn_state from, enum turn_state to)
     case TURN_RUNS:
         return to != TURN_WOKEN; /* only a turn that waits is woken */
     /*
-     * TURN_WOKEN is the usual next state. It is TURN_RUNS if the turn was cancelled or could not
-     * wait, and TURN_ENDED if the turn was abandoned after a fault
+     * The usual next state is TURN_WOKEN. If the turn was cancelled or could not wait, the next
+     * state is TURN_RUNS. If the turn was abandoned after a fault, the next state is TURN_ENDED.
      */
     case TURN_PARKED:
         return to == TURN_WOKEN || to == TURN_RUNS || to == TURN_ENDED;

@@ -166,7 +166,7 @@ void tr__view_place(const struct view *view, char *text, size_t size)
                  (unsigned)view->behavior->line);
 }
 
-/* Stores the path of an actor that has ended in system->ended_names. */
+/* Stores in system->ended_names the path of an actor that has ended. */
 static void name_remember(struct tr_system *system, uint64_t ref, const struct name *name)
 {
     static const char gap[] = "...";

@@ -84,7 +84,7 @@ struct turn_waits {
     /* link in extra_waits.born: turns of the actor that have waited, in the order of their first waits */
     struct list born;
     uint64_t number; /* number of the current wait; a late answer has another number */
-    /* the turn waits for capacity: ref of the receiver. It waits for replies: ref of its own actor. Otherwise 0 */
+    /* ref of the receiver while the turn waits for capacity, of its own actor while it waits for replies, else 0 */
     uint64_t on;
     struct timer_node deadline;
 };
@@ -92,8 +92,7 @@ struct turn_waits {
 /** Capacity of a mailbox that a turn was granted; see actor/ask/waiters.h. */
 struct turn_capacity {
     struct envelope *grant; /* the envelope of the grant, while it is on its way */
-    struct cell
-        *favoured; /* a receiver whose stock is for this turn only, until the turn waits or ends */
+    struct cell *favoured;  /* a receiver whose stock only this turn uses in this stretch */
 };
 
 /** A turn that waits for capacity in a mailbox; see actor/ask/line.h. */
@@ -158,8 +157,8 @@ struct tr_self {
     uint32_t turns;     /* number of turns of this run so far */
     uint32_t turns_max; /* the run ends after this many turns */
     uint32_t defer_count;
-    bool
-        asks_barrier; /* the turn has asked an actor that had CELL_BARRIER; see actor/ask/ask_cycle.h */
+    /* the turn has asked an actor that had CELL_BARRIER; see actor/ask/ask_cycle.h */
+    bool asks_barrier;
     bool needs_slow_end; /* only turn_require_slow_end sets it */
     /* the turn has waited, its handler is no barrier, and its message does not come from a timer */
     bool waits_plainly;
@@ -276,7 +275,7 @@ struct balance {
 struct dead_letter_batches {
     /* number of dead letters that were not handed in yet. The worker writes it, and sets it to 0 under the lock */
     atom64 pending;
-    /* a ring of TR_DEAD_LETTERS_MAX notes, one for each of the newest of them; NULL: not allocated yet */
+    /* a ring of TR_DEAD_LETTERS_MAX notes about the newest of these dead letters; NULL: not allocated yet */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
     tr_time handed_in_ns; /* when the worker last handed in dead letters */

@@ -68,8 +68,8 @@ tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct env
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
 /**
  * Whether the actor has TR_DROP_OLDEST, and a message of another thread is larger than the actor's
- * whole mailbox. Such a message must not displace other messages. Its sender could not refuse it,
- * because only the owner knows the bound of the mailbox. Owner only.
+ * whole mailbox. Such a message must not displace other messages. Its sender could not see that it
+ * is too large, because only the owner knows the bound of the mailbox. Owner only.
  */
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
 /**

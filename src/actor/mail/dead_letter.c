@@ -262,7 +262,7 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
     for (size_t i = 0; i < list_count; i++)
         tr__shutdown_stats_dead(system, list[i].to, 1);
     if (worker)
-        /* hand in the dead letters that this worker has only noted first, because they are older */
+        /* first hand in the dead letters that this worker has only noted, because they are older */
         tr__dead_letter_batches_end(worker);
 
     lock_take(&letters->lock);

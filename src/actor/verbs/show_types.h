@@ -13,16 +13,15 @@ struct cell;
 struct worker;
 
 enum {
-    TYPES_SHOWN = 16, /* the most types of one report */
-    TYPES_MESSAGES_MAX =
-        2000 /* the most messages that are counted; this takes at most about 200 us */
+    TYPES_SHOWN = 16,         /* the most types of one report */
+    TYPES_MESSAGES_MAX = 2000 /* the most messages that are counted; this takes about 200 us */
 };
 
 struct types_row {
     const tr_type *type;
     uint32_t count;
-    uint64_t
-        mark; /* a mark of the oldest message of this type: an equal mark in a later report is the same message */
+    /* a mark of the oldest message of this type; while the mark stays the same, so does the message */
+    uint64_t mark;
 };
 
 struct types_report {
