@@ -45,8 +45,8 @@ tr_status tr__ask_failed_status(const struct tr_self *self)
 }
 
 /*
- * Writes the error text of a request without a reply: it names the handler and its actor, because
- * the asker knows only the request.
+ * Writes the error text of a request without a reply. The text names the handler and its actor,
+ * because the asker knows only the request.
  */
 __attribute__((__noinline__)) static void silence_say(const struct tr_self *self, char *words,
                                                       size_t size)

@@ -375,7 +375,7 @@ static enum telling trace_write(struct worker *worker, struct text *text, struct
 
 /* ---- Sending a trace to other workers and back. ---- */
 
-/* Stores the complete trace in its ask, and logs it. */
+/* Stores the complete trace in its ask, and logs the trace. */
 static void keep(struct worker *worker, struct ask *ask, const char *words)
 {
     size_t size = strlen(words) + 1;

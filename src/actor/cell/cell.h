@@ -382,8 +382,8 @@ struct extra_supervision {
     /* a list of struct failure: children that are to be started again as new actors */
     struct list returns;
     /*
-     * a list of struct failure: children that have ended before the decision about them reached
-     * them
+     * a list of struct failure: the records of children that ended before they got the decision
+     * about their failure
      */
     struct list pasts;
     struct restart_group *group; /* children that are restarted together */

@@ -77,8 +77,9 @@ struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavio
 struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /**
- * Returns the dispatch of a behavior, or NULL if it has none yet. A behavior is a constant table.
- * So a behavior with a dispatch is valid, and is not checked again for each actor.
+ * Returns the dispatch of a behavior, or NULL if it has none yet. A dispatch is made only for a
+ * valid behavior, and a behavior is a constant table. So a behavior with a dispatch need not be
+ * checked again for each actor.
  */
 static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
                                               const tr_behavior *behavior)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The last lines of the log, for tools that look at a running program. They are kept only if
- * tr__log_keep was called. A lock protects them, because writing a line of the log is slow anyway.
+ * tr__log_keep was called. A lock protects the lines. That is fast enough, because writing a line of
+ * the log is slow anyway.
  */
 #ifndef ACTOR_CELL_LOG_KEPT_H
 #define ACTOR_CELL_LOG_KEPT_H

@@ -125,8 +125,8 @@ bool tr__name_is_valid(const char *name);
 
 /**
  * Returns the lock under which threads other than the owner read the name of the actor in this
- * slot. Before an entry is freed, it is removed from the actor's cell under this lock: see
- * actor/cell/view.h.
+ * slot. Before the owner frees an entry, it removes the entry from the actor's cell under this
+ * lock; see actor/cell/view.h.
  */
 static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
 {

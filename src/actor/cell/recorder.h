@@ -35,7 +35,7 @@ struct turn_recorder {
     bool (*on_unsent)(struct tr_self *self, const struct ask *ask, tr_status *status);
     /** Notes that a turn begins, while `actor` is set. Sets self->reads if the turn is recorded. */
     void (*on_begin)(struct tr_self *self);
-    /** Notes the end of a turn whose actor is not durable, and sets self->reads to NULL. Called only if it was set. */
+    /** Notes the end of a turn whose actor is not durable. self->reads must be set; this function sets it to NULL. */
     void (*on_end)(struct tr_self *self, tr_next next);
     /** Whether this memory belongs to the state of a record that is run again. Such memory is not freed. Any thread. */
     bool (*has_loaded)(const struct turn_recorder *recorder, const void *memory);

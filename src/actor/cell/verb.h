@@ -30,7 +30,8 @@ static inline struct tr_self *verb_begin(const struct tr_self *caller)
 static inline void verb_end(struct tr_self **self)
 {
     /*
-     * Reads the claim of the turn again, because after a wait in the verb it may be another claim.
+     * Reads the claim of the turn again, because the turn may have another claim after a wait in
+     * the verb.
      */
     if (__builtin_expect(*self != NULL, 0))
         claim_go_out((*self)->claim, *self);

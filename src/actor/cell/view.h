@@ -90,15 +90,15 @@ bool tr__view_running(struct worker *worker, struct view *view);
 size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *path);
 
 /**
- * Removes the name from the cell of an actor that has ended, and returns it; the caller frees it.
- * Only the owner may call it, or the thread that created the actor, if no other thread ever knew
- * its ref.
+ * Removes the name from the cell of an actor that has ended, and returns the name, which the caller
+ * frees. Only for the owner. If no other thread ever knew the ref of the actor, also for the thread
+ * that created the actor.
  */
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell);
 
 /**
  * Writes a text such as "on_fetch of downloader, fetch.c:40", with the parts that are known. Cuts
- * it to `size`.
+ * the text to `size` bytes.
  */
 void tr__view_place(const struct view *view, char *text, size_t size);
 

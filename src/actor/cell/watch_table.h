@@ -114,8 +114,8 @@ struct envelope *tr__watched_find(struct watched *watched, uint64_t target);
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target);
 /**
- * Frees the buckets, but not the envelopes in them: the pools that the envelopes come from free
- * these.
+ * Frees the buckets, but not the envelopes in them. The pools that the envelopes come from free the
+ * envelopes.
  */
 void tr__watched_free(struct watched *watched, const struct memory_source *source);
 

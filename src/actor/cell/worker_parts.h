@@ -30,7 +30,7 @@ struct slot_list {
 struct slot_cache {
     struct slot_list free;
     uint32_t fresh_next; /* the first of the slots in this cache that were never used */
-    uint32_t fresh_end;  /* the slot after the last of them */
+    uint32_t fresh_end;  /* the slot after the last slot of this cache that was never used */
     /*
      * The last actor that spawned with a slot of this cache, and the length of its path; see
      * actor/life/spawn.c.

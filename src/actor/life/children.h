@@ -55,8 +55,8 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 void tr__keepers_stop(struct worker *worker, struct cell *guardian);
 
 /**
- * Whether a child that has ended is in no list of children, because it was removed from its
- * parent's list before its end. Owner of the parent only.
+ * Whether a child that has ended is in no list of children, because a sweep has removed the child
+ * from its parent's list before its end. Owner of the parent only.
  */
 static inline bool child_is_disowned(const struct cell *child)
 {

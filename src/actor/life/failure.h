@@ -35,8 +35,8 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
  */
 void tr__failure_overrule(struct cell *cell);
 /**
- * Marks the actors of this worker whose restart delay is over as due, and makes them run. Worker
- * only.
+ * Finds the actors of this worker whose restart delay is over, marks them as due, and makes them
+ * run. Worker only.
  */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
 

@@ -30,9 +30,9 @@ struct pooled_place {
     const char *path;
     uint32_t bits; /* flags of the new cell: CELL_POOLED, CELL_KEEPER, or 0 */
     /**
-     * Called with the new actor. If this returns true, it has taken the actor, and the actor's
-     * owner calls tr__pooled_begin later. If it returns false, it has not taken the actor. May be
-     * NULL.
+     * Called with the new actor. Returns true if it has taken the actor; then the worker of the
+     * actor calls tr__pooled_begin later. Returns false if it has not taken the actor. This member
+     * may be NULL.
      */
     bool (*defer)(void *context, struct cell *cell);
     void *context; /* passed to defer */

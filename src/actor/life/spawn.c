@@ -130,8 +130,8 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
 }
 
 /*
- * Makes a new actor an actor of the pool, because it takes the place of an actor of the pool that
- * has ended. No other thread uses the cell of the new actor yet.
+ * Makes a new actor an actor of the pool, because the new actor takes the place of an actor of the
+ * pool that has ended. No other thread uses the cell of the new actor yet.
  */
 static void pool_again(struct cell *cell, const tr_behavior *behavior)
 {
@@ -174,8 +174,8 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     size_t length;
     tr_status status = TR_OK;
     /*
-     * The cache has the result of an earlier check. It still holds, because the parent of an actor
-     * never changes.
+     * The cache has the result of an earlier check. The result is still right, because the parent
+     * of an actor never changes.
      */
     if (cache && cache->parent == parent->identity) {
         length = cache->path_length;

@@ -170,9 +170,9 @@ static bool is_allowed(struct worker *worker, const tr_supervision *how, struct 
 }
 
 /*
- * Sends the decision and the record to the child. If the child is about to end, it does not get
- * them. Then `parent` keeps the record of a permanent child until the child is gone, and the record
- * of any other child is freed. Without a parent (`parent` is NULL) the record is freed too.
+ * Sends the decision and the record to the child. A child that is about to end does not get them.
+ * Then `parent` keeps the record of a permanent child until the child is gone, and the record of
+ * any other child is freed. Without a parent (`parent` is NULL) the record is freed too.
  */
 static void answer(struct worker *worker, struct cell *parent, struct envelope *envelope,
                    struct failure *failure)

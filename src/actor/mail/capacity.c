@@ -179,8 +179,8 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
 }
 
 /*
- * Removes the oldest message of a ring that takes capacity, and returns it. Returns NULL if no
- * message of the ring takes capacity.
+ * Removes from a ring the oldest message that takes capacity, and returns this message. Returns
+ * NULL if no message of the ring takes capacity.
  */
 static struct envelope *take_oldest(struct envelope **last)
 {

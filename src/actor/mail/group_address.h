@@ -72,8 +72,8 @@ struct group_address {
     atom64 routes;    /* a pointer to const tr_route; 0: a group without routes */
     atom64 base;      /* the worker of member 0; member 1 is on the next worker, and so on */
     /*
-     * The members from here on belong to the tenant. The thread that makes the tenant writes them
-     * first, and then only the group supervisor.
+     * The rest of this struct is data of the tenant. The thread that makes the tenant writes it
+     * first, and afterwards only the group supervisor.
      */
     struct tr_system *system;
     struct cell *cell; /* the slot */

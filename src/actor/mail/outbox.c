@@ -233,7 +233,7 @@ void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope)
 {
     /*
-     * The door cannot refuse the envelope, because it stays open while waits.blocked is not 0.
+     * The door cannot refuse the envelope: a door stays open while waits.blocked is not 0.
      * actor/turn/blocking.c relies on this too.
      */
     enum door_result result = door_push(&cell->door, &envelope->mail);

@@ -124,9 +124,9 @@ void tr__hooks_lead(struct tr_system *system)
     struct shutdown *shutdown = &system->shutdown;
     tr_thread *leader = NULL;
     /*
-     * Start the thread under the lock, because it may end before hooks.leader is set.
-     * tr__hooks_join takes the same lock before it reads hooks.leader, so it finds the thread
-     * there.
+     * Start the thread under the lock, because the thread may end before hooks.leader is set.
+     * tr__hooks_join takes the same lock before it reads hooks.leader, so hooks.leader is set by
+     * then.
      */
     lock_take(&shutdown->lock);
     tr_status status =

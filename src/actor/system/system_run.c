@@ -54,8 +54,8 @@ static void thread_join(struct worker *worker)
 static void threads_join(struct tr_system *system)
 {
     /*
-     * Wait for a worker that is just being added: while it gets its thread, the lock is held. No
-     * further worker is added, because the system stops.
+     * Another thread may just be adding a worker. It holds this lock while it starts the thread of
+     * the worker, so wait for the lock. No further worker is added, because the system stops.
      */
     lock_take(&system->scale.lock);
     tr__handoff_close(system);

@@ -241,8 +241,8 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = turn->worker;
     /*
-     * The turn keeps its fiber. It also keeps the own stack of its thread, which it needs when it
-     * continues.
+     * The turn keeps its fiber. It also keeps the stack with which its thread was started, because
+     * it needs this stack when it continues.
      */
     stuck->turn = turn;
     stuck->side = worker->stacks.host.side;

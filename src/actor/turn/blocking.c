@@ -285,9 +285,9 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
     blocking->starting--;
     blocking->helpers -= status != TR_OK;
     /*
-     * By rule 3, any other helper takes this job or has taken it. A helper that is just being
-     * started does not count, because its start may fail too. Look for the job by its number,
-     * because a job that was taken may be gone.
+     * By rule 3, if there is another helper, it takes this job or has taken it. A helper that is
+     * just being started does not count, because its start may fail too. Look for the job by its
+     * number, because a job that was taken may be gone.
      */
     if (status != TR_OK && blocking->helpers == blocking->starting) {
         LIST_EACH (link, &blocking->queue) {
@@ -322,7 +322,7 @@ tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *j
     if (idle) {
         struct helper *helper = LIST_OWNER(idle, struct helper, link);
         helper->is_idle = false;
-        /* Wake the helper under the lock, because it may end once the lock is released. */
+        /* Wake the helper under the lock, because the helper may end once the lock is released. */
         platform->wake(platform, helper->parker);
     }
     bool is_wanted = !idle && !blocking->is_played && blocking->helpers < blocking->helpers_max;

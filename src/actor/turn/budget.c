@@ -167,8 +167,8 @@ static void over_forget(struct budget *budget)
     struct budget_tree *tree = budget->own_tree;
     budget->over = BUDGET_NONE;
     /*
-     * If a worker has claimed the tree but has not set `over` yet, it is still writing: keep its
-     * claim.
+     * If a worker has claimed the tree but has not set `over` yet, the worker is still writing. Then
+     * keep the claim.
      */
     if (!tree || atom32_load(&tree->over, ATOM_ACQUIRE) == BUDGET_NONE)
         return;
@@ -258,8 +258,8 @@ static void tree_add(struct worker *worker, struct budget_tree *tree, const stru
 }
 
 /*
- * Makes the trees of an actor count `bytes` for it in total: adds the difference to what they have
- * counted before.
+ * Makes the trees of an actor count `bytes` for the actor. Adds to the trees the difference between
+ * `bytes` and what they have counted for the actor before.
  */
 static void charge_bytes(struct worker *worker, const struct cell *cell, size_t bytes)
 {

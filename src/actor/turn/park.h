@@ -41,8 +41,8 @@ static inline tr_status turn_may_park(const struct tr_self *self)
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
     /*
-     * While the defers of a turn run, its state is not TURN_RUNS. Then it must not wait, because
-     * its handler has returned.
+     * While the defers of a turn run, the state of the turn is not TURN_RUNS. The turn must not wait
+     * then, because its handler has returned.
      */
     bool is_message =
         self->kind == TURN_MESSAGE && !self->worker->turns.depth && self->state == TURN_RUNS;

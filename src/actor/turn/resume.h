@@ -20,8 +20,8 @@
 #define RESUME_INLINE __attribute__((__always_inline__)) static inline
 
 /**
- * Moves a turn that begins to wait to the end of the list of turns that have waited. Does nothing
- * if the turn is there already, because it was also the last turn that waited before.
+ * Moves a turn that begins to wait to the end of the list of turns that have waited. The turn may be
+ * there already, if no other turn has waited since its previous wait. Then does nothing.
  */
 RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 {

@@ -533,8 +533,8 @@ static inline void settle_waiting(struct worker *worker, struct cell *cell)
      */
     mail_look(worker, cell);
     /*
-     * Test sched_state again: mail that was taken in may have become a dead letter, and if this
-     * actor subscribes to dead letters, the report has made it ready.
+     * Test sched_state again, because this actor may be ready already. Mail that was taken in may
+     * have become a dead letter, and this actor may be a subscriber that gets a report of it.
      */
     if (cell->sched_state == SCHED_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);

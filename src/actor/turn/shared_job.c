@@ -90,8 +90,8 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
         LIST_OWNER(at, struct blocking_job, link)->is_queued = false;
     struct shared_job *next = next_in_line(blocking);
     /*
-     * The shutdown wait may be waiting for this job only. Wake it under the lock, because its
-     * parker still exists then.
+     * The shutdown wait may be waiting for this job only. Wake it under the lock, because while the
+     * lock is held, the parker of the shutdown wait still exists.
      */
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     if (parker && list_is_empty(&waiting))

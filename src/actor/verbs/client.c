@@ -322,8 +322,8 @@ void tr_client_free(tr_client *client)
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     struct door_mail *chain = door_close(&cell->door, &is_posted);
     /*
-     * If a post of the cell is on its way, wait until it has arrived, before the slot is given to
-     * another actor.
+     * If a post of the cell is on its way, wait until the post has arrived. Only then may the slot
+     * be given to another actor.
      */
     while (is_posted && !ready_take(&client->ready))
         system->platform->yield(system->platform);

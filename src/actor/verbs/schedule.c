@@ -187,8 +187,8 @@ static tr_status schedule_send(struct worker *worker, const struct schedule *sch
 }
 
 /*
- * Returns the time at which the next tick of a fixed rate is due. It is a whole number of periods
- * after the last tick. Ticks that were missed are left out.
+ * Returns the time at which the next tick of a fixed rate is due. This time is a whole number of
+ * periods after the last tick. Ticks that were missed are left out.
  */
 static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 {
@@ -316,7 +316,8 @@ static tr_next on_tick(tr_self *self)
     if (is_mine) {
         /*
          * A schedule whose tick is queued is removed at once when it is cancelled, unless it is
-         * firing. While a schedule fires, no turn runs. So this schedule was not cancelled.
+         * firing. While worker 0 fires a schedule, it runs no turn. So this schedule was not
+         * cancelled.
          */
         TR_ASSERT(!schedule->is_cancelled);
         schedule->tick = TICK_RUNNING;
@@ -491,7 +492,7 @@ static tr_timer_end cancel(struct schedules *schedules, struct schedule *schedul
     bool is_queued = schedule->tick == TICK_QUEUED || (schedule->is_firing && schedule->function);
     if (schedule->is_cancelled)
         return TR_TIMER_NONE;
-    /* It is too late if the message is just being sent, or if the call runs. */
+    /* A cancellation is too late if the message is just being sent, or if the call runs. */
     if (is_once && !is_queued && (schedule->is_firing || schedule->tick == TICK_RUNNING))
         return TR_TIMER_NONE;
     struct tr_system *system = schedule->system;

@@ -89,8 +89,8 @@ static tr_time age_of(const tr_why_report *report, tr_time since_ns)
 /* ---- Mail. ---- */
 
 /*
- * Returns the first message of a ring that takes capacity. Returns NULL if there is no such
- * message.
+ * Returns the first message in a ring that takes capacity of the mailbox. Returns NULL if no
+ * message in the ring does.
  */
 static const struct envelope *first_of(const struct envelope *last)
 {

@@ -85,7 +85,7 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
         report = source_resize(&worker->source, NULL, sizes[look->what]);
     if (report && look->what == LOOK_SHOW) {
         tr__show_see(worker, cell, &report->show);
-        /* copy the whole report, because it has members behind the text of the state */
+        /* copy the whole report, because tr_actor_report has members behind the text of the state */
         size = sizeof report->show;
     } else if (report && look->what == LOOK_MAIL) {
         tr__show_mail_see(worker, cell, &report->mail);
