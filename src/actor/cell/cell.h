@@ -366,7 +366,7 @@ struct extra_senders {
     /* number of messages for which waiting senders have reserved capacity */
     int32_t reserved;
     int32_t reserved_lines; /* memory of these messages, in lines of 64 bytes */
-    /* tr__waiters_serve runs; a nested call does nothing, because the outer call does its work */
+    /* tr__waiters_serve runs. A nested call does nothing, because the outer call does that work too */
     bool is_serving;
 };
 

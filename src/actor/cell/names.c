@@ -259,8 +259,9 @@ static struct names_found found_at(const struct name *name)
     struct names_found found = {0};
     if (!name)
         return found;
-    found.ref = atom64_load(&name->shown, ATOM_ACQUIRE);          /* pairs with tr__names_show */
-    found.behavior = atomptr_load(&name->behavior, ATOM_ACQUIRE); /* pairs with take_out, spend */
+    found.ref = atom64_load(&name->shown, ATOM_ACQUIRE); /* pairs with tr__names_show */
+    /* pairs with tr__names_take_out and spend */
+    found.behavior = atomptr_load(&name->behavior, ATOM_ACQUIRE);
     if (!found.ref || atom64_load(&name->shown, ATOM_RELAXED) != found.ref)
         return (struct names_found){0};
     return found;

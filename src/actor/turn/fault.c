@@ -113,7 +113,7 @@ static void place_print(struct worker *worker, uintptr_t address, char place[PLA
     (void)tr__symbol_print(&symbol, place, PLACE_MAX);
 }
 
-/* Returns the code address in the innermost frame whose code is not in a library of the system. */
+/* Returns the code address of the innermost frame that is not in a library such as that of C (TEXT_SYSTEM). */
 static uintptr_t fault_origin(const struct fault *fault)
 {
     uint32_t index = 0;
