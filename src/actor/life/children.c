@@ -178,11 +178,10 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     if (system_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /*
-     * Look whether the system is empty now. It is empty if the only children of /user are schedules
-     * and actors of the pool, because these do not keep the system running. So the end of a
-     * schedule or of an actor of the pool makes no difference, with one exception. A system that
-     * has had nothing but actors of the pool ends with the last one, unless a child is to come
-     * back.
+     * Look whether the system is empty now. Schedules and actors of the pool do not keep the system
+     * running. So there is nothing to look for when one of them has ended, with one exception: the
+     * last actor of the pool, if no child is to come back. A system that has had nothing but actors
+     * of the pool ends with that actor.
      */
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
         bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);

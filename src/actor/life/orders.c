@@ -56,8 +56,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     if (cell_is_group_address(cell))
         return order_group(self, ref, kind);
     /*
-     * A child that its own parent stops does not come back. CONTROL_DISMISS says so, and must be
-     * set before the order arrives.
+     * A child that its own parent stops does not come back. CONTROL_DISMISS makes sure of that, and
+     * must be set before the order arrives.
      */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);

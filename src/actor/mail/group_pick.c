@@ -34,8 +34,8 @@ static uint32_t next_of(atom32 *cursor, uint32_t count)
 }
 
 /*
- * Returns the position of the member whose turn it is. Each worker has a cursor of its own. All
- * other threads share one cursor.
+ * Returns the position of the next member, for members that are picked one after the other. Each
+ * worker has a cursor of its own for this. All other threads share one cursor.
  */
 static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t count)
 {

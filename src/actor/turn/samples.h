@@ -41,8 +41,8 @@ void tr__samples_sender(struct tr_self *self);
  */
 bool tr__samples_may_be_slow(struct tr_self *self);
 /**
- * Notes that the timed turn is followed. `record` is the number of its first record, or a smaller
- * number. Worker only.
+ * Notes that the timed turn is followed. `record` is the number of the first record of this turn
+ * (actor/cell/follow.h), or a lower number. Worker only.
  */
 void tr__samples_followed(struct tr_self *self, uint64_t record);
 /** Frees the tables. The worker does not run any more. */
