@@ -154,9 +154,9 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
 }
 
 /*
- * Whether `type` is the reply type of `request`. Two descriptors of one type may differ, because
- * each file has its own descriptors of the types of a header. Comparing them member by member takes
- * 400 instructions, so a worker remembers the last pair that was equal.
+ * Whether `type` is the reply type of `request`. One type may have several descriptors, because
+ * each file has its own descriptors of the types of a header. Comparing two descriptors member by
+ * member takes 400 instructions, so a worker remembers the last pair that was equal.
  */
 static inline bool is_reply_of(struct worker *worker, const tr_type *request, const tr_type *type)
 {

@@ -25,8 +25,8 @@ struct durable_answer {
 /** The functions that the layer above implements for durable actors. */
 struct durable_hooks {
     /**
-     * Ends a stretch, because the turn is about to wait. Returns another status than TR_OK if the
-     * turn may not wait now: then this function has done nothing.
+     * Ends a stretch, because the turn is about to wait. If the turn must not wait now, does nothing
+     * and returns another status than TR_OK.
      */
     tr_status (*on_park)(struct tr_self *self);
     /** Begins a stretch, because a turn that has waited runs again. */

@@ -196,8 +196,8 @@ void tr__budget_turn_end(struct tr_self *self);
  */
 void tr__budget_call_begin(struct worker *worker, struct cell *cell);
 /**
- * Ends what tr__budget_call_begin has begun: charges the time of the call to `cell`. Called when
- * worker_running returns the actor again that ran before the call.
+ * Ends what tr__budget_call_begin has begun: charges the time of the call to `cell`. Called after
+ * worker_set_running was called again for the actor that ran before the call.
  */
 void tr__budget_call_end(struct worker *worker, struct cell *cell);
 
