@@ -21,9 +21,8 @@
  * if the clock was set back by three hours or less, as in Vixie's cron. If it was set back by more,
  * the clock was wrong before, and the new time counts. A clock that went forward is the same as a
  * long sleep. Rule 5: if this process sees that the wall clock went back (the wall clock has lost
- * time against a monotonic clock), an alarm that waits for a span moves with the wall clock:
- * ALARM_AFTER keeps its distance exactly. If the wall clock was changed while no process ran, rule
- * 4 applies.
+ * time against a monotonic clock), ALARM_AFTER moves with the wall clock, and keeps its distance
+ * exactly. If the wall clock was changed while no process ran, rule 4 applies.
  */
 #ifndef CALENDAR_ALARM_PLAN_H
 #define CALENDAR_ALARM_PLAN_H

@@ -47,9 +47,10 @@ struct cron {
 /** What is wrong with an expression, and where. */
 struct cron_error {
     tr_status status;
-    size_t offset;     /* where the first wrong character is in the text */
-    const char *field; /* "minute", "hour", "day-of-month", "month", "weekday", "zone" */
-    char text[120];    /* the reason: "hour, at 2: 24 is more than 23" */
+    size_t offset; /* where the first wrong character is in the text */
+    /* "minute", "hour", "day-of-month", "month", "weekday", "zone" or "shorthand" */
+    const char *field;
+    char text[120]; /* the reason: "hour, at 2: 24 is more than 23" */
 };
 
 /**

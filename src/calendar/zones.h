@@ -4,8 +4,8 @@
  * $TZDIR or /usr/share/zoneinfo. A zone does not change until the system ends, so new rules need a
  * restart.
  *
- * UTC, GMT and all names that begin with "Etc/" need no files. Note that "Etc/GMT+5" is five hours
- * west of Greenwich, as in POSIX.
+ * UTC, its other names such as GMT and Zulu, and "Etc/GMT-14" to "Etc/GMT+12" need no files. Note
+ * that "Etc/GMT+5" is five hours west of Greenwich, as in POSIX.
  */
 #ifndef CALENDAR_ZONES_H
 #define CALENDAR_ZONES_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A board: what senders on all threads read about a group of actors. Only one thread writes it.
+ * A board: what senders on all threads read about a group of actors. Only one thread, the manager
+ * of the board, writes the words about the group.
  *
  * A board has the ref of its tenant, which is a group, and words that belong to the tenant: the
  * refs of the members. Boards are not freed while their system lives. One tenant after another uses
- * a board, so a late reader may see the board of a later tenant. The manager of a board is the
- * thread that writes it.
+ * a board, so a late reader may see the board of a later tenant. Any thread may write an
+ * announcement or remove a tenant.
  *
  * Rules, checked by the model `board` in tests/explore:
  * 1. board_write writes a word, and board_read reads a word and then checks the ref again. So a

@@ -98,7 +98,8 @@ ATOM_INLINE bool claim_come_in(struct claim *claim)
 
 /**
  * Takes the worker of a thread that is out. Returns what the thread runs in user code. Returns NULL
- * if the thread is in the runtime, or if its worker is taken already. Any thread.
+ * if the thread is in the runtime, or if its worker is taken already or wanted by another taker.
+ * Any thread.
  */
 ATOM_INLINE void *claim_take(struct claim *claim)
 {

@@ -184,8 +184,8 @@ struct loop {
 };
 
 /**
- * Makes a loop. The parker is lent. `spin_ns` 0: the default (see TR_SPIN_ANSWER_NS); negative: the
- * loop does not spin.
+ * Makes a loop. The parker is lent. `spin_ns` 0: the loop spins for TR_SPIN_NS, TR_SPIN_IO_NS or
+ * TR_SPIN_ANSWER_NS; negative: the loop does not spin.
  */
 void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
                    tr_parker *parker, tr_time spin_ns);

@@ -54,7 +54,10 @@ struct runqueue {
     int64_t credit; /* turns that high tasks have had beyond their share */
 };
 
-/** Adds a task that is in no list to the end of its class. `class` is TASK_HIGH or TASK_NORMAL. */
+/**
+ * Adds a task that is in no list. If `class` is TASK_HIGH, adds it to the end of that list. If
+ * `class` is TASK_NORMAL, adds it to the end of TASK_NEXT.
+ */
 static inline void runqueue_push(struct runqueue *queue, struct task *task, enum task_class class)
 {
     enum task_class list = class == TASK_NORMAL ? TASK_NEXT : class;

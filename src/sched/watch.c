@@ -2,11 +2,10 @@
 #include "sched/watch.h"
 
 /*
- * Returns the earliest time at which the current turn of a loop has probably begun. The loop has
- * made progress since the last look. If ticks are rare, the last look was some milliseconds ago,
- * and the turn may have begun soon after it. But the loop usually reads its clock every
- * LOOP_CLOCK_NS between turns, so the turn has probably begun at most LOOP_CLOCK_NS after the last
- * read.
+ * Returns a time by which the current turn of a loop has probably begun. The loop has made progress
+ * since the last look. If ticks are rare, the last look was some milliseconds ago, and the turn may
+ * have begun soon after it. But the loop usually reads its clock every LOOP_CLOCK_NS between turns,
+ * so the turn has probably begun at most LOOP_CLOCK_NS after the last read.
  */
 static tr_time turn_since(const struct watch *watch, const struct loop *loop, tr_time now_ns)
 {

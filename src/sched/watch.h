@@ -4,7 +4,7 @@
  *
  * A loop reads no clock between two turns. The tick shows a worker that time has passed. So a run
  * of slow turns ends after about a millisecond, and not only after 64 turns. When all loops have
- * slept for a while, the watch sleeps too, without a timeout. So an idle system causes no wake-ups.
+ * slept for a while, the watch sleeps too, without a timeout. So an idle process has no wake-ups.
  *
  * A loop reads the clock in time by itself as long as its turns take about as long as before
  * (LOOP_CLOCK_NS). While this is so for all loops, the watch ticks only each fourth millisecond,

@@ -177,9 +177,9 @@ TR_MUST_CHECK tr_status tr__authority_begin(struct authority *authority,
 
 /**
  * Commands a stop that the authority itself wants, because of a shutdown, an eviction, or the
- * request to destroy the actor. Sends no command if this command was already sent, or if no
- * generation is awake. If the destroy must happen in any case, the caller first marks the actor in
- * the store (tr__store_doom), because the command may get lost.
+ * request to destroy the actor. Sends no command if this command or the command to stop to be
+ * destroyed was already sent, or if no generation is awake. If the destroy must happen in any case,
+ * the caller first marks the actor in the store (tr__store_doom), because the command may get lost.
  */
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer);

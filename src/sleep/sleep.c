@@ -20,7 +20,8 @@ _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
  *    performed the step to its end. This is safe, because each of the two steps is the last one of
  *    its set. The machine refuses an answer that comes before the step was taken.
  * 2. TERMINATED becomes due once in a generation, in sleep_end, which also sets the state to Terminated.
- * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time, and ERASE only for a destroy.
+ * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time with TR_OK, and ERASE only for
+ *    a destroy.
  */
 enum {
     GRACE_STEPS = BIT(ACCEPT_STOP) | BIT(DRAIN_DISPATCH) | BIT(SUSPEND_ALARMS) | BIT(CLEAR_IDLE) |

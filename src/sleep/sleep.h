@@ -15,8 +15,10 @@
  * performs a step. Steps that follow from these events come after the present step. The machine takes a decision (to
  * arm the idle timer, or to finalize) only when the agenda is empty. At most one such loop runs at a time.
  *
- * docs/design/sleep-machine.md has the states and the table of events. All functions are for the owner of the actor
- * only. An event that is not allowed in the present state changes nothing and returns a status.
+ * docs/design/sleep-machine.md has the states and the table of events. All functions are for the
+ * owner of the actor only. An event that is not allowed in the present state changes nothing and
+ * returns a status. Functions that return TR_INVALID_TRANSITION for this return TR_STOPPED in the
+ * state Terminated.
  */
 #ifndef SLEEP_SLEEP_H
 #define SLEEP_SLEEP_H
@@ -222,8 +224,8 @@ TR_MUST_CHECK tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep
                                        tr_time grace_ns, tr_time now);
 
 /**
- * Limits the present grace and later ones, because the system shuts down and only `left_ns` of its time is left. May be
- * called in any state.
+ * Limits the present grace, later ones, and the wait for tr__sleep_serialized, because the system
+ * shuts down and only `left_ns` of its time is left. May be called in any state.
  */
 void tr__sleep_shut_down(struct sleep_machine *machine, tr_time left_ns, tr_time now);
 

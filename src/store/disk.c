@@ -524,7 +524,8 @@ static bool content_copy(struct store_disk *disk, struct content *to, const stru
     return true;
 }
 
-/* Copies a file to another disk. Call with the lock of `disk`. */
+/* Copies a file of another disk to `disk`. Call with the lock of that other disk, and without the
+ * lock of `disk`. */
 static tr_status clone_file(struct store_disk *disk, const struct disk_file *file)
 {
     struct disk_file *copy;

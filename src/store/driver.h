@@ -32,7 +32,7 @@ struct store_log {
     /* How many of `pages` are not yet in the database. While a checkpoint runs, this is the number
      * from when the checkpoint began. */
     size_t rest_pages;
-    size_t file_pages; /* the most pages that the file of the log has ever had */
+    size_t file_pages; /* the most pages that the log had since its file was truncated last */
     size_t soon;       /* from this many pages on the log should be tidied */
     size_t max;        /* the most pages that the log may have */
 };
@@ -154,7 +154,8 @@ struct store_driver {
     tr_status (*list_requests)(struct store_view *view, tr_bytes name, uint64_t from, bool is_last,
                                size_t limit, store_visit *visit, void *context);
     /**
-     * Lists the names from `from` on and before `to`. The member `key` of a row has the whole name.
+     * Lists the names from `from` on and before `to`. Leaves out actors as tr__store_list_keys
+     * does. The member `key` of a row has the whole name.
      */
     tr_status (*list_names)(struct store_view *view, tr_bytes from, tr_bytes to, size_t limit,
                             store_visit *visit, void *context);

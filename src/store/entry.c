@@ -11,7 +11,7 @@
  *    previous one, and is not ready yet. So the entries of a name form a chain, of which only the
  *    first is ready.
  * 3. An entry is freed when it was left and is drained. tr__store_leave frees it, or the committing
- *    thread after on_done of its last batch.
+ *    thread just before it calls on_done of the entry's last batch.
  */
 #include "store/entry.h"
 

@@ -57,12 +57,12 @@ TR_MUST_CHECK tr_status tr__store_read_kv(struct store_reader *reader, const cha
  * depends on the list.
  */
 struct store_row {
-    tr_bytes key;        /* of a list of keys: the key */
+    tr_bytes key;        /* of keys: the key; of requests: their id; of names: the name's key */
     const char *name;    /* of alarms and queues: the name */
     uint64_t id;         /* of queues: id of the item; of events and snapshots: their number */
-    tr_time due_wall_ns; /* Alarms. */
-    uint32_t version;    /* Snapshots. */
-    tr_bytes bytes;      /* The value. */
+    tr_time due_wall_ns; /* of alarms: when the alarm is due */
+    uint32_t version;    /* of snapshots: the version of the state */
+    tr_bytes bytes;      /* the stored bytes, such as the value of a key */
 };
 /**
  * A function that is called for each row, in order. It returns false to end the list. It must not

@@ -210,8 +210,8 @@ size_t tr__store_waiting(struct store *store);
 tr_time tr__store_writing_since(const struct store *store);
 /**
  * Returns how long a thread with nothing else to do should poll for the result of a batch that it
- * has just submitted. Recent commits took less than the returned time. Returns 0 if commits take so
- * long that it is better to sleep. Any thread.
+ * has just submitted. The returned time is twice the mean duration of recent commits. Returns 0 if
+ * commits take so long that it is better to sleep, or if the store has no threads. Any thread.
  */
 tr_time tr__store_await_ns(const struct store *store);
 /**

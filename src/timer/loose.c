@@ -138,8 +138,9 @@ static void slab_ready(struct loose_slab *slab)
 }
 
 /*
- * Handles a slab whose last timer was removed. Keeps the slab if there is no other empty slab,
- * otherwise frees it. With one empty slab, a single timer that comes and goes is cheap.
+ * Handles a slab whose last timer was removed. Keeps the slab if there is no other empty slab and a
+ * record can still be taken from it, otherwise frees it. With one empty slab, a single timer that
+ * comes and goes is cheap.
  */
 static void slab_empty(struct loose_pool *pool, uint32_t place)
 {

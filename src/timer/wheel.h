@@ -10,9 +10,9 @@
  * wheel with few nodes, each node moves at most once. docs/design/timer-wheel.md explains the
  * design.
  *
- * The time of a wheel only advances. If the last tr__wheel_expire returned a node, the time of the
- * wheel is the deadline of that node. If it returned NULL, the time of the wheel is the time that
- * was passed to it. A node that is armed for an earlier time is due at once.
+ * The time of a wheel only advances. If tr__wheel_expire returns a node, the time of the wheel
+ * advances to the deadline of that node. If it returns NULL, the time of the wheel advances to the
+ * time that was passed to it. A node that is armed for an earlier time is due at once.
  */
 #ifndef TIMER_WHEEL_H
 #define TIMER_WHEEL_H
@@ -43,7 +43,7 @@ struct timer_node {
 
 struct wheel {
     tr_time time_ns;
-    size_t count;    /* Number of armed nodes. */
+    size_t count;    /* how many nodes are armed */
     uint32_t levels; /* one bit for each level that has nodes */
     /* head of the ring of young nodes, which have no slot yet; not a timer itself */
     struct timer_node young;

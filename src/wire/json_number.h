@@ -13,7 +13,7 @@ json_place tr__json_integer(struct json_input *in, json_place at, const tr_field
 
 /**
  * Reads a number into a field of kind f32 or f64, as tr__json_integer does for integers. Rounds the
- * number to the nearest value.
+ * number to the nearest double, and for f32 that double to the nearest float.
  */
 json_place tr__json_float(struct json_input *in, json_place at, const tr_field *field, char *to);
 

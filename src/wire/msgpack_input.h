@@ -62,7 +62,7 @@ __attribute__((__cold__)) void tr__pack_announced(struct pack_input *in, pack_pl
 
 /**
  * Skips `count` values, which belong to fields that this program does not know. `depth` is the
- * nesting depth of the message that has these fields.
+ * nesting depth of these values: one more than that of the message that has these fields.
  */
 pack_place tr__pack_skip(struct pack_input *in, pack_place at, uint64_t count, unsigned depth);
 

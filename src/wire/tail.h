@@ -13,7 +13,7 @@
 struct tail {
     tr_bytes bytes;      /* the packed fields, unchanged from the document */
     size_t count;        /* number of fields */
-    size_t message_size; /* size of the block that holds the message */
+    size_t message_size; /* how many bytes the message uses in its block */
     bool is_nested;      /* a nested message has unknown fields; they are not in `bytes` */
 };
 

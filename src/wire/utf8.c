@@ -77,7 +77,8 @@ static unsigned char first_step(unsigned char byte)
     return byte == 0xf0 ? 6 : byte == 0xf4 ? 7 : 3;
 }
 
-/* Returns how many bytes at the beginning are ASCII. Compares 16 bytes at a time, then 8. */
+/* Returns how many bytes at the beginning are ASCII. Checks 16 bytes at a time, then single
+ * bytes. */
 static size_t ascii_span(const unsigned char *text, size_t size)
 {
     const uint64_t highs = UINT64_C(0x8080808080808080);

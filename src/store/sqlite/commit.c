@@ -422,7 +422,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_QUEUE_REMOVE:
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
-    case STORE_DOOM: /* the write of the actor's row sets the mark */
+    case STORE_DOOM: /* clears the alarms; write_row sets the mark */
         return remove_rows(work, op);
     case STORE_REQUEST_PUT:
     case STORE_REQUEST_TRIM:
@@ -430,7 +430,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
         return tr__session_write_request(work->session, work->entry, work->known->id, op);
     case STORE_PUT_STATE:
     case STORE_DESTROY:
-        break; /* the write of the actor's row does this */
+        break; /* write_row stores a state; commit_destroy destroys */
     }
     return TR_OK;
 }
@@ -550,8 +550,9 @@ static void prefetch_next(const struct store_batch *batch)
 }
 
 /* Applies every batch that has not failed so far. If one more batch has failed, returns
- * GROUP_AGAIN, and the caller must roll the transaction back. If no batch can be applied, returns
- * GROUP_FULL and sets *status to the reason. */
+ * GROUP_AGAIN, and the caller must roll the transaction back. If the disk is full or memory is
+ * short, returns GROUP_FULL. If the store failed or was busy, returns GROUP_FAILED. Both set
+ * *status to the reason. */
 static enum outcome apply_all(struct store_session *session, struct store_batch *first,
                               tr_status *status)
 {

@@ -16,8 +16,9 @@ TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
 
 /**
- * Checks the database as tr__make_database does, but writes nothing. If `program` is NULL, the store may belong to any
- * program. Sets the session's key and epoch. Returns TR_NOT_SUPPORTED if the store has an earlier format.
+ * Checks the database as tr__make_database does, but writes nothing to it. If `program` is NULL,
+ * the store may belong to any program. Sets the session's key and epoch. Returns TR_NOT_SUPPORTED
+ * if the store has an earlier format.
  */
 TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char *program,
                                       tr_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Lists the names of all actors in their order. */
+/** Lists the names of actors in the order of their bytes. */
 #ifndef STORE_SQLITE_NAMES_H
 #define STORE_SQLITE_NAMES_H
 

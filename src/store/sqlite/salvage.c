@@ -3,9 +3,10 @@
  * Saves the intact actors of a damaged store. It copies each actor whose rows all match their seals
  * into a new store.
  *
- * The damaged store is only read. The new store gets the key of the damaged store, so rows are
- * copied unchanged, with their seals. A seal contains the name of the actor, but not the number of
- * its row. So the numbers in the copy may differ.
+ * The damaged store is not changed, except that the log of an earlier format is renamed. The new
+ * store gets the key of the damaged store, so rows are copied unchanged, with their seals. A seal
+ * contains the name of the actor, but not the number of its row. So the numbers in the copy may
+ * differ.
  *
  * The first run reads the database with the valid part of its log. If something was missing, a
  * second run reads the database without the log, because a page that is damaged in the log may be

@@ -65,9 +65,9 @@ void tr__shm_unmap(struct shm *shm, struct shm_user *user);
 bool tr__shm_bar(struct shm *shm);
 void tr__shm_admit(struct shm *shm);
 /**
- * Writes to the index of an empty log that the database has changed, and how many pages its file
- * has. So each connection drops its cache before it reads again. Returns false if the log is not
- * empty. Call only after tr__shm_bar has returned true.
+ * Writes to the index of an empty log that the database has changed, and that the number of its
+ * pages is not known. So each connection drops its cache before it reads again. Returns false if
+ * the log is not empty. Call only after tr__shm_bar has returned true.
  */
 bool tr__shm_renew(struct shm *shm);
 

@@ -9,8 +9,8 @@
 struct store_view {
     struct store_session *session;
     struct link link;
-    /* The last result. The buffer grows when a result needs it, and is freed after a large
-     * result. */
+    /* The last result. The buffer grows when a result needs it. After a large result, the next
+     * small result gets a small buffer again. */
     void *buffer;
     size_t buffer_size;
 };
