@@ -414,8 +414,8 @@
 /** Exchanges of a channel under way at once. One more waits. tr_endpoint.in_flight_max sets another number. */
 #define TR_IN_FLIGHT_MAX 1024
 /**
- * Filters of a channel, PROXY header and TLS not counted. One more in TR_FILTERS does not compile,
- * and one more tr_add_filter gives TR_LIMIT.
+ * Filters of a channel, PROXY header and TLS not counted. One more in TR_FILTERS is an error in C++
+ * and a warning of the compiler in C. One more tr_add_filter gives TR_LIMIT.
  */
 #define TR_FILTERS_MAX 4
 /** Bytes that one call of a filter may append. More gives TR_TOO_LARGE. */

@@ -265,7 +265,7 @@ typedef struct tr_counters {
     uint64_t refused;      /* messages that no mailbox has accepted */
     uint64_t turns;        /* calls of handlers */
     uint64_t runs;         /* how often a worker ran an actor, each time for one turn or more */
-    /* how often an actor became ready because another thread than that of its worker sent to it */
+    /* how often a thread made an actor of another worker ready to run */
     uint64_t posts;
     uint64_t wakes;   /* how often a sleeping worker was woken */
     uint64_t parks;   /* how often a worker went to sleep */
