@@ -41,8 +41,8 @@ static void cut(char *to, size_t size, const char *from)
 }
 
 /*
- * Returns how many lines of the log were left out before this dead letter. Returns -1 if this dead
- * letter may not be logged, because too many were logged in this second. Under the lock.
+ * Returns how many dead letters the log has left out before this one. Returns -1 if the log must
+ * leave out this one too, because too many were logged in this second. Under the lock.
  */
 static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
 {
