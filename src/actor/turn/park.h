@@ -58,9 +58,9 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
 /**
  * As tr__turn_park, but for any wait except tr_await. `where` is the place of this wait in the
- * program ("bank.c:33"), or NULL if it is not known. After the wait, restores the place that
- * tr_self_at has noted: a tr_await may note its place before it evaluates its ask, and the ask
- * itself may wait at another place.
+ * program ("bank.c:33"), or NULL if it is not known. A tr_await notes its own place by tr_self_at
+ * before it evaluates its ask, and the ask itself may wait at another place. So after the wait, this
+ * function restores the place that was noted before.
  */
 static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, const char *where)
 {
@@ -168,10 +168,10 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell);
 void tr__turns_cancel(struct worker *worker, struct cell *cell);
 
 /**
- * Drops the parked turns of an actor, because a fault of the actor was trapped. Their stacks are
- * not unwound, and the functions that tr_defer has registered do not run, except
- * those that the library itself has registered. If a function of
- * tr_blocking runs for a turn, the turn is dropped when that function has returned.
+ * Drops the parked turns of an actor, because a fault of the actor was trapped. The stacks of these
+ * turns are not unwound. Of the functions that were registered by tr_defer, only those of the
+ * library itself run. If a function of tr_blocking runs for a turn, the turn is dropped when that
+ * function has returned.
  */
 void tr__turns_abandon(struct worker *worker, struct cell *cell);
 
@@ -187,8 +187,8 @@ bool tr__state_keep(struct worker *worker, struct cell *cell);
 /**
  * Marks a turn as stuck, because its handler does not return and another thread has taken the
  * worker. The worker continues with worker->stacks.fiber, without the turn. No code of the turn's
- * actor runs until tr__turn_unstick. Returns false when out of memory; then nothing has changed. On
- * the thread that has taken the worker.
+ * actor runs until tr__turn_unstick. Returns false when out of memory; then nothing has changed.
+ * Called on the thread that has taken the worker.
  */
 TR_MUST_CHECK bool tr__turn_stick(struct tr_self *self);
 /**
@@ -199,8 +199,9 @@ TR_MUST_CHECK bool tr__turn_prepare(struct tr_self *self);
 
 /**
  * Resumes the stuck turn of an actor, on the thread of that turn, which has come back to the
- * runtime. `bits` were taken out of the actor's control word. This puts the other orders in `bits`
- * back, so that they are handled later. Returns false if the actor does not run any more.
+ * runtime. `bits` were taken out of the actor's control word. Puts all bits but CONTROL_BACK into
+ * the control word again, so that they are handled later. Returns false if the actor does not run
+ * any more.
  */
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 

@@ -360,9 +360,9 @@ RUN_INLINE struct envelope *take_on(struct cell *cell)
 
 /*
  * Returns the next message to handle. Returns NULL if the run is over; then the actor waits, is
- * queued again or is gone. Inside, a switch of stacks keeps only two registers, and these hold
- * `worker` and `cell`. So there is no parameter `self`: the caller reads worker->turns.message
- * again afterwards.
+ * queued again or is gone. This function may switch stacks, and a switch keeps only two registers.
+ * They hold `worker` and `cell`. So there is no parameter `self`, and the caller reads
+ * worker->turns.message again afterwards.
  */
 RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {

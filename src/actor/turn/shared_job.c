@@ -171,7 +171,7 @@ void tr__shared_submit(struct tr_self *self)
     if (shared != fresh)
         source_resize(&system->source, fresh, 0);
     if (begins)
-        /* before this returns, the job may have ended and woken this turn */
+        /* before `begin` returns, the job may have ended, and this turn may be woken already */
         begin(&system->blocking, fresh);
 }
 
