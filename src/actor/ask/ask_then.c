@@ -86,7 +86,7 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
         TR_ASSERT(ask->carrier); /* all turns are over, so only asks of tr_ask_then are left */
         if (ask->is_done) {
             ask->carrier->kind = ENVELOPE_VOID;
-            /* take back the count of the carrier, as if it had never been accepted */
+            /* subtract the carrier from `accepted` again, as if it had never been accepted */
             atom64_count(&worker->counters.accepted, UINT64_MAX);
         } else {
             envelope_give(&worker->pool, ask->carrier);

@@ -4,12 +4,12 @@
  * where the request is.
  *
  * The worker of the actor that was asked writes the trace, because only that worker may look at the
- * actor. It finds the request in a mailbox, or finds the turn that handles it. If that turn waits
- * for an ask of its own, the trace continues with that ask. If that ask went to an actor of another
- * worker, this worker sends the text so far there in a TRACE. The last worker sends the complete
- * text back to the asker in a TRACED. If a worker does not answer within ASK_TRACE_NS, the trace
- * names that worker and what it runs. The outcome of the ask is fixed before the trace begins. The
- * turn of the ask resumes when the trace is complete.
+ * actor. The worker finds the request in a mailbox, or finds the turn that handles the request. If
+ * that turn waits for an ask of its own, the trace continues with that ask. If that ask went to an
+ * actor of another worker, the text so far goes to the other worker in a TRACE, and the other worker
+ * continues it. The last worker sends the complete text back to the asker in a TRACED. If a worker
+ * does not answer within ASK_TRACE_NS, the trace names that worker and what it runs. The outcome of
+ * the ask is fixed before the trace begins. The turn of the ask resumes when the trace is complete.
  */
 #ifndef ACTOR_ASK_ASK_TRACE_H
 #define ACTOR_ASK_ASK_TRACE_H

@@ -295,7 +295,7 @@ void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
 void tr__mail_drop(struct worker *worker, struct envelope *envelope)
 {
     if (envelope->kind != ENVELOPE_VOID)
-        /* take back the count, as if the envelope had never been sent */
+        /* subtract the envelope from `accepted` again, as if it had never been sent */
         atom64_count(&worker->counters.accepted, UINT64_MAX);
     envelope_give(&worker->pool, envelope);
 }
