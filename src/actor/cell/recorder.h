@@ -3,7 +3,7 @@
  * The interface between the actor layer and records of turns (durable/record.h): the functions that are called while a
  * turn is recorded, or run again from its record.
  *
- * Turns of durable actors are recorded by their own code. The turns of an actor that is not durable are recorded while
+ * src/durable records the turns of durable actors itself. The turns of an actor that is not durable are recorded while
  * turn_recorder.actor is its ref. The code that sets this member calls tr__follow_open before, so that each turn calls
  * tr__follow_begin.
  */

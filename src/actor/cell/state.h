@@ -5,8 +5,9 @@
  *
  * Most states are too large for the cell, but not by much. For these there are places beside the
  * cells. The first actor of a chunk with such a state allocates an array with a place for each cell
- * of the chunk, and the array lives as long as the cells. So neither the start nor the end of an
- * actor needs an allocation, and a state stays where it is when its actor moves to another worker.
+ * of the chunk. The array stays while the chunk has tenants, and longer: see tr__slots_trim. So the
+ * start of nearly every actor needs no allocation, and a state stays where it is when its actor
+ * moves to another worker.
  */
 #ifndef ACTOR_CELL_STATE_H
 #define ACTOR_CELL_STATE_H

@@ -456,8 +456,9 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
 
 /*
  * Copies the restart history of a child that has ended to the origin of the child. The history is
- * in the record of its last failure, which the parent had when the child ended. The record is in
- * `failed` if the parent has not decided yet, or in `pasts` if the decision could not be delivered.
+ * in the record of the child's last failure. The parent had this record when the child ended. It is
+ * in `failed` if the parent has not decided yet, or in `pasts` if the decision could not be
+ * delivered.
  */
 static void recall(struct worker *worker, struct cell *parent, struct cell *child)
 {
