@@ -44,9 +44,9 @@ enum task_class tr__mail_priority(const struct cell *cell)
 }
 
 /*
- * Returns the code for a request in a mailbox of this actor that is refused. The code is
- * REFUSAL_UNBEGUN if the request has certainly had no turn. A request that has returned from the
- * stash has had a turn, although it waits in a mailbox.
+ * Returns the code for a request that is refused while it waits in a mailbox of this actor. A
+ * request that has returned from the stash of a durable actor has had a turn already. So the code
+ * is REFUSAL_UNBEGUN only if the actor has no such message.
  */
 static int unbegun_code(const struct cell *cell)
 {
