@@ -8,8 +8,8 @@
  *     \001c    number   version (1), epoch, session, channel (8 each), size of the caller (2), the caller, size of the
  *                       type (1), the type, the kept message, packed. No caller: the size is 65535
  *              number   while tr_connected has not ended: version (2), then the same up to the type, epoch in which
- *                       tr_connected has begun (8), size of the query (4), the query, the kept message, packed. No query:
- *                       the size is 4294967295
+ *                       tr_connected has begun (8), size of the query (4), the query, the kept message, packed. No
+ *                       query: the size is 4294967295
  *     \001e    number   an event, as a gateway sends it
  * Numbers have their low byte first.
  */

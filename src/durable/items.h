@@ -25,7 +25,9 @@
 
 /** The form of an item's row in the store. See durable/item_row.h. */
 enum item_class {
-    ITEM_PLAIN, /* pushed without a delay and not failed since, or put back */
+    /* The item was pushed without a delay, and no attempt has failed since; or the item was put
+     * back. */
+    ITEM_PLAIN,
     /* The item was given a time, at which it can be taken. That time may have come by now. Attempts
      * may have failed. */
     ITEM_TIMED,

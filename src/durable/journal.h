@@ -153,7 +153,8 @@ TR_MUST_CHECK tr_status tr__journal_saved(struct journal *journal, uint64_t sequ
 struct journal_trim {
     /* the highest event that may be deleted; all before it may be deleted too */
     uint64_t events;
-    uint64_t snapshots; /* the highest snapshot that may be deleted; all before it too */
+    /* number of the newest snapshot that may be deleted; older ones may be deleted too */
+    uint64_t snapshots;
 };
 
 struct journal_trim tr__journal_trim(const struct journal *journal,

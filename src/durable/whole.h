@@ -33,14 +33,14 @@ struct whole {
 };
 
 /**
- * Begins such a handler. `is_fresh` says that the open commit has no change of the state or of a
- * table. Fails with TR_NO_MEMORY, or as a commit does.
+ * Begins a handler of tr_connected or tr_disconnected. `is_fresh` says that the open commit has no
+ * change of the state or of a table. Fails with TR_NO_MEMORY, or as a commit does.
  */
 TR_MUST_CHECK tr_status tr__whole_begin(struct tr_self *self, const char *name, bool is_fresh);
-/** Ends such a handler, after its user code has returned. */
+/** Ends the handler, after its user code has returned. */
 void tr__whole_end(struct tr_self *self);
 /**
- * Begins a new part of this handler: a wait is over, or tr__whole_may_wait has returned TR_OK and
+ * Begins a new part of the handler: a wait is over, or tr__whole_may_wait has returned TR_OK and
  * the open commit has ended since.
  */
 void tr__whole_continue(struct tr_self *self);

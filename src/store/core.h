@@ -126,7 +126,7 @@ struct store {
     atom64 checkpoints;   /* passes of the tidying thread since the start */
     atom64 checkpoint_ns; /* how long the last checkpoint took */
     /* The next two members are for the thread of the backup only. */
-    tr_time step_ns;       /* when the current step began */
+    tr_time step_ns;       /* when the current step of the backup began */
     uint64_t step_batches; /* how many batches were committed before the current step */
     /* The next members are for the committing thread only. */
     bool is_burying;    /* the last search for rows of destroyed actors has found some */

@@ -109,8 +109,8 @@ static void take_from(struct store_queue *queue, struct store_queue *group, size
         queue_push(group, queue_pop(queue));
 }
 
-/* Takes waiting batches, up to the limits of a group. Takes only a few batches that destroy. Takes none of these if commits
- * are slowed down and other batches wait. */
+/* Takes waiting batches, up to the limits of a group. Takes only a few batches that destroy, and
+ * none of these if commits are slowed down and other batches wait. */
 static struct store_queue take_group(struct store *store)
 {
     struct store_queue group = {.count = 0};

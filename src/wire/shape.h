@@ -46,8 +46,8 @@ enum shape_fit {
 };
 
 /**
- * The first difference of two shapes. `first` and `second` are the texts of the field there in each
- * shape, or the rest of the text.
+ * The first field in which two shapes differ: its text in the first shape, and its text in the
+ * second shape. If a shape has no field there, the rest of its text.
  */
 struct shape_place {
     tr_bytes first;

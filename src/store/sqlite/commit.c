@@ -529,8 +529,8 @@ tr_status tr__session_begin(struct store_session *session)
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
 /*
- * Prefetches what apply_all will read of the next two batches. A worker has just written these, so each line must come from the
- * cache of another processor.
+ * Prefetches what apply_all will read of the next two batches. A worker has just written these
+ * batches, so each line must come from the cache of another processor.
  */
 static void prefetch_next(const struct store_batch *batch)
 {
