@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the layers above need to know about the outcome of an ask.
+ * What the modules above actor, such as durable, need to know about the outcome of an ask.
  */
 #ifndef ACTOR_ASK_AWAIT_H
 #define ACTOR_ASK_AWAIT_H

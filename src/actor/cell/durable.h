@@ -22,7 +22,7 @@ struct durable_answer {
     const char *text;
 };
 
-/** The functions that the layer above implements for durable actors. */
+/** The functions that src/durable implements for durable actors. */
 struct durable_hooks {
     /**
      * Ends a stretch, because the turn is about to wait. If the turn must not wait now, does nothing

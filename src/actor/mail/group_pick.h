@@ -35,9 +35,10 @@ void tr__group_give_up(struct group_walk *walk);
 TR_MUST_CHECK tr_status tr__group_choose(struct group_address *group, const struct worker *worker,
                                          const struct group_letter *letter, uint64_t *member);
 /**
- * Sends a notice or an ask to a member of a group. Before the call, *cell and *to are the group
- * address and its ref. On TR_OK they are the member that has got the message and its ref, and the
- * envelope is taken. On TR_MAILBOX_FULL they are the member whose turn it was and its ref.
+ * Sends a notice or an ask to a member of a group. Before the call, *cell and *to are the cell and
+ * the ref of the group address. On TR_OK the envelope is taken, and *cell and *to have become the
+ * cell and the ref of the member that has got the message. On TR_MAILBOX_FULL they have become the
+ * cell and the ref of the member that was tried first.
  */
 tr_status tr__group_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
                          uint64_t *to);

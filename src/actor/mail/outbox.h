@@ -6,8 +6,8 @@
  * self->outbox. While such a turn runs, worker->outbox_turn is that turn, and the outbox holds back
  * what the turn sends. Messages, requests, replies and PoisonPills (MAIL_IS_HELD in
  * actor/mail/kind.h) wait in the outbox, in the order sent. What the turn does to channels of its
- * actor waits there too, as a struct channel_effect; only the layer above knows that struct. All of
- * this waits until the changes of the turn are on disk (tr__outbox_release) or cannot be written
+ * actor waits there too, as a struct channel_effect; only src/net knows that struct. All of this
+ * waits until the changes of the turn are on disk (tr__outbox_release) or cannot be written
  * (tr__outbox_drop). If the turn spawns, the set-up of the new actor runs inside the turn, and what
  * the set-up sends waits too. Rules:
  *   1. worker->outbox_turn is NULL or a turn with an outbox. Only worker_hold_sends writes it.
@@ -134,8 +134,8 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
 
 /**
  * Makes an envelope with which another thread can report that something is stored. Until
- * tr__stored_end takes the envelope, the actor neither ends nor is restarted. The runtime passes
- * `token` to the layer above. Returns NULL when out of memory.
+ * tr__stored_end takes the envelope, the actor neither ends nor is restarted. `token` is for
+ * durable_hooks.on_stored, which finds it in the envelope. Returns NULL when out of memory.
  */
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token);
 /**
@@ -143,7 +143,7 @@ struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64
  * may be gone. Any thread.
  */
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope);
-/** Passes an ENVELOPE_STORED that has arrived to the layer above. That layer takes the envelope. */
+/** Passes an ENVELOPE_STORED that has arrived to durable_hooks.on_stored, which takes the envelope. */
 void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
  * Ends the wait for an ENVELOPE_STORED, and takes the envelope. The envelope has arrived, or was

@@ -113,7 +113,7 @@ static void place_print(struct worker *worker, uintptr_t address, char place[PLA
     (void)tr__symbol_print(&symbol, place, PLACE_MAX);
 }
 
-/* Returns the code address of the innermost frame that is not in a library such as that of C (TEXT_SYSTEM). */
+/* Returns the code address of the innermost frame that is not in the C library or the like (TEXT_SYSTEM). */
 static uintptr_t fault_origin(const struct fault *fault)
 {
     uint32_t index = 0;

@@ -24,9 +24,9 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
                           const struct client_ask *ask);
 /**
  * As tr__client_send, but sends to one member of a group. Before the call, *cell and *to are the
- * cell and the ref of the group address. On TR_OK they are those of the member that has got the
- * message. On TR_MAILBOX_FULL they are those of the first member that was tried, because it was the
- * turn of that member.
+ * cell and the ref of the group address. On TR_OK they have become the cell and the ref of the
+ * member that has got the message. On TR_MAILBOX_FULL they have become the cell and the ref of the
+ * member that was tried first.
  */
 tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
                                 const tr_type *type, const void *message, struct client_ask *ask);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How many messages of each type wait for an actor, and a mark of the oldest one of each type, counted by the
- * actor's own worker. The question and the answer are sent like those of tr_actor_why
- * (actor/verbs/why.h).
+ * A report of how many messages of each type wait for an actor, with a mark of the oldest message
+ * of each type. The actor's own worker makes it. The question and the answer are sent like those of
+ * tr_actor_why (actor/verbs/why.h).
  */
 #ifndef ACTOR_VERBS_SHOW_TYPES_H
 #define ACTOR_VERBS_SHOW_TYPES_H
