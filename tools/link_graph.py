@@ -11,7 +11,7 @@ UPCALLS = MODULE + "/cell/upcalls.h"
 SHARE_MAX = 50  # percent: the largest component, without upcalls, may have no more of the lines
 IDLE_MAX = 60   # so many .c files of src may see a header of the module of which they use nothing
 # Headers that more files see for nothing: the records. docs/design/hot-path.md, "What a record holds", says why.
-RECORDS = set("cell worker worker_parts system_parts".split())
+RECORDS = set("cell worker worker_parts".split())
 
 
 def idle_headers(tree, module=MODULE):

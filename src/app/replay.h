@@ -5,7 +5,7 @@
 
 #include <troupe/durable.h>
 
-#include "actor/cell/system_parts.h"
+#include "actor/cell/behavior_list.h"
 
 /**
  * What the program provides to run a record: its behaviors, and its durable kinds, which are NULL

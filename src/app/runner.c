@@ -8,6 +8,7 @@
 
 #include <troupe/app.h>
 
+#include "actor/cell/behavior_list.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
 #include "app/exports.h"
@@ -79,7 +80,7 @@ struct runner {
 
 static tr_parker *parker_of(struct runner *runner)
 {
-    return atomptr_load(&runner->system->shutdown.parker, ATOM_ACQUIRE);
+    return atomptr_load(&runner->system->ending.parker, ATOM_ACQUIRE);
 }
 
 /*
@@ -387,7 +388,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     if (status != TR_OK)
         goto complain;
     runner->system->user.exit_timeout_ns = runner->app.shutdown_timeout_ns;
-    runner->system->user.behaviors =
+    *runner->system->user.behaviors =
         (struct behavior_list){runner->schema.behaviors, runner->schema.behaviors_end};
     const tr_behavior *root = tr__service_open(
         &runner->service, runner->system, runner->behavior, runner->app.says_ready);

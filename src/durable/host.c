@@ -6,6 +6,7 @@
 
 #include "actor/cell/slots.h"
 #include "actor/life/pooled.h"
+#include "actor/turn/blocking.h"
 #include "base/assert.h"
 #include "base/sized.h"
 #include "calendar/zones.h"
@@ -296,7 +297,7 @@ static void on_store_failed(void *context, const char *why)
     struct durable_host *host = context;
     tr__log(
         host->system, TR_LEVEL_ERROR, NULL, "the store has failed, so the system stops: %s", why);
-    tr_system_shutdown(host->system, host->system->shutdown.timeout_default_ns);
+    tr_system_shutdown(host->system, host->system->ending.timeout_default_ns);
 }
 
 static void on_store_work(void *context)
@@ -366,7 +367,7 @@ static void host_free(struct tr_system *system)
 static tr_status store_open(struct durable_host *host, const char *path)
 {
     struct tr_system *system = host->system;
-    bool is_played = system->blocking.is_played;
+    bool is_played = system->blocking->is_played;
     char standard[sizeof system->name + sizeof ".data"];
     snprintf(standard, sizeof standard, "%s.data", system->name);
     if (!path && !is_played)

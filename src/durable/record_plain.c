@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/behavior_list.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/log.h"
 #include "actor/cell/slots.h"

@@ -375,7 +375,7 @@ static tr_status record_order(struct visitor *visitor, const struct control_requ
     if (!tr__actor_glance(system, (uint32_t)actor.bits & system->slots->mask, &glance) ||
         glance.ref != actor.bits)
         return TR_STOPPED;
-    *why = tr__record_plain_refusal(&system->user.behaviors, glance.behavior);
+    *why = tr__record_plain_refusal(system->user.behaviors, glance.behavior);
     return *why ? TR_NOT_SUPPORTED
                 : tr__record_plain_order(recorder, actor.bits, count, request->failing);
 }

@@ -7,13 +7,14 @@
 #include "actor/cell/failure_log.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
+#include "actor/turn/samples.h"
 #include "observe/handler_mail.h"
 
 enum { WATCH_SECONDS = 60, KEPT_SECONDS = 600, SHOWN = 200 };
 
 void tr__handlers_watch(tr_system *system)
 {
-    struct system_samples *samples = &system->samples;
+    struct system_samples *samples = system->samples;
     tr_time now_ns = system->platform->mono_now(system->platform);
     tr_time until_ns = (tr_time)atom64_load(&samples->until_ns, ATOM_RELAXED);
     /* If the last request was minutes ago, reset the histograms. Scrapers of metrics ask more often
@@ -209,7 +210,7 @@ void tr__handlers_write(struct visitor *visitor, const struct handler_mail *mail
 /* Returns for how long turns have been timed, in milliseconds. */
 static int64_t since_ms(const struct visitor *visitor)
 {
-    const struct system_samples *samples = &visitor->observer->system->samples;
+    const struct system_samples *samples = visitor->observer->system->samples;
     tr_time since_ns = (tr_time)atom64_load(&samples->since_ns, ATOM_RELAXED);
     return since_ns ? (tr__observer_now(visitor->observer) - since_ns) / TR_MILLISECOND : 0;
 }

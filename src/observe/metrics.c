@@ -10,6 +10,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/cell/worker.h"
+#include "actor/turn/samples.h"
 #include "durable/host.h"
 #include "observe/handlers.h"
 #include "observe/openmetrics.h"
@@ -50,7 +51,7 @@ static size_t behaviors_max(const tr_system *system)
 static double busy_ratio(tr_system *system, struct worker *worker)
 {
     struct awake_mark *marks = worker->samples->awake;
-    lock_take(&system->samples.lock);
+    lock_take(&system->samples->lock);
     const struct awake_mark now = {system->platform->mono_now(system->platform),
                                    atom64_load(&worker->loop.awake_ns, ATOM_RELAXED)};
     if (now.at_ns - marks[0].at_ns >= SHARE_NS) {
@@ -59,7 +60,7 @@ static double busy_ratio(tr_system *system, struct worker *worker)
     }
     double passed = (double)(now.at_ns - marks[1].at_ns);
     double awake = (double)(now.awake_ns - marks[1].awake_ns);
-    lock_give(&system->samples.lock);
+    lock_give(&system->samples->lock);
     return passed <= 0 ? 0 : awake < passed ? awake / passed : 1;
 }
 
@@ -399,9 +400,9 @@ static void otlp_write(struct json_line *text, tr_system *system)
  * has found that message. */
 static void oldest_write(struct json_line *text, tr_system *system)
 {
-    if (!atom64_load(&system->samples.is_looked_at, ATOM_RELAXED))
+    if (!atom64_load(&system->samples->is_looked_at, ATOM_RELAXED))
         return; /* without a control socket the age is not known */
-    tr_time oldest_ns = (tr_time)atom64_load(&system->samples.oldest_ns, ATOM_RELAXED);
+    tr_time oldest_ns = (tr_time)atom64_load(&system->samples->oldest_ns, ATOM_RELAXED);
     tr_time age_ns = oldest_ns ? system->platform->mono_now(system->platform) - oldest_ns : 0;
     head(text,
          "troupe_mailbox_oldest_seconds",

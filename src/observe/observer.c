@@ -7,6 +7,7 @@
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
+#include "actor/turn/samples.h"
 #include "actor/verbs/show_types.h"
 #include "observe/actors.h"
 #include "observe/running.h"
@@ -275,7 +276,7 @@ static void look_end(struct observer *observer)
     enum { SHARE = 200 };
     static const tr_time apart_most_ns = 20 * TR_SECOND;
     struct observer_look *look = &observer->look;
-    struct system_samples *samples = &observer->system->samples;
+    struct system_samples *samples = observer->system->samples;
     tr_time age_ns = look->oldest_ns;
     uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
     atom64_store(&samples->oldest_ns, oldest_ns, ATOM_RELAXED);

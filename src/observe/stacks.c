@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/cell/system_parts.h"
+#include "actor/system/stall_log.h"
 #include "os/symbols.h"
 
 enum { STACK_TEXT_MAX = 2000, FRAME_TEXT_MAX = 200 };

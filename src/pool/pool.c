@@ -184,7 +184,7 @@ tr_status tr_system_new_sized(const tr_system_options *caller_options, size_t si
     if (status == TR_OK && kinds)
         status = kinds->start(system, kinds, options.store);
     if (status != TR_OK) {
-        tr__start_barrier_refuse(&system->start_barrier, status);
+        tr__start_barrier_refuse(system, status);
         tr_system_free(system);
         return status;
     }

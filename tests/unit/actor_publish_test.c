@@ -43,10 +43,10 @@ TEST(a_publish_after_the_deadline_reaches_no_actor, "X-01", "M-03")
     tr_kit_settle(kit);
     ck_assert_int_eq(got, 1);
     /* The deadline has passed, and the order to stop has not reached the actor yet. */
-    atom32_store(&system->shutdown.is_forced, 1, ATOM_RELAXED);
+    atom32_store(&system->ending.is_forced, 1, ATOM_RELAXED);
     ck_assert_int_eq(tr_tell(client, reader, headline, .n = 2), TR_STOPPED);
     ck_assert_uint_eq(tr_publish(client, news, headline, .n = 2).taken, 0);
-    atom32_store(&system->shutdown.is_forced, 0, ATOM_RELAXED);
+    atom32_store(&system->ending.is_forced, 0, ATOM_RELAXED);
     tr_kit_settle(kit);
     ck_assert_int_eq(got, 1);
     tr_kit_check(kit);

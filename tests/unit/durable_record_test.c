@@ -12,6 +12,7 @@
 #include <troupe/wire.h>
 #include <unistd.h>
 
+#include "actor/cell/behavior_list.h"
 #include "actor/cell/follow.h"
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"

@@ -5,7 +5,7 @@
 
 #include "actor/cell/overflow.h"
 #include "actor/cell/signal.h"
-#include "actor/cell/system_parts.h"
+#include "actor/cell/behavior_list.h"
 #include "base/assert.h"
 #include "wire/type.h"
 

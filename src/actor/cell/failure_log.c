@@ -57,7 +57,7 @@ static void handler_count(struct failure_log *log, const char *behavior, const c
 
 void tr__failure_log(struct tr_system *system, const struct failure_entry *entry)
 {
-    struct failure_log *log = &system->failure_log;
+    struct failure_log *log = system->failure_log;
     tr_time now_ns = system->platform->mono_now(system->platform);
     lock_take(&log->lock);
     if (entry->behavior && !entry->is_restart)
@@ -87,7 +87,7 @@ void tr__failure_log(struct tr_system *system, const struct failure_entry *entry
 
 uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior)
 {
-    struct failure_log *log = &system->failure_log;
+    struct failure_log *log = system->failure_log;
     uint64_t count = 0;
     lock_take(&log->lock);
     for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX && log->behaviors[i].behavior; i++) {
@@ -101,7 +101,7 @@ uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior)
 size_t tr__failure_log_behaviors(struct tr_system *system, const tr_behavior **behaviors,
                                  uint64_t *others)
 {
-    struct failure_log *log = &system->failure_log;
+    struct failure_log *log = system->failure_log;
     size_t count = 0;
     lock_take(&log->lock);
     for (; count < TR_FAILED_BEHAVIORS_MAX && log->behaviors[count].behavior; count++)
@@ -113,7 +113,7 @@ size_t tr__failure_log_behaviors(struct tr_system *system, const tr_behavior **b
 
 uint64_t tr__failure_log_handler(struct tr_system *system, const char *behavior, const char *where)
 {
-    struct failure_log *log = &system->failure_log;
+    struct failure_log *log = system->failure_log;
     uint64_t count = 0;
     lock_take(&log->lock);
     for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX && log->handlers[i].behavior; i++) {
@@ -132,7 +132,7 @@ uint64_t tr_system_failures_sized(tr_system *system, tr_failure_record *last, si
         *count = 0;
     if (!system)
         return 0;
-    struct failure_log *log = &system->failure_log;
+    struct failure_log *log = system->failure_log;
     lock_take(&log->lock);
     uint64_t total = log->total;
     uint64_t kept = total < TR_FAILURES_KEPT ? total : TR_FAILURES_KEPT;

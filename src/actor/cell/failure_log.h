@@ -8,8 +8,30 @@
 #define ACTOR_CELL_FAILURE_LOG_H
 
 #include <troupe/behavior.h>
+#include <troupe/limits.h>
+#include <troupe/observe.h>
+
+#include "os/lock.h"
 
 struct tr_system;
+
+/** Failures of actors, and restarts. */
+struct failure_log {
+    struct lock lock; /* for all members below */
+    uint64_t total;
+    tr_failure_record *ring; /* an array of TR_FAILURES_KEPT; NULL until the first failure */
+    struct {
+        /* a behavior whose actors have failed; NULL: this entry is not used */
+        const tr_behavior *behavior;
+        uint64_t count;
+    } behaviors[TR_FAILED_BEHAVIORS_MAX];
+    uint64_t others; /* number of failures of behaviors that have no entry in `behaviors` */
+    struct {
+        const char *behavior; /* NULL: this entry is not used */
+        char where[64];       /* the handler */
+        uint64_t count;
+    } handlers[TR_FAILED_BEHAVIORS_MAX];
+};
 
 /** One failure or restart. */
 struct failure_entry {

@@ -8,8 +8,9 @@
 
 #include <troupe/system.h>
 
-#include "actor/cell/system_parts.h"
 #include "actor/cell/worker.h"
+#include "os/atomic.h"
+#include "os/lock.h"
 #include "queue/admission.h"
 #include "sched/watch.h"
 
@@ -68,6 +69,8 @@ struct system_user {
     uint32_t pool_linked;
     /* number of children that are keepers of durable actors; written by worker 0 */
     uint32_t keepers_linked;
+    /* how many children are actors of schedules; written by worker 0 */
+    uint32_t schedules_linked;
     atom32 failures; /* number of top-level actors that ended by a failure */
     /* Only for an app: see tr_app_exit and tr_app_ready. */
     atom32 exit_status; /* the status passed to tr_app_exit, plus 1; 0: not called */
@@ -82,7 +85,7 @@ struct system_user {
     tr_next (*first_setup)(tr_self *self, void *state, const void *message);
     /* timeout of the shutdown that tr_app_exit begins; written before the start */
     tr_time exit_timeout_ns;
-    struct behavior_list behaviors; /* the behaviors of the program; written before the start */
+    struct behavior_list *behaviors; /* the behaviors of the program; written before the start */
     const char
         *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };
@@ -168,9 +171,23 @@ struct system_run {
     /* the status that tr_system_run or tr_system_wait returned; under `lock` */
     tr_status ended;
     struct loop **loops; /* the loops of all workers, lent to the watch */
+    /*
+     * the first error that on_worker_start returned on a worker that started with the system;
+     * TR_OK: none so far. See actor/system/start_barrier.h
+     */
+    atom32 start_status;
 };
 
-/** The end of the system; see actor/system/shutdown.h. */
+/** Counters of single actors during a shutdown. See actor/mail/shutdown_stats.h. */
+struct shutdown_stats {
+    atomptr entries; /* an array of struct shutdown_stats_entry, by slot; NULL: no counters */
+    uint32_t count;  /* number of entries; written before `entries` */
+};
+
+/**
+ * The end of the system, as far as all rooms see it. The rules, and the rest of the shutdown: see
+ * actor/system/shutdown.h.
+ */
 struct system_ending {
     atom32 is_stopping; /* spawns are refused */
     /*
@@ -183,10 +200,34 @@ struct system_ending {
      * shutdown orders the keepers to stop.
      */
     struct admission wakes;
-    atom32 is_over;     /* /user has stopped: the workers end */
-    atom64 deadline_ns; /* deadline of the shutdown, 0: none yet */
+    atom32 is_over;      /* /user has stopped: the workers end */
+    atom32 has_begun;    /* /user has asked its children to stop */
+    atom32 is_forced;    /* the deadline has passed: actors that have not stopped are killed */
+    atom32 is_abandoned; /* see rule 4 of actor/system/shutdown.h; written under the lock */
+    atom32 sweep;        /* number of the last sweep that was requested */
+    atom64 deadline_ns;  /* deadline of the shutdown, 0: none yet */
+    atom64 began_ns;     /* when the actors were asked to stop; 0: not yet */
+    atom64 over_ns;      /* when /user stopped; 0: not yet */
+    /* parker of the thread that waits for the shutdown; NULL until the system is started */
+    atomptr parker;
+    struct shutdown_stats shutdown_stats;
+    tr_time timeout_default_ns;
+    /*
+     * durable actors cannot be woken any more; see rule 6 of actor/system/shutdown.h. Worker 0 only
+     */
+    bool is_closing;
+    bool are_keepers_told; /* the keepers were asked to stop. Worker 0 only */
+    /*
+     * protects is_abandoned, and most of struct shutdown. A thread that holds this lock takes no
+     * other lock except the lock of a name
+     */
+    struct lock lock;
 };
 
+/*
+ * A part that few functions use is held by pointer, so that only these functions include the header
+ * that declares it. See struct system_memory of actor/system/system.c.
+ */
 struct tr_system {
     void *memory; /* what the memory source returned; the system is aligned inside it */
     const tr_platform *platform;
@@ -203,21 +244,21 @@ struct tr_system {
     struct names *names;
     struct system_scale scale;
     struct system_user user;
-    struct dead_letters dead_letters;
-    struct failure_log failure_log;
-    struct ended_names ended_names;
-    struct system_samples samples;
+    struct dead_letters *dead_letters;
+    struct failure_log *failure_log;
+    struct ended_names *ended_names;
+    struct system_samples *samples;
     struct follow *follow;
-    struct group_addresses group_addresses;
-    struct topics topics;
+    struct group_addresses *group_addresses;
+    struct topics *topics;
     struct watch watch;
     struct doorbell doorbell; /* wakes the thread of the control socket; see observe/control.h */
-    struct stalls stalls;
-    struct schedules schedules;
-    struct blocking blocking;
-    struct thread_handoff handoff;
-    struct shutdown shutdown;
-    struct start_barrier start_barrier;
+    struct stalls *stalls;
+    struct schedules *schedules;
+    struct blocking *blocking;
+    struct thread_handoff *handoff;
+    struct shutdown *shutdown;
+    struct start_barrier *start_barrier;
     struct system_pool pool;
     struct system_durable durable;
     struct system_channels channels;
@@ -246,13 +287,19 @@ static inline uint32_t system_place(const struct tr_system *system, int worker)
     return (uint32_t)worker < open ? (uint32_t)worker : (uint32_t)worker % open;
 }
 
+/** Whether on_worker_start has failed for a worker: then new actors are not set up. Any thread. */
+static inline bool system_start_has_failed(const struct tr_system *system)
+{
+    return (tr_status)atom32_load(&system->run.start_status, ATOM_RELAXED) != TR_OK;
+}
+
 /**
  * Whether slots of actors that have ended may be reused: rule 4 of actor/system/shutdown.h. Any
  * thread.
  */
 static inline bool system_may_reuse(const struct tr_system *system)
 {
-    return !atom32_load(&system->shutdown.is_abandoned, ATOM_ACQUIRE); /* pairs with abandon */
+    return !atom32_load(&system->ending.is_abandoned, ATOM_ACQUIRE); /* pairs with abandon */
 }
 
 #endif

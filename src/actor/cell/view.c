@@ -170,7 +170,7 @@ void tr__view_place(const struct view *view, char *text, size_t size)
 static void name_remember(struct tr_system *system, uint64_t ref, const struct name *name)
 {
     static const char gap[] = "...";
-    struct ended_names *ended = &system->ended_names;
+    struct ended_names *ended = system->ended_names;
     size_t length = name->path_length;
     bool is_long = length > TR_DEAD_LETTER_PATH_MAX;
     lock_take(&ended->lock);
@@ -189,7 +189,7 @@ static void name_remember(struct tr_system *system, uint64_t ref, const struct n
 bool tr__view_ended_path(struct tr_system *system, uint64_t ref,
                          char path[TR_DEAD_LETTER_PATH_MAX + 1])
 {
-    struct ended_names *ended = &system->ended_names;
+    struct ended_names *ended = system->ended_names;
     bool is_found = false;
     lock_take(&ended->lock);
     for (size_t i = 0; i < ENDED_NAMES_MAX && !is_found; i++) {
@@ -204,13 +204,12 @@ bool tr__view_ended_path(struct tr_system *system, uint64_t ref,
 void tr__view_free_name(struct tr_system *system, struct cell *cell)
 {
     TR_ASSERT_SLOW(worker_is_mine(system->workers[cell_owner(cell)]));
-    struct shutdown *shutdown = &system->shutdown;
     struct name *name = NULL;
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     if (system_may_reuse(system)) {
         name = tr__view_take_name(system, cell);
     }
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     if (name)
         name_remember(system, cell->identity, name);
     tr__names_free(system->names, name);

@@ -25,10 +25,26 @@
 #define ACTOR_CELL_VIEW_H
 
 #include <troupe/address.h>
+#include <troupe/limits.h>
 
 #include "actor/cell/names.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
+#include "os/lock.h"
+
+enum { ENDED_NAMES_MAX = 64 };
+
+/**
+ * The paths of the named actors that have ended last, so that dead letters can show these paths.
+ */
+struct ended_names {
+    struct lock lock; /* for all members below */
+    uint64_t total;
+    struct ended_name {
+        uint64_t ref; /* 0: this entry is not used */
+        char path[TR_DEAD_LETTER_PATH_MAX + 1];
+    } ring[ENDED_NAMES_MAX];
+};
 
 struct view {
     uint64_t ref;

@@ -31,7 +31,7 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
     }
     parent->child_last = slot;
     if (cell_calls(child))
-        worker->system->schedules.linked++;
+        worker->system->user.schedules_linked++;
     if (cell_is_pooled(child)) {
         worker->system->user.pool_linked++;
         worker->system->user.keepers_linked += cell_is_keeper(child);
@@ -90,7 +90,7 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     tr__child_take_out(worker, parent, child);
     child->flags &= (uint16_t)~CELL_LINKED;
     if (cell_calls(child))
-        worker->system->schedules.linked--;
+        worker->system->user.schedules_linked--;
     if (cell_is_pooled(child)) {
         worker->system->user.pool_linked--;
         worker->system->user.keepers_linked -= cell_is_keeper(child);
@@ -150,7 +150,7 @@ void tr__children_look(struct worker *worker, struct cell *parent)
 {
     struct tr_system *system = worker->system;
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING && !has_returns(parent) &&
-        parent->child_count == system->schedules.linked + system->user.pool_linked)
+        parent->child_count == system->user.schedules_linked + system->user.pool_linked)
         tr__shutdown_empty(system);
 }
 

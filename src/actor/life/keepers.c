@@ -18,7 +18,7 @@ void tr__shutdown_tell(struct tr_system *system)
      * After the deadline of the shutdown, kill /user, because the sweep of the deadline has left it
      * out. Partner: sweep_cell.
      */
-    bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
+    bool is_forced = atom32_load(&system->ending.is_forced, ATOM_SEQ_CST);
     uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
     atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* pairs with on_post */
     if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
@@ -27,7 +27,7 @@ void tr__shutdown_tell(struct tr_system *system)
 
 void tr__shutdown_ask(struct tr_system *system)
 {
-    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE); /* pairs with tr__shutdown_sweep */
+    atom32_fetch_add(&system->ending.sweep, 1, ATOM_RELEASE); /* pairs with tr__shutdown_sweep */
     for (uint32_t i = 0; i < system->worker_count; i++)
         loop_nudge(&system->workers[i]->loop);
 }
@@ -39,17 +39,16 @@ void tr__shutdown_ask(struct tr_system *system)
 static tr_time keepers_ns(const struct tr_system *system)
 {
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
-    tr_time began_ns = (tr_time)atom64_load(&system->shutdown.began_ns, ATOM_RELAXED);
+    tr_time began_ns = (tr_time)atom64_load(&system->ending.began_ns, ATOM_RELAXED);
     return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
 }
 
 void tr__keepers_tell(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    struct shutdown *shutdown = &system->shutdown;
-    if (shutdown->are_keepers_told)
+    if (system->ending.are_keepers_told)
         return;
-    shutdown->are_keepers_told = true;
+    system->ending.are_keepers_told = true;
     if (system->durable.stop)
         system->durable.stop(worker);
     tr__keepers_stop(worker, system->user.guardian);
@@ -58,12 +57,11 @@ void tr__keepers_tell(struct worker *worker)
 void tr__keepers_close(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    struct shutdown *shutdown = &system->shutdown;
     TR_ASSERT(worker->index == 0);
-    if (shutdown->is_closing)
+    if (system->ending.is_closing)
         return;
-    shutdown->is_closing = true;
-    if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
+    system->ending.is_closing = true;
+    if (!atom32_load(&system->ending.is_forced, ATOM_RELAXED))
         worker->loop.alarm_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (admission_close(&system->ending.wakes))
         /*
@@ -92,5 +90,5 @@ void tr__shutdown_guardian(struct worker *worker)
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (deadline_ns)
         worker->loop.alarm_ns = system->user.keepers_linked ? keepers_ns(system) : deadline_ns;
-    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* pairs with step_before */
+    atom32_store(&system->ending.has_begun, 1, ATOM_RELEASE); /* pairs with step_before */
 }

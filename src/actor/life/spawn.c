@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/ask/waiters.h"
+#include "actor/cell/behavior_list.h"
 #include "actor/cell/channel.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/durable.h"
@@ -410,7 +411,7 @@ void tr__spawn_link(struct worker *worker, struct cell *cell)
         cell->flags |= CELL_LINKED;
         bits = parent->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
         bits = parent->life == LIFE_STOPPING ? bits : 0;
-        if (start_barrier_has_failed(&worker->system->start_barrier))
+        if (system_start_has_failed(worker->system))
             bits = CONTROL_KILL;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
@@ -485,7 +486,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {
     static const struct behavior_list none;
-    const struct behavior_list *all = &worker->system->user.behaviors;
+    const struct behavior_list *all = worker->system->user.behaviors;
     char name[TR_NAME_MAX + 1];
     dispatch->is_checked = true;
     bool is_mistake =

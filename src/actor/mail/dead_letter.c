@@ -212,7 +212,7 @@ static void text_write(struct dead_letters *letters, const struct dead_letter *l
 /* Writes a record of a dead letter into the ring of the last ones. Under the lock. */
 static void keep(struct tr_system *system, const struct dead_letter *letter, tr_time now_ns)
 {
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     tr_dead_letter_record *record = &letters->ring[letters->total++ % TR_DEAD_LETTERS_MAX];
     cut(record->type, sizeof record->type, letter->type->name);
     cut(record->behavior, sizeof record->behavior, letter->behavior);
@@ -254,7 +254,7 @@ static void publish(struct tr_system *system, struct worker *worker,
 void tr__dead_letters(struct tr_system *system, struct worker *worker,
                       const struct dead_letter *list, size_t list_count)
 {
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     tr_time now_ns = system->platform->mono_now(system->platform);
     uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX];
     int64_t unlogged[DEAD_LETTERS_BATCH];
@@ -291,7 +291,7 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
 void tr__dead_letters_hand_in(struct tr_system *system,
                               struct dead_letter_batches *dead_letter_batches)
 {
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     tr_time now_ns = system->platform->mono_now(system->platform);
     struct dead_letter logged[TR_DEAD_LETTER_LOGS_MAX];
     int64_t unlogged[TR_DEAD_LETTER_LOGS_MAX];
@@ -334,7 +334,7 @@ void tr__dead_letters_hand_in(struct tr_system *system,
  */
 static uint64_t total_of(struct tr_system *system)
 {
-    uint64_t total = system->dead_letters.total;
+    uint64_t total = system->dead_letters->total;
     for (uint32_t i = 0; i < system->worker_count; i++)
         total += atom64_load(&system->workers[i]->mail.dead_letters.pending, ATOM_RELAXED);
     return total;
@@ -362,7 +362,7 @@ uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *
         *count = 0;
     if (!system)
         return 0;
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     lock_take(&letters->lock);
     uint64_t all = total_of(system);
     size_t copied = records_copy(letters, last, size, max);
@@ -375,7 +375,7 @@ uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *
 uint64_t tr__dead_letters_copy(struct tr_system *system, tr_dead_letter_record *last, size_t max,
                                size_t *count)
 {
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     lock_take(&letters->lock);
     uint64_t total = letters->total;
     size_t copied = records_copy(letters, last, sizeof *last, max);
@@ -389,7 +389,7 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
 {
     if (!system)
         return TR_INVALID_ARGUMENT;
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     const struct cell *cell = slots_find(system->slots, who.bits);
     if (!cell)
         return TR_STOPPED;
@@ -419,7 +419,7 @@ tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who)
 {
     if (!system)
         return TR_INVALID_ARGUMENT;
-    struct dead_letters *letters = &system->dead_letters;
+    struct dead_letters *letters = system->dead_letters;
     tr_status status = TR_NOT_FOUND;
     lock_take(&letters->lock);
     for (size_t i = 0; i < letters->subscriber_count; i++) {

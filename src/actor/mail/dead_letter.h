@@ -10,16 +10,46 @@
 #ifndef ACTOR_MAIL_DEAD_LETTER_H
 #define ACTOR_MAIL_DEAD_LETTER_H
 
+#include <troupe/limits.h>
 #include <troupe/message.h>
 #include <troupe/system.h>
 
 #include "mem/source.h"
+#include "os/lock.h"
 
 struct counters;
 struct dead_letter_batches;
-struct dead_letters;
 struct tr_system;
 struct worker;
+
+/** A ref, and its path as dead letters show it, kept for the next dead letter with this ref. */
+struct dead_letter_path {
+    uint64_t ref;
+    bool is_known;
+    char text[TR_DEAD_LETTER_PATH_MAX + 1];
+};
+
+/** Messages that were not delivered or not handled. */
+struct dead_letters {
+    struct lock lock;
+    uint64_t total;
+    tr_dead_letter_record *ring;       /* an array of TR_DEAD_LETTERS_MAX */
+    struct dead_letter_path last_from; /* the path of the sender in the newest record */
+    struct dead_letter_path last_to;
+    uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
+    /*
+     * written by ATOM_POKE: a thread with many dead letters first checks without the lock whether
+     * there are subscribers
+     */
+    size_t subscriber_count;
+    /* Dead letters in the log, of which there is a limit for each second: */
+    tr_time second_ns; /* when the current second began */
+    uint32_t logged;
+    uint64_t unlogged;
+    /* Dead letters whose message is shown as text, of which there is a limit for each second: */
+    tr_time texts_second_ns;
+    uint32_t texts;
+};
 
 /** Makes an empty record of dead letters. Returns TR_OK or TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__dead_letters_init(struct dead_letters *letters,

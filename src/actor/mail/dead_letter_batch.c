@@ -44,8 +44,8 @@ static bool is_last(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     struct dead_letter_batches *dead_letter_batches = &worker->mail.dead_letters;
-    if (!atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) ||
-        ATOM_PEEK(&system->dead_letters.subscriber_count))
+    if (!atom32_load(&system->ending.is_forced, ATOM_RELAXED) ||
+        ATOM_PEEK(&system->dead_letters->subscriber_count))
         return false;
     if (!dead_letter_batches->notes) {
         size_t size = TR_DEAD_LETTERS_MAX * sizeof *dead_letter_batches->notes;

@@ -25,7 +25,7 @@ static void setup_drop(const struct memory_source *source, struct group_address 
 
 void tr__group_addresses_deinit(struct tr_system *system)
 {
-    atomptr *buckets = atomptr_load(&system->group_addresses.buckets, ATOM_RELAXED);
+    atomptr *buckets = atomptr_load(&system->group_addresses->buckets, ATOM_RELAXED);
     for (uint32_t i = 0; buckets && i < GROUP_BUCKETS; i++) {
         struct group_address *group = atomptr_load(&buckets[i], ATOM_RELAXED);
         while (group) {
@@ -36,7 +36,7 @@ void tr__group_addresses_deinit(struct tr_system *system)
         }
     }
     source_resize(&system->source, buckets, 0);
-    atomptr_store(&system->group_addresses.buckets, NULL, ATOM_RELAXED);
+    atomptr_store(&system->group_addresses->buckets, NULL, ATOM_RELAXED);
 }
 
 static atomptr *bucket_of(const struct group_addresses *group_addresses, uint64_t ref)
@@ -48,7 +48,7 @@ static atomptr *bucket_of(const struct group_addresses *group_addresses, uint64_
 
 struct group_address *tr__group_find(const struct tr_system *system, uint64_t ref)
 {
-    const atomptr *bucket = bucket_of(&system->group_addresses, ref);
+    const atomptr *bucket = bucket_of(system->group_addresses, ref);
     struct group_address *group =
         bucket ? atomptr_load(bucket, ATOM_ACQUIRE) : NULL; /* pairs with group_make */
     while (group && !board_is_of(&group->board, ref))
@@ -59,8 +59,8 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 /* Makes the buckets, if there are none. Returns false when out of memory. Under the lock. */
 static bool buckets_make(struct tr_system *system)
 {
-    TR_ASSERT_SLOW(lock_is_held(&system->group_addresses.lock));
-    if (atomptr_load(&system->group_addresses.buckets, ATOM_RELAXED))
+    TR_ASSERT_SLOW(lock_is_held(&system->group_addresses->lock));
+    if (atomptr_load(&system->group_addresses->buckets, ATOM_RELAXED))
         return true;
     atomptr *buckets = source_resize(&system->source, NULL, GROUP_BUCKETS * sizeof *buckets);
     if (!buckets)
@@ -68,7 +68,7 @@ static bool buckets_make(struct tr_system *system)
     for (uint32_t i = 0; i < GROUP_BUCKETS; i++)
         atomptr_init(&buckets[i], NULL);
     atomptr_store(
-        &system->group_addresses.buckets, buckets, ATOM_RELEASE); /* pairs with bucket_of */
+        &system->group_addresses->buckets, buckets, ATOM_RELEASE); /* pairs with bucket_of */
     return true;
 }
 
@@ -88,7 +88,7 @@ static atom64 *words_init(atom64 **words, uint32_t count)
 static struct group_address *group_make(struct tr_system *system, uint64_t ref, uint32_t capacity,
                                         uint32_t key_capacity)
 {
-    TR_ASSERT_SLOW(lock_is_held(&system->group_addresses.lock));
+    TR_ASSERT_SLOW(lock_is_held(&system->group_addresses->lock));
     uint32_t lines = system->worker_count + 1;
     size_t words = 2 * (size_t)capacity + key_capacity;
     void *memory = source_resize(&system->source,
@@ -115,7 +115,7 @@ static struct group_address *group_make(struct tr_system *system, uint64_t ref, 
     group->turns = words_init(&places, capacity);
     group->members = words_init(&places, capacity);
     group->keys = words_init(&places, key_capacity);
-    atomptr *bucket = bucket_of(&system->group_addresses, ref);
+    atomptr *bucket = bucket_of(system->group_addresses, ref);
     group->next = atomptr_load(bucket, ATOM_RELAXED);
     atomptr_store(bucket, group, ATOM_RELEASE); /* pairs with tr__group_find */
     return group;
@@ -141,7 +141,7 @@ static uint32_t key_places(const struct group_plan *plan)
 static tr_status group_take(struct tr_system *system, const struct group_plan *plan, uint64_t ref,
                             struct group_address **taken)
 {
-    struct group_addresses *group_addresses = &system->group_addresses;
+    struct group_addresses *group_addresses = system->group_addresses;
     uint32_t keys = key_places(plan);
     tr_status status = TR_NO_MEMORY;
     lock_take(&group_addresses->lock);
@@ -170,7 +170,7 @@ static tr_status group_take(struct tr_system *system, const struct group_plan *p
 
 static void group_give(struct group_address *group)
 {
-    struct group_addresses *group_addresses = &group->system->group_addresses;
+    struct group_addresses *group_addresses = group->system->group_addresses;
     lock_take(&group_addresses->lock);
     group->tenant = 0;
     group_addresses->count--;
@@ -253,9 +253,9 @@ give_slot:
 void tr__group_free(struct group_address *group, uint64_t ref)
 {
     struct tr_system *system = group->system;
-    lock_take(&system->group_addresses.lock);
+    lock_take(&system->group_addresses->lock);
     bool is_there = group->tenant == ref;
-    lock_give(&system->group_addresses.lock);
+    lock_give(&system->group_addresses->lock);
     if (!is_there)
         return;
     struct cell *cell = group->cell;

@@ -22,13 +22,21 @@
 
 #include "actor/cell/cell.h"
 #include "base/hash.h"
+#include "os/atomic.h"
+#include "os/lock.h"
 #include "queue/board.h"
 
-struct group_addresses;
 struct slot_cache;
 struct slots;
 struct tr_system;
 struct worker;
+
+/** The addresses of groups. */
+struct group_addresses {
+    struct lock lock;
+    atomptr buckets; /* GROUP_BUCKETS of atomptr; NULL until the first group address */
+    uint32_t count;  /* under the lock */
+};
 
 enum {
     GROUP_BUCKETS = 1024,

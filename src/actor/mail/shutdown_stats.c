@@ -8,7 +8,7 @@
 
 static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t slot)
 {
-    struct shutdown_stats *shutdown_stats = &system->shutdown.shutdown_stats;
+    struct shutdown_stats *shutdown_stats = &system->ending.shutdown_stats;
     struct shutdown_stats_entry *entries = atomptr_load(
         &shutdown_stats->entries, ATOM_ACQUIRE); /* pairs with tr__shutdown_stats_open */
     return entries && slot < shutdown_stats->count ? &entries[slot] : NULL;
@@ -16,7 +16,7 @@ static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t 
 
 void tr__shutdown_stats_open(struct tr_system *system)
 {
-    struct shutdown_stats *shutdown_stats = &system->shutdown.shutdown_stats;
+    struct shutdown_stats *shutdown_stats = &system->ending.shutdown_stats;
     uint32_t count = tr__slots_used(system->slots);
     struct shutdown_stats_entry *entries =
         source_resize(&system->source, NULL, count * sizeof *entries);
@@ -32,7 +32,7 @@ void tr__shutdown_stats_open(struct tr_system *system)
 
 void tr__shutdown_stats_free(struct tr_system *system)
 {
-    struct shutdown_stats *shutdown_stats = &system->shutdown.shutdown_stats;
+    struct shutdown_stats *shutdown_stats = &system->ending.shutdown_stats;
     source_resize(&system->source, atomptr_load(&shutdown_stats->entries, ATOM_ACQUIRE), 0);
     atomptr_store(&shutdown_stats->entries, NULL, ATOM_RELAXED);
 }
@@ -96,7 +96,7 @@ void tr__shutdown_stats_begin(struct worker *worker)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct shutdown_stats_runs *runs = &worker->shutdown.stats;
-    if (runs->run || !atomptr_load(&worker->system->shutdown.shutdown_stats.entries, ATOM_ACQUIRE))
+    if (runs->run || !atomptr_load(&worker->system->ending.shutdown_stats.entries, ATOM_ACQUIRE))
         return;
     runs->run = ATOM_PEEK(&worker->loop.hooks->run);
     runs->hooks = loop_hooks_with(worker->loop.hooks, counted_run);

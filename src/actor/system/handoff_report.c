@@ -32,7 +32,7 @@ static void follow(struct handoff_thread *thread, struct view *view)
 {
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = thread->worker;
-    struct stalls *stalls = &worker->system->stalls;
+    struct stalls *stalls = worker->system->stalls;
     thread->told_number = thread->number;
     describe(thread, view);
     const struct loop *loop = &worker->loop;
@@ -42,7 +42,7 @@ static void follow(struct handoff_thread *thread, struct view *view)
 
 bool tr__handoff_follows(struct tr_system *system, uint64_t ref)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     bool is_found = false;
     if (!handoff->threads)
         return false;
@@ -61,7 +61,7 @@ bool tr__handoff_follows(struct tr_system *system, uint64_t ref)
 
 bool tr__handoff_has(struct tr_system *system, uint64_t ref)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     bool is_found = false;
     if (!handoff->threads)
         return false;
@@ -76,14 +76,14 @@ bool tr__handoff_has(struct tr_system *system, uint64_t ref)
 
 uint32_t tr__handoff_threads(const struct tr_system *system)
 {
-    const struct thread_handoff *handoff = &system->handoff;
+    const struct thread_handoff *handoff = system->handoff;
     return handoff->threads ? handoff->worker_count + handoff->spares : 0;
 }
 
 bool tr__handoff_view(struct tr_system *system, uint32_t thread, struct view *view,
                       uint32_t *worker)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     const struct handoff_thread *stuck = &handoff->threads[thread];
     lock_take(&handoff->lock);
     bool is_stuck = stuck->is_stuck;
@@ -101,9 +101,9 @@ static void stack_look(struct handoff_thread *thread, const struct view *view,
 {
     struct thread_handoff *handoff = thread->handoff;
     struct tr_system *system = handoff->system;
-    lock_take(&system->stalls.threads_lock);
+    lock_take(&system->stalls->threads_lock);
     tr__stall_look(system, tr__handoff_handle(thread), view->handler, !thread->is_told, stack);
-    lock_give(&system->stalls.threads_lock);
+    lock_give(&system->stalls->threads_lock);
     lock_take(&handoff->lock);
     if (!thread->is_stuck || thread->number != thread->told_number)
         stack->count = 0;
@@ -145,10 +145,10 @@ static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_
 bool tr__handoff_look(void *context, tr_time now_ns)
 {
     struct tr_system *system = context;
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     bool is_any = false;
     for (uint32_t i = 0; i < handoff->worker_count + handoff->spares; i++) {
-        if (system->stalls.report_ns)
+        if (system->stalls->report_ns)
             is_any |= look_at(handoff, i, now_ns);
     }
     return is_any;

@@ -23,14 +23,14 @@ static void hook_main(void *context)
 static void note(struct hook *hook, tr_status status, tr_time took_ns)
 {
     struct tr_system *system = hook->system;
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
+    struct shutdown *shutdown = system->shutdown;
+    lock_take(&system->ending.lock);
     tr_report_hook *line = &shutdown->final.hook[shutdown->final.hook_count++];
     (void)snprintf(line->name, sizeof line->name, "%s", hook->name);
     line->phase = hook->phase;
     line->status = status;
     line->took_ns = took_ns;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     if (status == TR_OK)
         return;
     tr__log(system,
@@ -76,7 +76,7 @@ static void hook_call(struct hook *hook, tr_parker *parker, void (*on_wake)(void
             platform->thread_join(platform, hook->thread);
             status = hook->status;
         } else {
-            atom32_fetch_add(&system->shutdown.hooks.hung, 1, ATOM_RELAXED);
+            atom32_fetch_add(&system->shutdown->hooks.hung, 1, ATOM_RELAXED);
             status = TR_TIMEOUT;
         }
     }
@@ -95,7 +95,7 @@ bool tr__hooks_have(const struct hooks *hooks, tr_hook_phase phase)
 void tr__hooks_call(struct tr_system *system, tr_hook_phase phase, tr_parker *parker,
                     void (*on_wake)(void *context), void *context)
 {
-    struct hooks *hooks = &system->shutdown.hooks;
+    struct hooks *hooks = &system->shutdown->hooks;
     for (uint32_t i = 0; i < hooks->count; i++) {
         if (hooks->list[i].phase == phase)
             hook_call(&hooks->list[i], parker, on_wake, context);
@@ -113,7 +113,7 @@ static void leader_main(void *context)
         parker = NULL;
     tr__hooks_call(system, TR_BEFORE_STOP, parker, NULL, NULL);
     /* If a hook has timed out, keep the parker, because that hook may still wake it. */
-    if (parker && !atom32_load(&system->shutdown.hooks.hung, ATOM_RELAXED))
+    if (parker && !atom32_load(&system->shutdown->hooks.hung, ATOM_RELAXED))
         platform->parker_free(platform, parker);
     tr__shutdown_begin(system);
 }
@@ -121,18 +121,18 @@ static void leader_main(void *context)
 void tr__hooks_lead(struct tr_system *system)
 {
     const tr_platform *platform = system->platform;
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     tr_thread *leader = NULL;
     /*
      * Start the thread under the lock, because the thread may end before hooks.leader is set.
      * tr__hooks_join takes the same lock before it reads hooks.leader, so hooks.leader is set by
      * then.
      */
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     tr_status status =
         platform->thread_start(platform, "troupe-hooks", leader_main, system, &leader);
     shutdown->hooks.leader = leader;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     if (status == TR_OK)
         return;
     tr__hooks_call(system, TR_BEFORE_STOP, NULL, NULL, NULL);
@@ -141,11 +141,11 @@ void tr__hooks_lead(struct tr_system *system)
 
 void tr__hooks_join(struct tr_system *system)
 {
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
+    struct shutdown *shutdown = system->shutdown;
+    lock_take(&system->ending.lock);
     tr_thread *leader = shutdown->hooks.leader;
     shutdown->hooks.leader = NULL;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     if (leader)
         system->platform->thread_join(system->platform, leader);
 }
@@ -158,10 +158,10 @@ tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phase, const char 
         return TR_INVALID_ARGUMENT;
     if (phase != TR_BEFORE_STOP && phase != TR_AFTER_STOP)
         return TR_INVALID_ARGUMENT;
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     struct hooks *hooks = &shutdown->hooks;
     tr_status status = TR_OK;
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     if (shutdown->is_asked_for) {
         status = TR_STOPPING;
     } else if (hooks->count == TR_HOOKS_MAX) {
@@ -176,6 +176,6 @@ tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phase, const char 
         (void)snprintf(hook->name, sizeof hook->name, "%s", name);
         atom32_init(&hook->is_done, 0);
     }
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     return status;
 }

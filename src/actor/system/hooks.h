@@ -11,9 +11,36 @@
 
 #include <troupe/shutdown.h>
 
-struct hooks;
+#include "os/atomic.h"
 
 struct tr_system;
+
+/** A function that a shutdown calls. */
+struct hook {
+    struct tr_system *system;
+    tr_status (*on_shutdown)(void *context);
+    void *context;
+    char name[64];
+    tr_hook_phase phase;
+    tr_time timeout_ns;
+    tr_parker *parker; /* parker of the thread that waits for the hook */
+    tr_thread *thread; /* NULL: not started, or already joined */
+    tr_status status;  /* written by the hook's thread before is_done */
+    atom32 is_done;
+};
+
+struct hooks {
+    /* written under the lock of the shutdown, until tr_system_shutdown is called */
+    struct hook list[TR_HOOKS_MAX];
+    uint32_t count;
+    /*
+     * the thread that calls the hooks of TR_BEFORE_STOP; written by tr_system_shutdown, under the
+     * lock
+     */
+    tr_thread *leader;
+    atom32 hung;     /* number of hooks that did not return in time */
+    atom32 are_over; /* the hooks of TR_AFTER_STOP have been called */
+};
 
 /** Whether there is a hook of this phase. Any thread, after the shutdown was asked for. */
 bool tr__hooks_have(const struct hooks *hooks, tr_hook_phase phase);

@@ -52,7 +52,7 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
             tr__virtual_has_event(kit->virtual, worker->loop.parker))
             busy[count++] = i;
     }
-    uint32_t jobs = tr__blocking_choices(&system->blocking);
+    uint32_t jobs = tr__blocking_choices(system->blocking);
     bool can_store = system->durable.has_work && system->durable.has_work(system);
     *has_helped = (jobs || can_store) && !rng_below(&kit->rng, count + 1);
     if (*has_helped && (!jobs || (can_store && rng_below(&kit->rng, 2)))) {
@@ -62,7 +62,7 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
     if (*has_helped) {
         uint32_t job = (uint32_t)rng_below(&kit->rng, jobs);
         trace(kit, job);
-        tr__blocking_step(&system->blocking, job);
+        tr__blocking_step(system->blocking, job);
         return NULL;
     }
     return count ? system->workers[busy[rng_below(&kit->rng, count)]] : NULL;
@@ -220,7 +220,7 @@ tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stac
                                         .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
-    kit->system->blocking.is_played = true;
+    kit->system->blocking->is_played = true;
     if (options->durable &&
         options->durable->start(kit->system, options->durable, options->store) != TR_OK)
         goto free_system;

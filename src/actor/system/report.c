@@ -88,7 +88,8 @@ static uint64_t floor_of(const struct report_lines *lines)
 static void actor_note(struct worker *worker, const struct cell *cell, tr_time after_ns,
                        bool is_forced)
 {
-    struct shutdown *shutdown = &worker->system->shutdown;
+    struct tr_system *system = worker->system;
+    struct shutdown *shutdown = system->shutdown;
     uint32_t handled;
     uint32_t dead;
     if (!tr__shutdown_stats_take(worker, cell, &handled, &dead))
@@ -101,11 +102,11 @@ static void actor_note(struct worker *worker, const struct cell *cell, tr_time a
         return;
     tr_report_actor line = {
         .handled = handled, .dead_letters = dead, .is_forced = is_forced, .after_ns = after_ns};
-    path_of(worker->system, cell, line.path, sizeof line.path);
-    lock_take(&shutdown->lock);
+    path_of(system, cell, line.path, sizeof line.path);
+    lock_take(&system->ending.lock);
     line_add(&shutdown->lines, &line);
     atom64_store(&shutdown->floor, floor_of(&shutdown->lines), ATOM_RELAXED);
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
 }
 
 /*
@@ -121,7 +122,7 @@ static uint32_t actors_left(struct tr_system *system, struct report_lines *lines
         if (atom32_load(&system->workers[i]->shutdown.is_stuck, ATOM_RELAXED))
             tr__shutdown_stats_add_run(system->workers[i]);
     }
-    for (uint32_t slot = 1; slot < system->shutdown.shutdown_stats.count; slot++) {
+    for (uint32_t slot = 1; slot < system->ending.shutdown_stats.count; slot++) {
         const struct cell *cell = slots_at(system->slots, slot);
         if (!cell || !tr__shutdown_stats_look(system, slot, &handled, &dead))
             continue;
@@ -136,10 +137,11 @@ static uint32_t actors_left(struct tr_system *system, struct report_lines *lines
 
 /* ---- Actors that were slow to stop. ---- */
 
-static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_ns)
+static void slow_add(struct tr_system *system, const char *path, tr_time after_ns)
 {
+    struct shutdown *shutdown = system->shutdown;
     tr_shutdown_report *final = &shutdown->final;
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     /*
      * This actor took longer to stop than all actors that were noted before, so it comes first. If
      * there is no space, the last note is dropped.
@@ -152,21 +154,21 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
     copy_path(final->slow[0].path, sizeof final->slow[0].path, path);
     final->slow[0].after_ns = after_ns;
     atom64_store(&shutdown->slow_ns, (uint64_t)(after_ns + SHUTDOWN_SLOW_NS), ATOM_RELAXED);
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
 }
 
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
-    tr_shutdown_report *final = &system->shutdown.final;
+    tr_shutdown_report *final = &system->shutdown->final;
     char path[sizeof final->unstored_path];
     path_of(system, cell, path, sizeof path);
-    lock_take(&system->shutdown.lock);
+    lock_take(&system->ending.lock);
     uint64_t before = final->unstored++;
     if (!before)
         memcpy(final->unstored_path, path, sizeof path);
-    lock_give(&system->shutdown.lock);
+    lock_give(&system->ending.lock);
     if (before < TR_REPORT_ACTORS_MAX)
         tr__log(system,
                 TR_LEVEL_ERROR,
@@ -176,9 +178,9 @@ void tr__shutdown_unstored(struct worker *worker, const struct cell *cell)
 
 bool tr__shutdown_has_unstored(struct tr_system *system)
 {
-    lock_take(&system->shutdown.lock);
-    bool has_unstored = system->shutdown.final.unstored > 0;
-    lock_give(&system->shutdown.lock);
+    lock_take(&system->ending.lock);
+    bool has_unstored = system->shutdown->final.unstored > 0;
+    lock_give(&system->ending.lock);
     return has_unstored && !system->durable.has_failed(system);
 }
 
@@ -186,11 +188,11 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
-    struct shutdown *shutdown = &system->shutdown;
-    tr_time began_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED);
+    struct shutdown *shutdown = system->shutdown;
+    tr_time began_ns = (tr_time)atom64_load(&system->ending.began_ns, ATOM_RELAXED);
     if (!cell_parent_slot(cell) || !began_ns)
         return;
-    bool is_forced = atom32_load(&shutdown->is_forced, ATOM_ACQUIRE);
+    bool is_forced = atom32_load(&system->ending.is_forced, ATOM_ACQUIRE);
     is_forced &= (cell->flags & CELL_KILLING) != 0;
     if (is_forced)
         atom64_count(&worker->shutdown.forced, 1);
@@ -203,7 +205,7 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
         return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
-    slow_add(shutdown, path, after_ns);
+    slow_add(system, path, after_ns);
 }
 
 /* ---- Functions that are still busy. ---- */
@@ -314,10 +316,10 @@ static void busy_add_stuck(void *context, const struct handoff_thread *thread)
 
 static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
 {
-    const tr_counters *before = &system->shutdown.before;
+    const tr_counters *before = &system->shutdown->before;
     tr_counters now;
     tr_system_counters(system, &now);
-    report->timeout_ns = system->shutdown.timeout_ns;
+    report->timeout_ns = system->shutdown->timeout_ns;
     report->stopped = now.stopped - before->stopped;
     report->handled = now.handled - before->handled;
     report->dead_letters = now.dead_letters - before->dead_letters;
@@ -332,10 +334,10 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
 }
 
 /* Copies the lines about actors. Under the lock. */
-static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *report)
+static void fill_lines(const struct tr_system *system, tr_shutdown_report *report)
 {
-    TR_ASSERT_SLOW(lock_is_held(&shutdown->lock));
-    memcpy(report->actor, shutdown->lines.line, sizeof report->actor);
+    TR_ASSERT_SLOW(lock_is_held(&system->ending.lock));
+    memcpy(report->actor, system->shutdown->lines.line, sizeof report->actor);
 }
 
 /* Logs which actors and functions are left, because not every application asks for the report. */
@@ -361,26 +363,26 @@ static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
 
 void tr__report_lose(struct tr_system *system)
 {
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     tr_time now_ns = system->platform->mono_now(system->platform);
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     tr_shutdown_report report = shutdown->final;
     tr_time called_ns = shutdown->called_ns;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     struct collector collector = {.system = system, .report = &report, .now_ns = now_ns};
     for (uint32_t i = 0; i < system->worker_count; i++)
         busy_add_worker(&collector, system->workers[i]);
-    tr__blocking_each(&system->blocking, busy_add_job, &collector);
+    tr__blocking_each(system->blocking, busy_add_job, &collector);
     tr__handoff_each(system, busy_add_stuck, &collector);
     busy_add_store(&collector);
     fill_counts(system, &report);
     struct report_lines left = {.count = 0};
     report.actor_count += actors_left(system, &left);
     report.took_ns = now_ns - called_ns;
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     for (uint32_t i = 0; i < left.count; i++)
         line_add(&shutdown->lines, &left.line[i]);
-    fill_lines(shutdown, &report);
+    fill_lines(system, &report);
     /* Take the notes about slow actors again, because notes may have been added meanwhile. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
@@ -390,7 +392,7 @@ void tr__report_lose(struct tr_system *system)
     report.status = TR_SHUTDOWN_INCOMPLETE;
     shutdown->final = report;
     shutdown->is_lost = true;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     log_loss(system, &report);
 }
 
@@ -412,12 +414,12 @@ static void sort_hooks(tr_shutdown_report *report)
 
 static tr_status report_write(tr_system *system, tr_shutdown_report *report)
 {
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     tr_status other =
         tr__shutdown_has_unstored(system) ? TR_SHUTDOWN_INCOMPLETE : tr_system_error(system, NULL);
-    tr_time over_ns = (tr_time)atom64_load(&shutdown->over_ns, ATOM_ACQUIRE);
+    tr_time over_ns = (tr_time)atom64_load(&system->ending.over_ns, ATOM_ACQUIRE);
     tr_status status = TR_OK;
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     if (shutdown->is_lost) {
         *report = shutdown->final;
     } else if (over_ns && shutdown->is_asked_for) {
@@ -426,11 +428,11 @@ static tr_status report_write(tr_system *system, tr_shutdown_report *report)
             report->status = other;
         report->took_ns = over_ns - shutdown->called_ns;
         fill_counts(system, report);
-        fill_lines(shutdown, report);
+        fill_lines(system, report);
     } else {
         status = TR_INVALID_TRANSITION;
     }
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     if (status == TR_OK)
         sort_hooks(report);
     return status;

@@ -14,11 +14,11 @@
 #include "actor/turn/blocking.h"
 #include "base/assert.h"
 
-void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)
+void tr__shutdown_init(struct tr_system *system, tr_time timeout_default_ns)
 {
-    lock_init(&shutdown->lock);
-    shutdown->timeout_default_ns = timeout_default_ns;
-    atom64_init(&shutdown->slow_ns, SHUTDOWN_SLOW_NS);
+    lock_init(&system->ending.lock);
+    system->ending.timeout_default_ns = timeout_default_ns;
+    atom64_init(&system->shutdown->slow_ns, SHUTDOWN_SLOW_NS);
 }
 
 tr_status tr__shutdown_open(struct tr_system *system)
@@ -27,13 +27,13 @@ tr_status tr__shutdown_open(struct tr_system *system)
     tr_status status = system->platform->parker_new(system->platform, &parker);
     if (status == TR_OK)
         atomptr_store(
-            &system->shutdown.parker, parker, ATOM_RELEASE); /* pairs with tr__shutdown_wake */
+            &system->ending.parker, parker, ATOM_RELEASE); /* pairs with tr__shutdown_wake */
     return status;
 }
 
 void tr__shutdown_deinit(struct tr_system *system)
 {
-    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_parker *parker = atomptr_load(&system->ending.parker, ATOM_ACQUIRE);
     tr__hooks_join(system);
     tr__shutdown_stats_free(system);
     if (parker)
@@ -42,7 +42,7 @@ void tr__shutdown_deinit(struct tr_system *system)
 
 void tr__shutdown_wake(struct tr_system *system)
 {
-    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_parker *parker = atomptr_load(&system->ending.parker, ATOM_ACQUIRE);
     if (parker)
         system->platform->wake(system->platform, parker);
 }
@@ -52,16 +52,16 @@ void tr__shutdown_wake(struct tr_system *system)
 /* Notes that the shutdown was asked for. Only the first call returns true. */
 static bool call(struct tr_system *system, tr_time timeout_ns)
 {
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     tr_time now_ns = system->platform->mono_now(system->platform);
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     bool is_first = !shutdown->is_asked_for;
     if (is_first) {
         shutdown->is_asked_for = true;
         shutdown->called_ns = now_ns;
         shutdown->timeout_ns = timeout_ns < 0 ? 0 : timeout_ns;
     }
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     return is_first;
 }
 
@@ -69,7 +69,7 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns)
 {
     if (!system || !call(system, timeout_ns))
         return;
-    if (tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
+    if (tr__hooks_have(&system->shutdown->hooks, TR_BEFORE_STOP))
         tr__hooks_lead(system);
     else
         tr__shutdown_begin(system);
@@ -77,29 +77,29 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns)
 
 void tr__shutdown_at_once(struct tr_system *system)
 {
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
+    struct shutdown *shutdown = system->shutdown;
+    lock_take(&system->ending.lock);
     if (!shutdown->is_asked_for)
         shutdown->hooks.count = 0;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     tr_system_shutdown(system, 0);
 }
 
 void tr__shutdown_begin(struct tr_system *system)
 {
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     tr_time now_ns = system->platform->mono_now(system->platform);
     tr_counters before;
     tr_system_counters(system, &before);
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     shutdown->before = before;
     tr_time timeout_ns = shutdown->timeout_ns;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     tr__shutdown_stats_open(system);
-    atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* pairs with on_round */
+    atom32_store(&system->ending.sweep, 1, ATOM_RELEASE); /* pairs with on_round */
     atom64_store(&system->ending.deadline_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
-    atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
+    atom64_store(&system->ending.began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
         /* a worker with listeners then closes them */
@@ -118,14 +118,14 @@ void tr__shutdown_empty(struct tr_system *system)
      * With hooks of TR_BEFORE_STOP this is an ordinary shutdown: actors may be spawned until the
      * hooks have returned, so do not set is_stopping yet.
      */
-    if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
+    if (!tr__hooks_have(&system->shutdown->hooks, TR_BEFORE_STOP))
         atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
-    tr_system_shutdown(system, system->shutdown.timeout_default_ns);
+    tr_system_shutdown(system, system->ending.timeout_default_ns);
 }
 
 bool tr__shutdown_force(struct tr_system *system)
 {
-    if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_SEQ_CST)) /* pairs with sweep_cell */
+    if (atom32_exchange(&system->ending.is_forced, 1, ATOM_SEQ_CST)) /* pairs with sweep_cell */
         return false;
     tr__shutdown_ask(system);
     return true;
@@ -150,25 +150,25 @@ void tr__shutdown_alarm(struct worker *worker)
 
 void tr__system_escalate(struct tr_system *system, const tr_error *error)
 {
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
+    struct shutdown *shutdown = system->shutdown;
+    lock_take(&system->ending.lock);
     if (!shutdown->is_escalated)
         shutdown->escalation = *error;
     shutdown->is_escalated = true;
-    lock_give(&shutdown->lock);
-    tr_system_shutdown(system, shutdown->timeout_default_ns);
+    lock_give(&system->ending.lock);
+    tr_system_shutdown(system, system->ending.timeout_default_ns);
 }
 
 tr_status tr_system_error(tr_system *system, tr_error *error)
 {
     if (!system)
         return TR_INVALID_ARGUMENT;
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
+    struct shutdown *shutdown = system->shutdown;
+    lock_take(&system->ending.lock);
     bool is_escalated = shutdown->is_escalated;
     if (is_escalated && error)
         *error = shutdown->escalation;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     return is_escalated ? TR_ESCALATED : TR_OK;
 }
 
@@ -261,7 +261,7 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
          * tr__spawn_leave.
          */
         return;
-    if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
+    if (atom32_load(&system->ending.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             cell_set_control(worker, cell, CONTROL_KILL);
     } else if (slots_parent(worker->slots, cell) == system->user.guardian &&
@@ -280,7 +280,7 @@ void tr__shutdown_sweep(struct worker *worker)
     if (!worker->shutdown.swept && worker->channels.hooks)
         worker->channels.hooks->on_shutdown(worker);
     worker->shutdown.swept =
-        atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* pairs with tr__shutdown_ask */
+        atom32_load(&system->ending.sweep, ATOM_ACQUIRE); /* pairs with tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
     if (worker->shutdown.swept == 1)
         return; /* the number 1 asks for no sweep; it only says that the shutdown has begun */
@@ -289,9 +289,9 @@ void tr__shutdown_sweep(struct worker *worker)
      * before the sweep, because the sweep must not kill a keeper while an actor below the keeper
      * can be woken.
      */
-    if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
+    if (worker->index == 0 && atom32_load(&system->ending.is_forced, ATOM_ACQUIRE))
         tr__keepers_close(worker);
-    if (worker->index == 0 && system->shutdown.is_closing &&
+    if (worker->index == 0 && system->ending.is_closing &&
         !admission_is_used(&system->ending.wakes))
         tr__keepers_tell(worker);
     uint32_t used = tr__slots_used(worker->slots);
@@ -303,7 +303,7 @@ void tr__shutdown_sweep(struct worker *worker)
             sweep_cell(worker, cell);
     }
     if (!system_may_reuse(system)) {
-        tr__blocking_each(&system->blocking, disown_blocked, worker);
+        tr__blocking_each(system->blocking, disown_blocked, worker);
         tr__handoff_each(system, disown_stuck, worker);
     }
 }
@@ -311,7 +311,7 @@ void tr__shutdown_sweep(struct worker *worker)
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    if (__builtin_expect(atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != 0, 0))
+    if (__builtin_expect(atom32_load(&worker->system->ending.sweep, ATOM_ACQUIRE) != 0, 0))
         sweep_cell(worker, cell);
 }
 

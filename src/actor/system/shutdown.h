@@ -44,20 +44,51 @@
 #ifndef ACTOR_SYSTEM_SHUTDOWN_H
 #define ACTOR_SYSTEM_SHUTDOWN_H
 
-#include <troupe/status.h>
-#include <troupe/detail/base.h>
 #include <stdbool.h>
 
-struct shutdown;
+#include <troupe/detail/base.h>
+#include <troupe/shutdown.h>
+#include <troupe/status.h>
+
+#include "actor/system/hooks.h"
+#include "os/atomic.h"
 
 struct tr_system;
 struct worker;
 struct cell;
 
+/** The lines about actors in a report, the most important first. */
+struct report_lines {
+    uint32_t count;
+    tr_report_actor line[TR_REPORT_ACTORS_MAX];
+};
+
+/** A shutdown, and its report. What lower rooms need to know of it is in struct system_ending. */
+struct shutdown {
+    atom32 workers_ended; /* number of workers whose threads are about to return */
+    /* an actor that takes longer than this to stop gets an entry in slow[] of the report */
+    atom64 slow_ns;
+    /* an actor gets a line in the report if its worth is above this; see actor/system/report.c */
+    atom64 floor;
+    /* The lock of struct system_ending protects all members below. */
+    bool is_asked_for;
+    bool is_escalated;
+    /* the thread that waits for the shutdown has given up: `final` says which actors are left */
+    bool is_lost;
+    tr_error escalation;
+    tr_time called_ns;
+    tr_time timeout_ns;
+    tr_counters before;
+    /* the report. Until is_lost is set, only its members slow[] and hook[] are written */
+    tr_shutdown_report final;
+    struct report_lines lines;
+    struct hooks hooks;
+};
+
 /** The least time between two notes about actors that are slow to stop. */
 #define SHUTDOWN_SLOW_NS TR_MILLISECOND
 
-void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns);
+void tr__shutdown_init(struct tr_system *system, tr_time timeout_default_ns);
 /**
  * Makes the parker on which the thread that waits for the shutdown will sleep. Called when the
  * system is started. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT.

@@ -65,9 +65,9 @@ struct shutdown_wait {
  */
 static bool have_ended(struct tr_system *system)
 {
-    return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
+    return atom32_load(&system->shutdown->workers_ended, ATOM_ACQUIRE) ==
                atom32_load(&system->scale.threads, ATOM_SEQ_CST) &&
-           !tr__blocking_is_busy(&system->blocking);
+           !tr__blocking_is_busy(system->blocking);
 }
 
 static void count_stuck(void *context, const struct handoff_thread *thread)
@@ -163,7 +163,7 @@ static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait 
         count += is_stuck;
     }
     if (shutdown_wait->is_forced) {
-        count += tr__blocking_stuck(&system->blocking, now_ns, BLOCKED_NS, is_overloaded);
+        count += tr__blocking_stuck(system->blocking, now_ns, BLOCKED_NS, is_overloaded);
         tr__handoff_each(system, count_stuck, &count);
     }
     return count;
@@ -174,10 +174,9 @@ static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait 
  */
 static void abandon(struct tr_system *system)
 {
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
-    atom32_store(&shutdown->is_abandoned, 1, ATOM_RELEASE);
-    lock_give(&shutdown->lock);
+    lock_take(&system->ending.lock);
+    atom32_store(&system->ending.is_abandoned, 1, ATOM_RELEASE);
+    lock_give(&system->ending.lock);
 }
 
 /*
@@ -188,9 +187,9 @@ static void abandon(struct tr_system *system)
 static tr_time step_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
 {
-    struct shutdown *shutdown = &system->shutdown;
-    tr_time look_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED) + BEGIN_PATIENCE_NS;
-    if (shutdown_wait->has_helped || atom32_load(&shutdown->has_begun, ATOM_ACQUIRE))
+    tr_time look_ns =
+        (tr_time)atom64_load(&system->ending.began_ns, ATOM_RELAXED) + BEGIN_PATIENCE_NS;
+    if (shutdown_wait->has_helped || atom32_load(&system->ending.has_begun, ATOM_ACQUIRE))
         return TR_NEVER;
     if (now_ns < look_ns)
         return look_ns;
@@ -259,7 +258,7 @@ static void step_ahead(struct tr_system *system, struct shutdown_wait *shutdown_
 static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait *shutdown_wait)
 {
     tr_time now_ns = system->platform->mono_now(system->platform);
-    if (!atom64_load(&system->shutdown.began_ns, ATOM_SEQ_CST))
+    if (!atom64_load(&system->ending.began_ns, ATOM_SEQ_CST))
         return TR_NEVER;
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_SEQ_CST);
     /* A deadline that is close to TR_NEVER means no deadline. */
@@ -283,10 +282,10 @@ static tr_status result_of(struct tr_system *system, tr_status status)
 
 bool tr__shutdown_is_left(struct tr_system *system)
 {
-    struct shutdown *shutdown = &system->shutdown;
-    lock_take(&shutdown->lock);
+    struct shutdown *shutdown = system->shutdown;
+    lock_take(&system->ending.lock);
     bool is_left = shutdown->is_lost || atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     return is_left;
 }
 
@@ -294,22 +293,22 @@ bool tr__shutdown_is_left(struct tr_system *system)
 static tr_status finish(struct tr_system *system, tr_parker *parker, bool is_lost,
                         void (*on_wake)(void *context), void *context)
 {
-    struct shutdown *shutdown = &system->shutdown;
+    struct shutdown *shutdown = system->shutdown;
     tr__hooks_join(system);
     tr__hooks_call(system, TR_AFTER_STOP, parker, on_wake, context);
     is_lost |= atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
     is_lost |= tr__shutdown_has_unstored(system);
     tr_status status = result_of(system, is_lost ? TR_SHUTDOWN_INCOMPLETE : TR_OK);
-    lock_take(&shutdown->lock);
+    lock_take(&system->ending.lock);
     shutdown->final.status = status;
-    lock_give(&shutdown->lock);
+    lock_give(&system->ending.lock);
     return status;
 }
 
 tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
 {
     const tr_platform *platform = system->platform;
-    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_parker *parker = atomptr_load(&system->ending.parker, ATOM_ACQUIRE);
     struct shutdown_wait shutdown_wait = {.came_ns = platform->mono_now(platform)};
     while (!have_ended(system)) {
         shutdown_wait.due_ns = shutdown_wait_look(system, &shutdown_wait);
@@ -328,14 +327,14 @@ tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *cont
 
 void tr__shutdown_finish_embedded(struct tr_system *system)
 {
-    struct hooks *hooks = &system->shutdown.hooks;
+    struct hooks *hooks = &system->shutdown->hooks;
     if (atom32_exchange(&hooks->are_over, 1, ATOM_RELAXED))
         return;
     if (!hooks->count || tr__shutdown_open(system) != TR_OK) {
         (void)finish(system, NULL, false, NULL, NULL);
         return;
     }
-    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_parker *parker = atomptr_load(&system->ending.parker, ATOM_ACQUIRE);
     tr_status status = finish(system, parker, false, NULL, NULL);
     lock_take(&system->run.lock);
     system->run.ended = status; /* for tr_system_free */

@@ -37,7 +37,7 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
     char place[200];
     char more[64] = "";
     char channel[TR_ADDRESS_TEXT_MAX + 64] = "";
-    int64_t unlogged = may_log(&system->stalls, system->platform->mono_now(system->platform));
+    int64_t unlogged = may_log(system->stalls, system->platform->mono_now(system->platform));
     if (unlogged < 0)
         return;
     if (unlogged > 0)
@@ -69,7 +69,7 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
 void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
                      tr_time duration_ns, unsigned flags, const struct stall_stack *stack)
 {
-    struct stalls *stalls = &system->stalls;
+    struct stalls *stalls = system->stalls;
     PROBE2(stall, worker, duration_ns);
     tr_stall stall = {.actor = tr_ref_from_bits(view->ref),
                       .path = view->path,
@@ -101,7 +101,7 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
 {
     struct tr_system *system = context;
     struct worker *worker = worker_of_loop(loop);
-    struct view *view = &system->stalls.views[worker->index];
+    struct view *view = &system->stalls->views[worker->index];
     struct stall_stack stack = {0};
     uint64_t steps = loop_steps(loop);
     /*
@@ -124,10 +124,10 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
         return true;
     if (!is_over) {
         tr__view_channels(system, view);
-        lock_take(&system->stalls.threads_lock);
+        lock_take(&system->stalls->threads_lock);
         tr__stall_look(
             system, tr__worker_thread(worker), view->handler, !loop->is_reported, &stack);
-        lock_give(&system->stalls.threads_lock);
+        lock_give(&system->stalls->threads_lock);
         if (loop_steps(loop) != steps)
             stack.count = 0; /* the stack belongs to a later turn */
     }
@@ -151,22 +151,22 @@ void tr__stalls_init(struct stalls *stalls, const tr_system_options *options)
 tr_status tr__stalls_fill(struct tr_system *system)
 {
     size_t size = system->worker_count * sizeof(struct view);
-    if (!system->stalls.report_ns)
+    if (!system->stalls->report_ns)
         return TR_OK;
-    system->stalls.views = source_resize(&system->source, NULL, size);
-    return system->stalls.views ? TR_OK : TR_NO_MEMORY;
+    system->stalls->views = source_resize(&system->source, NULL, size);
+    return system->stalls->views ? TR_OK : TR_NO_MEMORY;
 }
 
 void tr__stalls_deinit(struct tr_system *system)
 {
-    source_resize(&system->source, system->stalls.views, 0);
-    system->stalls.views = NULL;
+    source_resize(&system->source, system->stalls->views, 0);
+    system->stalls->views = NULL;
     tr__stall_log_free(system);
 }
 
 struct watch_report tr__stalls_report(struct tr_system *system)
 {
-    struct watch_report report = {.stall_ns = system->stalls.report_ns,
+    struct watch_report report = {.stall_ns = system->stalls->report_ns,
                                   .on_stall = on_stall,
                                   .context = system,
                                   .doorbell = &system->doorbell};

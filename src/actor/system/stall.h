@@ -9,13 +9,30 @@
 
 #include <troupe/system.h>
 
+#include "actor/system/stall_log.h"
+#include "os/atomic.h"
+#include "os/lock.h"
 #include "sched/watch.h"
 
-struct stalls;
-struct stall_stack;
 struct view;
 
 struct tr_system;
+
+/** Long turns. Written by the watch's thread. */
+struct stalls {
+    tr_time report_ns; /* TR_TURN_REPORT_NS, or the application's value; 0: no reports */
+    void (*on_stall)(void *context, const tr_stall *stall);
+    void *context;
+    atom64 total;
+    struct view *views; /* for each worker, the last turn that was reported */
+    struct stall_log log;
+    struct lock threads_lock; /* while it is held, the threads of workers are not joined */
+    tr_time second_ns;        /* since when `logged` counts */
+    uint32_t logged;          /* number of lines since second_ns */
+    uint64_t unlogged;        /* number of reports that were left out since the last line */
+    tr_time looks_ns;         /* since when `looks` counts */
+    uint32_t looks;           /* how often stacks were looked at since looks_ns */
+};
 
 enum stall_flag {
     STALL_FIRST = 1 << 0,   /* this turn was not reported yet */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/system/stall.h"
 #include "base/assert.h"
 
 /* Copies a path. If it does not fit, copies only its end. */
@@ -64,7 +65,7 @@ static struct stall_entry *place_of(struct stall_log *log)
 void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is_first,
                         const struct stall_stack *stack)
 {
-    struct stall_log *log = &system->stalls.log;
+    struct stall_log *log = &system->stalls->log;
     lock_take(&log->lock);
     /* Without memory for the entries, the turn is only counted and logged. */
     if (!log->entries)
@@ -101,7 +102,7 @@ void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is
 
 size_t tr__stall_log_read(struct tr_system *system, struct stall_entry *last, size_t max)
 {
-    struct stall_log *log = &system->stalls.log;
+    struct stall_log *log = &system->stalls->log;
     lock_take(&log->lock);
     size_t count = 0;
     for (uint64_t below = log->total + 1; count < max && count < kept(log); count++) {
@@ -120,6 +121,6 @@ size_t tr__stall_log_read(struct tr_system *system, struct stall_entry *last, si
 
 void tr__stall_log_free(struct tr_system *system)
 {
-    source_resize(&system->source, system->stalls.log.entries, 0);
-    system->stalls.log.entries = NULL;
+    source_resize(&system->source, system->stalls->log.entries, 0);
+    system->stalls->log.entries = NULL;
 }

@@ -10,9 +10,37 @@
 
 #include <troupe/system.h>
 
-#include "actor/cell/system_parts.h"
+#include "actor/system/stall_stack.h"
+#include "os/lock.h"
 
 struct tr_system;
+
+enum { STALLS_KEPT = 64 };
+
+/** A long turn. All texts except the path are constants of the program. */
+struct stall_entry {
+    uint64_t number; /* from 1 */
+    uint64_t actor;
+    tr_time begun_ns;
+    tr_time took_ns; /* how long the turn took, or has taken so far if it is not over */
+    const char *type;
+    const char *handler;
+    const char *behavior;
+    const char *file;
+    uint32_t line;
+    int worker;
+    bool is_over;
+    bool is_handed_off;
+    struct stall_stack stack; /* the result of the last look that has found functions */
+    char path[TR_DEAD_LETTER_PATH_MAX + 1];
+};
+
+struct stall_log {
+    struct lock lock;
+    uint64_t total;
+    /* an array of STALLS_KEPT, in any order; NULL until the first long turn */
+    struct stall_entry *entries;
+};
 
 /**
  * Notes a long turn. If `is_first` is false, the turn is noted already, and only its duration is

@@ -2,6 +2,7 @@
 #include "actor/system/stall_stack.h"
 
 #include "actor/cell/system.h"
+#include "actor/system/stall.h"
 
 enum {
     FIRST_LOOKS_MAX = 8
@@ -23,7 +24,7 @@ void tr__stall_look(struct tr_system *system, const tr_thread *thread,
     uintptr_t last = handler ? (uintptr_t)handler->call : 0;
     stack->looked_ns = platform->mono_now(platform);
     stack->count = 0;
-    if (!thread || (is_first && !may_look(&system->stalls, stack->looked_ns)))
+    if (!thread || (is_first && !may_look(system->stalls, stack->looked_ns)))
         return;
     stack->count =
         (uint32_t)platform->thread_stack(platform, thread, last, stack->frames, STALL_FRAMES_MAX);

@@ -7,10 +7,19 @@
 
 #include <troupe/platform.h>
 
-#include "actor/cell/system_parts.h"
-
 struct tr_handler;
 struct tr_system;
+
+enum { STALL_FRAMES_MAX = 24 };
+
+/**
+ * The result of one look at the stack of a thread in a long turn: the functions on this stack.
+ */
+struct stall_stack {
+    tr_time looked_ns;                  /* the time of the look */
+    uint32_t count;                     /* number of frames; 0: not known */
+    uintptr_t frames[STALL_FRAMES_MAX]; /* an address in each function, the innermost first */
+};
 
 /**
  * Looks at the stack of a thread. If `handler` is not NULL, leaves out the functions of the runtime

@@ -15,20 +15,20 @@ void tr__start_barrier_deinit(struct tr_system *system)
     /*
      * The threads of the workers are joined by now, so none of them can wake the parker any more.
      */
-    if (system->start_barrier.parker)
-        system->platform->parker_free(system->platform, system->start_barrier.parker);
+    if (system->start_barrier->parker)
+        system->platform->parker_free(system->platform, system->start_barrier->parker);
 }
 
-void tr__start_barrier_refuse(struct start_barrier *start_barrier, tr_status status)
+void tr__start_barrier_refuse(struct tr_system *system, tr_status status)
 {
     uint32_t none = TR_OK;
     (void)atom32_compare_exchange(
-        &start_barrier->status, &none, (uint32_t)status, ATOM_RELAXED, ATOM_RELAXED);
+        &system->run.start_status, &none, (uint32_t)status, ATOM_RELAXED, ATOM_RELAXED);
 }
 
 static tr_status call(struct tr_system *system, uint32_t index)
 {
-    struct start_barrier *start_barrier = &system->start_barrier;
+    struct start_barrier *start_barrier = system->start_barrier;
     struct worker *worker = system->workers[index];
     atom32_store(&worker->shutdown.is_at_start_barrier, 1, ATOM_RELAXED);
     tr_status status = start_barrier->on_worker_start(system, (int)index, start_barrier->context);
@@ -47,7 +47,7 @@ static tr_status call(struct tr_system *system, uint32_t index)
 
 tr_status tr__start_barrier_prepare(struct tr_system *system)
 {
-    struct start_barrier *start_barrier = &system->start_barrier;
+    struct start_barrier *start_barrier = system->start_barrier;
     if (!start_barrier->on_worker_start)
         return TR_OK;
     return system->platform->parker_new(system->platform, &start_barrier->parker);
@@ -56,7 +56,7 @@ tr_status tr__start_barrier_prepare(struct tr_system *system)
 bool tr__start_barrier_pass(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    struct start_barrier *start_barrier = &system->start_barrier;
+    struct start_barrier *start_barrier = system->start_barrier;
     const tr_platform *platform = system->platform;
     if (!start_barrier->on_worker_start)
         return true;
@@ -70,7 +70,7 @@ bool tr__start_barrier_pass(struct worker *worker)
     if (is_late)
         atom32_store(&start_barrier->late, (uint32_t)status, ATOM_RELAXED);
     else if (status != TR_OK)
-        tr__start_barrier_refuse(start_barrier, status);
+        tr__start_barrier_refuse(system, status);
     atom32_fetch_add(&start_barrier->arrived, 1, ATOM_RELEASE); /* pairs with wait_for */
     platform->wake(platform, start_barrier->parker);
     while (
@@ -98,7 +98,7 @@ bool tr__start_barrier_is_caller(struct tr_system *system)
 
 static void wait_for(struct tr_system *system, uint32_t count)
 {
-    struct start_barrier *start_barrier = &system->start_barrier;
+    struct start_barrier *start_barrier = system->start_barrier;
     while (atom32_load(&start_barrier->arrived, ATOM_ACQUIRE) <
            count) /* pairs with tr__start_barrier_pass */
         system->platform->park(system->platform, start_barrier->parker, TR_NEVER);
@@ -106,23 +106,23 @@ static void wait_for(struct tr_system *system, uint32_t count)
 
 tr_status tr__start_barrier_wait(struct tr_system *system, uint32_t count)
 {
-    if (!system->start_barrier.on_worker_start)
+    if (!system->start_barrier->on_worker_start)
         return TR_OK;
     wait_for(system, count);
-    return (tr_status)atom32_load(&system->start_barrier.status, ATOM_RELAXED);
+    return (tr_status)atom32_load(&system->run.start_status, ATOM_RELAXED);
 }
 
 tr_status tr__start_barrier_wait_late(struct tr_system *system, uint32_t count)
 {
-    if (!system->start_barrier.on_worker_start)
+    if (!system->start_barrier->on_worker_start)
         return TR_OK;
     wait_for(system, count);
-    return (tr_status)atom32_load(&system->start_barrier.late, ATOM_RELAXED);
+    return (tr_status)atom32_load(&system->start_barrier->late, ATOM_RELAXED);
 }
 
 void tr__start_barrier_open(struct tr_system *system)
 {
-    struct start_barrier *start_barrier = &system->start_barrier;
+    struct start_barrier *start_barrier = system->start_barrier;
     if (!start_barrier->on_worker_start)
         return;
     atom32_store(&start_barrier->is_open, 1, ATOM_RELEASE); /* pairs with tr__start_barrier_pass */
@@ -132,12 +132,12 @@ void tr__start_barrier_open(struct tr_system *system)
 
 tr_status tr__start_barrier_pass_embedded(struct tr_system *system)
 {
-    struct start_barrier *start_barrier = &system->start_barrier;
+    struct start_barrier *start_barrier = system->start_barrier;
     if (!start_barrier->on_worker_start || start_barrier->has_called)
         return TR_OK;
     start_barrier->has_called = true;
     tr_status status = call(system, 0);
     if (status != TR_OK)
-        tr__start_barrier_refuse(start_barrier, status);
+        tr__start_barrier_refuse(system, status);
     return status;
 }

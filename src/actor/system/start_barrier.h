@@ -12,10 +12,23 @@
 
 #include <troupe/system.h>
 
-#include "actor/cell/system_parts.h"
+#include "os/atomic.h"
 
-struct start_barrier;
 struct worker;
+
+/**
+ * The wait of all workers for on_worker_start, before the first actor runs.
+ */
+struct start_barrier {
+    tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
+    void *context;
+    tr_parker *parker; /* parker of the thread that starts the workers */
+    atom32 arrived;    /* number of workers whose on_worker_start has returned */
+    /* what on_worker_start returned on the last worker that was added to the running system */
+    atom32 late;
+    atom32 is_open;  /* the workers may continue */
+    bool has_called; /* tr_system_run_once has called on_worker_start */
+};
 
 void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system_options *options);
 void tr__start_barrier_deinit(struct tr_system *system);
@@ -54,7 +67,7 @@ void tr__start_barrier_open(struct tr_system *system);
  * Makes the start fail with `status`, so that no turn runs. Does nothing if the start has failed
  * before. Any thread.
  */
-void tr__start_barrier_refuse(struct start_barrier *start_barrier, tr_status status);
+void tr__start_barrier_refuse(struct tr_system *system, tr_status status);
 /**
  * Calls on_worker_start for the only worker of a system without threads. Only the first call does
  * so. Further calls return TR_OK.

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/system.h"
 
+#include "actor/cell/behavior_list.h"
 #include "actor/cell/dispatch.h"
+#include "actor/cell/failure_log.h"
 #include "actor/cell/follow.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/log.h"
@@ -10,6 +12,7 @@
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
+#include "actor/cell/view.h"
 #include "actor/life/origin.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/dead_letter.h"
@@ -23,6 +26,7 @@
 #include "actor/system/worker.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/fault.h"
+#include "actor/turn/samples.h"
 #include "actor/verbs/client.h"
 #include "actor/verbs/schedule.h"
 #include "actor/verbs/topic.h"
@@ -42,7 +46,7 @@ void tr__system_over(struct tr_system *system)
     if (atom32_exchange(&system->ending.is_over, 1, ATOM_SEQ_CST))
         return; /* the shutdown wait has given up, and has called this function already */
     tr_time now_ns = system->platform->mono_now(system->platform);
-    atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
+    atom64_store(&system->ending.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
         loop_nudge(&system->workers[i]->loop);
@@ -153,7 +157,7 @@ static void locks_init(struct tr_system *system)
     atomptr_init(&system->pool.state, NULL);
     atomptr_init(&system->channels.table, NULL);
     atomptr_init(&system->channels.contexts, NULL);
-    lock_init(&system->failure_log.lock);
+    lock_init(&system->failure_log->lock);
     atomptr_init(&system->log.kept, NULL);
     lock_init(&system->pool.lock);
     lock_init(&system->channels.lock);
@@ -167,22 +171,21 @@ static void locks_init(struct tr_system *system)
 /* Calls the init functions of the parts of a system. */
 static void parts_init(struct tr_system *system, const tr_system_options *options)
 {
-    tr__start_barrier_init(&system->start_barrier, options);
+    tr__start_barrier_init(system->start_barrier, options);
     tr__schedules_init(
-        &system->schedules, system->platform->mono_now(system->platform), system->options.seed);
+        system->schedules, system->platform->mono_now(system->platform), system->options.seed);
     bool has_timeout = options->shutdown_timeout_ns;
-    tr__shutdown_init(&system->shutdown,
-                      has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
-    tr__stalls_init(&system->stalls, options);
+    tr__shutdown_init(system, has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
+    tr__stalls_init(system->stalls, options);
     tr__doorbell_init(&system->doorbell);
-    lock_init(&system->samples.lock);
-    tr__handoff_init(&system->handoff, system, options);
-    tr__group_addresses_init(&system->group_addresses);
+    lock_init(&system->samples->lock);
+    tr__handoff_init(system->handoff, system, options);
+    tr__group_addresses_init(system->group_addresses);
     tr__follow_init(system->follow);
-    lock_init(&system->ended_names.lock);
+    lock_init(&system->ended_names->lock);
     uint32_t threads_max = options->blocking_threads_max;
     tr__blocking_init(
-        &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
+        system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
 }
 
 /*
@@ -196,6 +199,19 @@ struct system_memory {
     struct names topic_names;
     struct follow follow;
     struct log_levels log_levels;
+    struct behavior_list behaviors;
+    struct dead_letters dead_letters;
+    struct failure_log failure_log;
+    struct ended_names ended_names;
+    struct system_samples samples;
+    struct group_addresses group_addresses;
+    struct topics topics;
+    struct stalls stalls;
+    struct schedules schedules;
+    struct blocking blocking;
+    struct thread_handoff handoff;
+    struct shutdown shutdown;
+    struct start_barrier start_barrier;
 };
 
 /* As struct system_memory, for a worker. */
@@ -203,6 +219,29 @@ struct worker_memory {
     struct worker worker;
     struct worker_samples samples;
 };
+
+static void parts_place(struct system_memory *parts)
+{
+    struct tr_system *system = &parts->system;
+    system->slots = &parts->slots;
+    system->names = &parts->names;
+    system->follow = &parts->follow;
+    system->log.levels = &parts->log_levels;
+    system->user.behaviors = &parts->behaviors;
+    system->dead_letters = &parts->dead_letters;
+    system->failure_log = &parts->failure_log;
+    system->ended_names = &parts->ended_names;
+    system->samples = &parts->samples;
+    system->group_addresses = &parts->group_addresses;
+    system->topics = &parts->topics;
+    system->topics->names = &parts->topic_names;
+    system->stalls = &parts->stalls;
+    system->schedules = &parts->schedules;
+    system->blocking = &parts->blocking;
+    system->handoff = &parts->handoff;
+    system->shutdown = &parts->shutdown;
+    system->start_barrier = &parts->start_barrier;
+}
 
 static struct tr_system *system_alloc(const tr_system_options *options)
 {
@@ -217,11 +256,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     struct system_memory *parts = (struct system_memory *)aligned;
     memset(parts, 0, sizeof *parts);
     struct tr_system *system = &parts->system;
-    system->slots = &parts->slots;
-    system->names = &parts->names;
-    system->topics.names = &parts->topic_names;
-    system->follow = &parts->follow;
-    system->log.levels = &parts->log_levels;
+    parts_place(parts);
     system->memory = memory;
     system->source = source;
     system->platform = source.platform;
@@ -306,8 +341,8 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
                                       rng_splitmix(&stream));
     if (status != TR_OK)
         return status;
-    tr__topics_init(&system->topics, system);
-    status = tr__dead_letters_init(&system->dead_letters, &system->source);
+    tr__topics_init(system->topics, system);
+    status = tr__dead_letters_init(system->dead_letters, &system->source);
     if (status != TR_OK)
         return status;
     status = tr__stalls_fill(system);
@@ -380,14 +415,14 @@ void tr_system_free(tr_system *system)
     if (system->user.guardian && !atom32_load(&system->ending.is_over, ATOM_SEQ_CST))
         tr__system_drain(system);
     tr__shutdown_deinit(system);
-    tr__blocking_end(&system->blocking);
+    tr__blocking_end(system->blocking);
     if (system->durable.free)
         system->durable.free(system);
     tr__clients_close(system);
     mail_sweep(system);
     if (system->user.guardian)
         tr__names_free(system->names, system->user.name);
-    tr__schedules_deinit(&system->schedules, &source);
+    tr__schedules_deinit(system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
         if (!system->workers[i])
@@ -404,8 +439,8 @@ void tr_system_free(tr_system *system)
     /* If tr__system_new ran out of memory, the parts that it has not made are all zero. */
     if (system->foreign.pool.source.platform)
         tr__envelope_pool_deinit(&system->foreign.pool);
-    tr__dead_letters_deinit(&system->dead_letters, &source);
-    source_resize(&source, system->failure_log.ring, 0);
+    tr__dead_letters_deinit(system->dead_letters, &source);
+    source_resize(&source, system->failure_log->ring, 0);
     tr__log_kept_free(system);
     tr__follow_deinit(system);
     tr__stalls_deinit(system);

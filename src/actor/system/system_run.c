@@ -44,9 +44,9 @@ static void thread_join(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     tr_thread *thread = worker->thread;
-    lock_take(&system->stalls.threads_lock);
+    lock_take(&system->stalls->threads_lock);
     ATOM_POKE(&worker->thread, NULL);
-    lock_give(&system->stalls.threads_lock);
+    lock_give(&system->stalls->threads_lock);
     if (thread)
         system->platform->thread_join(system->platform, thread);
 }
@@ -62,7 +62,7 @@ static void threads_join(struct tr_system *system)
     for (uint32_t i = 0; i < system->worker_count; i++)
         thread_join(system->workers[i]);
     lock_give(&system->scale.lock);
-    tr__blocking_end(&system->blocking);
+    tr__blocking_end(system->blocking);
     tr__watch_stop(&system->watch);
     tr__handoff_join(system);
 }
@@ -212,7 +212,7 @@ give:
 static tr_status worker_add(struct tr_system *system, uint32_t index)
 {
     struct worker *worker = system->workers[index];
-    uint32_t arrived = tr__start_barrier_arrived(&system->start_barrier);
+    uint32_t arrived = tr__start_barrier_arrived(system->start_barrier);
     if (worker->thread)
         /* an earlier call has started this thread, and then failed for another worker */
         return TR_OK;
@@ -246,8 +246,7 @@ static void tell_pool(struct tr_system *system)
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
     uint32_t open = system_open_workers(system);
-    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST) ||
-        start_barrier_has_failed(&system->start_barrier))
+    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST) || system_start_has_failed(system))
         return TR_STOPPING;
     tr_status status = TR_OK;
     bool has_threads = phase_of(system) == SYSTEM_STARTED;
@@ -532,8 +531,8 @@ static void counters_fill(struct tr_system *system, tr_counters *counters)
      */
     uint64_t received = value(&system->foreign.counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
-    counters->stalls = value(&system->stalls.total);
-    counters->handoffs = value(&system->handoff.total);
+    counters->stalls = value(&system->stalls->total);
+    counters->handoffs = value(&system->handoff->total);
     counters->live =
         counters->spawned > counters->stopped ? counters->spawned - counters->stopped : 0;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;

@@ -12,6 +12,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
 #include "actor/system/handoff_report.h"
+#include "actor/system/start_barrier.h"
 #include "actor/system/worker.h"
 #include "actor/turn/park.h"
 #include "actor/turn/run.h"
@@ -71,7 +72,7 @@ static tr_status thread_init(struct thread_handoff *handoff, struct handoff_thre
 
 tr_status tr__handoff_open(struct tr_system *system)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     if (!handoff->after_ns)
         return TR_OK;
     size_t count = system->worker_count + handoff->spares_max;
@@ -108,7 +109,7 @@ static void wake(const struct handoff_thread *thread)
 
 void tr__handoff_close(struct tr_system *system)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     lock_take(&handoff->lock);
     handoff->is_over = true;
     LIST_EACH (link, &handoff->idle)
@@ -118,7 +119,7 @@ void tr__handoff_close(struct tr_system *system)
 
 void tr__handoff_join(struct tr_system *system)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     const tr_platform *platform = system->platform;
     for (uint32_t i = 0; handoff->threads && i < handoff->spares; i++) {
         struct handoff_thread *thread = &handoff->threads[handoff->worker_count + i];
@@ -130,7 +131,7 @@ void tr__handoff_join(struct tr_system *system)
 
 void tr__handoff_deinit(struct tr_system *system)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     uint32_t count = handoff->threads ? handoff->worker_count + handoff->spares_max : 0;
     for (uint32_t i = 0; i < count; i++) {
         if (handoff->threads[i].parker)
@@ -142,7 +143,7 @@ void tr__handoff_deinit(struct tr_system *system)
 
 bool tr__handoff_is_caller(struct tr_system *system)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     uint64_t id = system->platform->thread_id(system->platform);
     uint32_t count = handoff->threads ? handoff->worker_count + handoff->spares_max : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -171,7 +172,7 @@ void tr__handoff_each(struct tr_system *system,
                       void (*visit)(void *context, const struct handoff_thread *thread),
                       void *context)
 {
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     if (!handoff->threads)
         return;
     lock_take(&handoff->lock);
@@ -302,7 +303,7 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
 static bool begin(struct handoff_thread *thread, const struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    const struct start_barrier *start_barrier = &system->start_barrier;
+    const struct start_barrier *start_barrier = system->start_barrier;
     if (thread->has_begun || !start_barrier->on_worker_start)
         return true;
     thread->has_begun = true;
@@ -432,7 +433,7 @@ static struct handoff_thread *idle_pick(struct thread_handoff *handoff, tr_time 
 static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time now_ns)
 {
     struct tr_system *system = context;
-    struct thread_handoff *handoff = &system->handoff;
+    struct thread_handoff *handoff = system->handoff;
     struct worker *worker = worker_of_loop(loop);
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
     /*
@@ -528,9 +529,9 @@ void tr__handoff_hand(struct worker *worker)
 
 void tr__handoff_watch(struct tr_system *system, struct watch_report *report)
 {
-    if (!system->handoff.threads)
+    if (!system->handoff->threads)
         return;
-    report->handoff_ns = system->handoff.after_ns;
+    report->handoff_ns = system->handoff->after_ns;
     report->on_stuck = on_stuck;
     report->on_look = tr__handoff_look;
 }

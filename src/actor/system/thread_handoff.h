@@ -22,7 +22,27 @@
 #include <troupe/system.h>
 
 #include "actor/cell/worker.h"
+#include "base/list.h"
+#include "os/atomic.h"
+#include "os/lock.h"
 #include "sched/watch.h"
+
+/** Threads that take a worker from a stuck thread. */
+struct thread_handoff {
+    struct tr_system *system;
+    /* how long a handler runs before another thread gets its worker; 0: no handoff */
+    tr_time after_ns;
+    uint32_t spares_max;
+    uint32_t worker_count;
+    /* an array: first the threads of the workers, then the spares; NULL: there is no handoff */
+    struct handoff_thread *threads;
+    struct view *views; /* one view for each thread; only the watch uses it */
+    struct lock lock;
+    struct list idle;
+    uint32_t spares; /* number of spare threads that were started so far; under the lock */
+    bool is_over;
+    atom64 total;
+};
 
 /** A thread that may act for a worker: a worker's first thread, or a spare thread. */
 struct handoff_thread {

@@ -139,7 +139,7 @@ static void on_round(struct loop *loop)
     tr__asks_fire(worker, loop->now_ns);
     bool has_more =
         worker->channels.hooks && worker->channels.hooks->on_round(worker, loop->now_ns);
-    if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->shutdown.swept)
+    if (atom32_load(&worker->system->ending.sweep, ATOM_ACQUIRE) != worker->shutdown.swept)
         tr__shutdown_sweep(worker);
     if (loop->now_ns - worker->mail.dead_letters.handed_in_ns >= BURIALS_EVERY_NS)
         tr__dead_letter_batches_end(worker);
@@ -147,9 +147,9 @@ static void on_round(struct loop *loop)
     has_more |= tr__schedules_fire(worker, loop->now_ns);
     loop->wants_round = has_more;
     /* After the deadline of a shutdown all actors are killed, so no actor needs to move. */
-    if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
+    if (!atom32_load(&worker->system->ending.is_forced, ATOM_RELAXED))
         tr__balance_round(worker);
-    tr_time samples_ns = (tr_time)atom64_load(&worker->system->samples.until_ns, ATOM_RELAXED);
+    tr_time samples_ns = (tr_time)atom64_load(&worker->system->samples->until_ns, ATOM_RELAXED);
     if (__builtin_expect(samples_ns > loop->now_ns, 0))
         tr__samples_arm(worker);
 }
@@ -259,7 +259,7 @@ static tr_time on_idle(struct loop *loop)
      * A forced shutdown frees all memory soon, and a thread waits for it. So spend no time on
      * trims.
      */
-    if (atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
+    if (atom32_load(&worker->system->ending.is_forced, ATOM_RELAXED))
         return next_ns;
     if (loop->now_ns < worker->trim.last_ns + worker->trim.every_ns)
         return earlier(next_ns, worker->trim.last_ns + worker->trim.every_ns);
@@ -489,7 +489,7 @@ bool tr__worker_work(struct worker *worker)
     tr__faults_end(worker);
     /* Clear the id of this thread, because another thread may get the same id. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
-    atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* pairs with have_ended */
+    atom32_fetch_add(&system->shutdown->workers_ended, 1, ATOM_RELEASE); /* pairs with have_ended */
     tr__shutdown_wake(system);
     return true;
 }

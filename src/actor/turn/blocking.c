@@ -345,7 +345,7 @@ void tr__blocking_submit(struct tr_self *self)
         return;
     }
     extra->waits.blocked++;
-    tr_status status = tr__blocking_enqueue(&self->worker->system->blocking, job);
+    tr_status status = tr__blocking_enqueue(self->worker->system->blocking, job);
     if (status == TR_OK)
         return;
     extra->waits.blocked--;
@@ -382,7 +382,7 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
-    struct blocking *blocking = &system->blocking;
+    struct blocking *blocking = system->blocking;
     struct cell_extra *extra = cell->extra;
     PARKED_EACH (self, extra) {
         if (!self->job)

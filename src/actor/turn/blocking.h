@@ -25,14 +25,44 @@
 #include <troupe/status.h>
 
 #include "base/list.h"
+#include "os/lock.h"
 
-struct blocking;
 struct cell;
 struct envelope;
 struct helper;
 struct shared_job;
 struct tr_system;
 struct worker;
+
+/** The helper threads that run functions of tr_blocking. */
+struct blocking {
+    struct tr_system *system;
+    struct lock lock; /* for all members below */
+    struct list queue;
+    struct list running;
+    /*
+     * a list of struct helper: the helpers that sleep; the helper that fell asleep last is the
+     * first
+     */
+    struct list idle;
+    /* a list of struct helper: the helpers that have ended and are not joined yet */
+    struct list over;
+    /* a list of struct shared_job: the jobs that have not returned; see actor/turn/shared_job.h */
+    struct list shared;
+    /*
+     * how many shared jobs are queued or run; the other shared jobs wait until one of these has
+     * returned
+     */
+    uint32_t shared_running;
+    uint32_t shared_count; /* number of all shared jobs */
+    uint32_t queued;
+    uint32_t helpers;  /* helpers that are alive, or are being started */
+    uint32_t starting; /* how many helper threads are being started */
+    uint64_t tickets;  /* how many jobs were ever queued */
+    uint32_t helpers_max;
+    bool is_over;
+    bool is_played; /* there are no helper threads: a kit calls tr__blocking_step instead */
+};
 
 struct blocking_job {
     struct list link; /* in blocking.queue, then in blocking.running */

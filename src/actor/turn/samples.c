@@ -323,7 +323,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     const struct loop_hooks *usual = samples->usual;
     if (samples->is_timing)
         note_waited(worker);
-    if ((tr_time)atom64_load(&worker->system->samples.until_ns, ATOM_RELAXED) <= loop->now_ns) {
+    if ((tr_time)atom64_load(&worker->system->samples->until_ns, ATOM_RELAXED) <= loop->now_ns) {
         disarm(worker);
         return ATOM_PEEK(&usual->run)(loop, task, turns_max);
     }
@@ -365,7 +365,7 @@ static void round_close(struct worker *worker)
 static bool table_ready(struct worker *worker)
 {
     struct worker_samples *samples = worker->samples;
-    uint32_t generation = atom32_load(&worker->system->samples.generation, ATOM_RELAXED);
+    uint32_t generation = atom32_load(&worker->system->samples->generation, ATOM_RELAXED);
     struct turn_sample *table = atomptr_load(&samples->table, ATOM_RELAXED);
     if (table && samples->generation == generation)
         return true;

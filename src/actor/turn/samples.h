@@ -23,6 +23,27 @@
 #define ACTOR_TURN_SAMPLES_H
 
 #include "actor/cell/worker.h"
+#include "os/atomic.h"
+#include "os/lock.h"
+
+/** The timing of turns for tools. */
+struct system_samples {
+    /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
+    atom64 until_ns;
+    /*
+     * the first request after a pause increments this number, and all figures start from zero
+     */
+    atom32 generation;
+    atom64 since_ns; /* when `generation` was incremented last */
+    /* Members of observe/observer.h: */
+    struct lock lock;    /* protects worker_samples.awake */
+    atom64 is_looked_at; /* 1: the observer has looked at the mailboxes at least once */
+    /*
+     * The observer looks at the fullest mailboxes. This is when it first saw the oldest message of
+     * these mailboxes. 0: all of them are empty.
+     */
+    atom64 oldest_ns;
+};
 
 /**
  * Called at the beginning of a round. Closes the previous round if it was open. Opens this round,

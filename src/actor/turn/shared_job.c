@@ -93,7 +93,7 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
      * The shutdown wait may be waiting for this job only. Wake it under the lock, because while the
      * lock is held, the parker of the shutdown wait still exists.
      */
-    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_parker *parker = atomptr_load(&system->ending.parker, ATOM_ACQUIRE);
     if (parker && list_is_empty(&waiting))
         platform->wake(platform, parker);
     lock_give(&blocking->lock);
@@ -161,7 +161,7 @@ void tr__shared_submit(struct tr_self *self)
         return; /* the envelope of the turn is on its way */
     fresh->hash = hash_bytes(system->names->key, fresh->key, strlen(fresh->key));
     self->cell->extra->waits.blocked++;
-    const struct shared_job *shared = join(&system->blocking, job, &begins);
+    const struct shared_job *shared = join(system->blocking, job, &begins);
     if (!shared) {
         self->cell->extra->waits.blocked--;
         self->job = NULL;
@@ -172,7 +172,7 @@ void tr__shared_submit(struct tr_self *self)
         source_resize(&system->source, fresh, 0);
     if (begins)
         /* before `begin` returns, the job may have ended, and this turn may be woken already */
-        begin(&system->blocking, fresh);
+        begin(system->blocking, fresh);
 }
 
 void tr__shared_done(struct blocking *blocking, struct shared_job *shared)
@@ -218,12 +218,12 @@ static bool leave(struct tr_self *self, struct blocking_job *job)
 {
     struct tr_system *system = self->worker->system;
     struct shared_job *unwanted = NULL;
-    lock_take(&system->blocking.lock);
+    lock_take(&system->blocking->lock);
     bool can_leave = job->is_queued;
     if (can_leave)
-        unwanted = tr__shared_leave(&system->blocking, job);
-    lock_give(&system->blocking.lock);
-    tr__shared_drop(&system->blocking, unwanted);
+        unwanted = tr__shared_leave(system->blocking, job);
+    lock_give(&system->blocking->lock);
+    tr__shared_drop(system->blocking, unwanted);
     if (can_leave) {
         self->cell->extra->waits.blocked--;
         self->job = NULL;

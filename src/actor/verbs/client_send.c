@@ -112,7 +112,7 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
  */
 static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
 {
-    return atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) &&
+    return atom32_load(&system->ending.is_forced, ATOM_RELAXED) &&
            kind_has(kind, MAIL_TAKES_CAPACITY) && cell_owner(cell) != CELL_FOREIGN;
 }
 

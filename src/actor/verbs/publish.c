@@ -196,7 +196,7 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
                                      const struct issue *issue, tr_published *published)
 {
     struct envelope *back = NULL;
-    bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_RELAXED);
+    bool is_forced = atom32_load(&system->ending.is_forced, ATOM_RELAXED);
     while (first) {
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);

@@ -205,7 +205,7 @@ static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
  */
 static void fire_end(struct worker *worker, struct schedule *schedule, tr_status status)
 {
-    struct schedules *schedules = &worker->system->schedules;
+    struct schedules *schedules = worker->system->schedules;
     const tr_platform *platform = worker->system->platform;
     tr_time now_ns = worker->loop.now_ns;
     bool is_call = schedule->function;
@@ -243,7 +243,7 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
-    struct schedules *schedules = &system->schedules;
+    struct schedules *schedules = system->schedules;
     if (tr__schedules_next(worker) > now_ns)
         return false;
     lock_take(&schedules->lock);
@@ -276,7 +276,7 @@ tr_time tr__schedules_next(const struct worker *worker)
 {
     if (worker->index != 0)
         return TR_NEVER;
-    return (tr_time)atom64_load(&worker->system->schedules.next_ns, ATOM_RELAXED);
+    return (tr_time)atom64_load(&worker->system->schedules->next_ns, ATOM_RELAXED);
 }
 
 /* ---- Calls: each is a turn of an actor whose only state is the number of its schedule. ---- */
@@ -293,7 +293,7 @@ static void on_turn_end(void *resource)
 {
     struct schedule *schedule = resource;
     struct tr_system *system = schedule->system;
-    struct schedules *schedules = &system->schedules;
+    struct schedules *schedules = system->schedules;
     lock_take(&schedules->lock);
     TR_ASSERT(schedule->tick == TICK_RUNNING);
     schedule->tick = TICK_NONE;
@@ -309,7 +309,7 @@ static void on_turn_end(void *resource)
 
 static tr_next on_tick(tr_self *self)
 {
-    struct schedules *schedules = &self->worker->system->schedules;
+    struct schedules *schedules = self->worker->system->schedules;
     lock_take(&schedules->lock);
     struct schedule *schedule = schedule_find(schedules, number_of(self->cell));
     bool is_mine = schedule && schedule->tick == TICK_QUEUED;
@@ -343,7 +343,7 @@ TR_BEHAVIOR(tr_schedule_actor, void, TR_ON(tr_schedule_tick, on_tick),
 void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    struct schedules *schedules = &worker->system->schedules;
+    struct schedules *schedules = worker->system->schedules;
     lock_take(&schedules->lock);
     struct schedule *schedule = schedule_find(schedules, number_of(cell));
     if (schedule) {
@@ -369,7 +369,7 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
              sizeof path,
              "/system/schedules/%x.%x",
              (unsigned)schedule->number,
-             (unsigned)((uint32_t)(schedule->number >> 32) - system->schedules.generation_first));
+             (unsigned)((uint32_t)(schedule->number >> 32) - system->schedules->generation_first));
     status = tr__names_add(system->names, path, cell->identity, &cell->name);
     if (status != TR_OK) {
         tr__origin_free(&system->source, cell->origin);
@@ -406,9 +406,9 @@ static tr_status make(struct tr_system *system, tr_timer_kind kind, tr_time ns, 
     *schedule =
         (struct schedule){.system = system, .kind = (uint8_t)kind, .period_ns = ns, .type = type};
     tr__copy_into(type, message, schedule->message, size);
-    lock_take(&system->schedules.lock);
-    tr_status status = add(&system->schedules, schedule);
-    lock_give(&system->schedules.lock);
+    lock_take(&system->schedules->lock);
+    tr_status status = add(system->schedules, schedule);
+    lock_give(&system->schedules->lock);
     if (status != TR_OK) {
         block_free(&system->source, schedule);
         return status;
@@ -423,7 +423,7 @@ static tr_status make(struct tr_system *system, tr_timer_kind kind, tr_time ns, 
  */
 static void begin(struct tr_system *system, struct schedule *schedule, tr_schedule *handle)
 {
-    struct schedules *schedules = &system->schedules;
+    struct schedules *schedules = system->schedules;
     struct cell *cell = schedule->cell;
     if (handle)
         handle->number = schedule->number;
@@ -447,9 +447,9 @@ tr_status tr_system_schedule(tr_system *system, tr_schedule *handle, tr_timer_ki
     if (status != TR_OK)
         return status;
     if (!slots_find(system->slots, to.bits)) {
-        lock_take(&system->schedules.lock);
-        remove_and_free(&system->schedules, schedule);
-        lock_give(&system->schedules.lock);
+        lock_take(&system->schedules->lock);
+        remove_and_free(system->schedules, schedule);
+        lock_give(&system->schedules->lock);
         return TR_STOPPED;
     }
     schedule->to = to.bits;
@@ -476,9 +476,9 @@ tr_status tr_schedule_call(tr_system *system, tr_schedule *handle, tr_timer_kind
             tr__spawn_leave(system, system->user.guardian);
     }
     if (status != TR_OK) {
-        lock_take(&system->schedules.lock);
-        remove_and_free(&system->schedules, schedule);
-        lock_give(&system->schedules.lock);
+        lock_take(&system->schedules->lock);
+        remove_and_free(system->schedules, schedule);
+        lock_give(&system->schedules->lock);
         return status;
     }
     begin(system, schedule, handle);
@@ -517,7 +517,7 @@ tr_timer_end tr_schedule_cancel(tr_system *system, tr_schedule handle)
 {
     if (!system)
         return TR_TIMER_NONE;
-    struct schedules *schedules = &system->schedules;
+    struct schedules *schedules = system->schedules;
     lock_take(&schedules->lock);
     struct schedule *schedule = schedule_find(schedules, handle.number);
     tr_timer_end end = schedule ? cancel(schedules, schedule) : TR_TIMER_NONE;

@@ -22,11 +22,29 @@
 #define ACTOR_VERBS_SCHEDULE_H
 
 #include "mem/source.h"
+#include "os/atomic.h"
+#include "os/lock.h"
+#include "timer/wheel.h"
 
 struct cell;
 struct schedule;
-struct schedules;
 struct worker;
+
+struct schedule_place;
+
+/** Schedules. */
+struct schedules {
+    struct lock lock;
+    atom64 next_ns; /* when worker 0 has to look at the schedules next; written under the lock */
+    /* Under the lock: */
+    struct wheel wheel;
+    struct schedule_place *places;
+    uint32_t place_count;
+    uint32_t free_first;
+    uint32_t count;
+    uint32_t generation_first;
+    uint64_t causal_next;
+};
 
 /**
  * A place of the table of schedules. The number of a schedule is the generation of its place in the

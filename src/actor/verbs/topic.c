@@ -115,7 +115,7 @@ struct chunk {
 
 void tr__topics_deinit(struct tr_system *system)
 {
-    struct topics *topics = &system->topics;
+    struct topics *topics = system->topics;
     if (!topics->names->source.platform)
         return; /* tr__topics_init was not called */
     for (uint32_t i = 0; i < TOPICS_CHUNKS; i++) {
@@ -142,9 +142,9 @@ static bool chunk_make(struct tr_system *system, uint32_t index)
     chunk->memory = memory;
     for (uint32_t i = 0; i < TOPICS_CHUNK; i++) {
         lock_init(&chunk->topics[i].lock);
-        chunk->topics[i].generation = system->topics.generation_first;
+        chunk->topics[i].generation = system->topics->generation_first;
     }
-    atomptr_store(&system->topics.chunks[index], chunk, ATOM_RELEASE); /* pairs with topic_at */
+    atomptr_store(&system->topics->chunks[index], chunk, ATOM_RELEASE); /* pairs with topic_at */
     return true;
 }
 
@@ -163,7 +163,7 @@ static struct topic *topic_at(const struct topics *topics, uint32_t place)
  */
 static struct topic *topic_take(struct tr_system *system, uint64_t id)
 {
-    struct topic *topic = topic_at(&system->topics, (uint32_t)id - 1);
+    struct topic *topic = topic_at(system->topics, (uint32_t)id - 1);
     if (!topic)
         return NULL;
     lock_take(&topic->lock);
@@ -176,8 +176,8 @@ static struct topic *topic_take(struct tr_system *system, uint64_t id)
 /* Takes a free place for a topic. Returns TR_OK, TR_LIMIT or TR_NO_MEMORY. Under topics.lock. */
 static tr_status place_take(struct tr_system *system, uint32_t *place)
 {
-    TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
-    struct topics *topics = &system->topics;
+    TR_ASSERT_SLOW(lock_is_held(&system->topics->lock));
+    struct topics *topics = system->topics;
     if (topics->free_first) {
         *place = topics->free_first - 1;
         topics->free_first = topic_at(topics, *place)->free_next;
@@ -204,8 +204,8 @@ static void place_give(struct topics *topics, uint32_t place)
 /* Makes a topic in a free place. Under topics.lock. */
 static tr_status topic_make(struct tr_system *system, const char *name, uint64_t *id)
 {
-    TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
-    struct topics *topics = &system->topics;
+    TR_ASSERT_SLOW(lock_is_held(&system->topics->lock));
+    struct topics *topics = system->topics;
     uint32_t place;
     if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
@@ -229,7 +229,7 @@ static tr_status topic_make(struct tr_system *system, const char *name, uint64_t
 
 tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *id)
 {
-    struct topics *topics = &system->topics;
+    struct topics *topics = system->topics;
     if (name && !tr__name_is_plain(name))
         return TR_NAME_INVALID;
     tr_status status = TR_OK;
@@ -245,7 +245,7 @@ tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *i
 
 tr_status tr__topic_close(struct tr_system *system, uint64_t id)
 {
-    struct topics *topics = &system->topics;
+    struct topics *topics = system->topics;
     lock_take(&topics->lock);
     struct topic *topic = topic_take(system, id);
     if (topic) {

@@ -16,12 +16,27 @@
 #ifndef ACTOR_VERBS_TOPIC_H
 #define ACTOR_VERBS_TOPIC_H
 
+#include <troupe/limits.h>
+
 #include "actor/cell/names.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 
-struct topics;
 struct tr_system;
+
+/** Topics. */
+enum { TOPICS_CHUNK = 256, TOPICS_CHUNKS = TR_TOPICS_MAX / TOPICS_CHUNK };
+
+struct topics {
+    struct lock lock;
+    /* arrays of struct topic; written under the lock, read by any thread */
+    atomptr chunks[TOPICS_CHUNKS];
+    /* number of places that were ever used; under the lock, like all members below */
+    uint32_t used;
+    uint32_t free_first; /* index of the first free place, plus 1; 0: there is none */
+    uint32_t generation_first;
+    struct names *names;
+};
 
 enum {
     SUBSCRIBERS_LEAST = 8 /* the least number of places of a table */
