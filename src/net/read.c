@@ -2,6 +2,7 @@
 /** The verbs that read. */
 #include "net/read.h"
 
+#include <troupe/limits.h>
 #include <troupe/net.h>
 
 #include "actor/cell/verb.h"
@@ -12,6 +13,9 @@
 #include "net/shutdown.h"
 #include "net/wait.h"
 #include "base/assert.h"
+
+/* To receive so many bytes takes about as long as a short turn. */
+enum { TURN_BYTES = 8192 };
 
 /* Returns the status for a read from a channel that lingers or has ended. */
 static tr_status end_status(const struct channel *channel)
@@ -36,6 +40,16 @@ static tr_status take(struct tr_self *self, struct channel *channel, const struc
     return tr__input_take(self, channel, cutter, piece, is_cut);
 }
 
+/*
+ * Counts a read as a turn of the actor's run. Returns true if the run has used up its turns or its time. Then the turn
+ * must give way, because a client that sends without a pause would keep the worker for as long as it sends.
+ */
+static inline bool count_read(const struct tr_self *self)
+{
+    const struct worker *worker = self->worker;
+    return ++worker->turns.message->turns > TR_RUN_TURNS_MAX || loop_is_time_up(&worker->loop);
+}
+
 /* Waits for a piece and takes it. Turns get pieces in the order in which they began to wait. */
 tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                            tr_bytes *piece, bool *is_cut)
@@ -51,7 +65,10 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
     if (channel_has(channel, CHANNEL_GONE) && channel->work->input.borrower != self)
         return end_status(channel);
     bool is_first = waits_are_empty(&channel->readers);
-    bool has_waited = false;
+    bool has_waited = is_first;
+    if (is_first && __builtin_expect(count_read(self), 0) &&
+        tr__channel_give_way(self, channel) != TR_OK)
+        return TR_CANCELLED;
     for (;;) {
         if (channel->state == CHANNEL_LINGERING ||
             channel_has(channel, CHANNEL_CLOSE_HELD | CHANNEL_CLOSES_OPENED))
@@ -60,6 +77,8 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
         if (may_read && is_first && !exchanges_are_first(channel))
             status = take(self, channel, cutter, piece, is_cut);
+        if (status == TR_OK)
+            self->worker->turns.message->turns += (uint32_t)(piece->size / TURN_BYTES);
         if (status == TR_OK && channel->rare->exchanges)
             status = tr__exchanges_pass(self, channel, piece);
         if (status == TR_CLOSED && channel->state == CHANNEL_ENDED) {

@@ -2,6 +2,7 @@
 #include "net/wait.h"
 
 #include "net/deadline.h"
+#include "net/input.h"
 #include "net/protocol.h"
 
 #include "actor/turn/park.h"
@@ -85,4 +86,24 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
         /* tr_closed may have waited until no turn waits for the channel */
         tr__channel_call(channel);
     return status;
+}
+
+tr_status tr__channel_give_way(struct tr_self *self, struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    TR_ASSERT_SLOW(waits_are_empty(&channel->readers));
+    struct channel_wait wait = {.self = self};
+    if (self->lent || self->frame || turn_may_park(self) != TR_OK)
+        /* a durable turn does not give way, because the end of its stretch would store its changes */
+        return TR_OK;
+    if (channel->work->input.borrower == self)
+        /* the piece of the last read is over */
+        tr__input_settle(channel);
+    tr__waits_add(&channel->readers, &wait, true);
+    tr_status status = tr__turn_give_way(self);
+    tr__waits_remove(&channel->readers, &wait);
+    if (channel_has(channel, CHANNEL_CLOSES))
+        /* tr_closed may have waited until no turn waits for the channel */
+        tr__channel_call(channel);
+    return status == TR_CANCELLED ? TR_CANCELLED : TR_OK;
 }

@@ -16,6 +16,13 @@ TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *c
                                          const char *where);
 
 /**
+ * Lets the other actors that are ready run before a turn reads from a channel. Does nothing in a turn that must not wait here.
+ * Requires that no turn waits in the list of readers. Returns TR_CANCELLED if the actor ends,
+ * otherwise TR_OK. The channel may have ended meanwhile.
+ */
+TR_MUST_CHECK tr_status tr__channel_give_way(struct tr_self *self, struct channel *channel);
+
+/**
  * Adds a turn at the end of the list. With `is_first` adds the turn at the beginning, because it
  * has waited before and must wait again. Owner only.
  */

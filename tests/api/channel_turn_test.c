@@ -121,6 +121,54 @@ TEST(what_has_come_goes_to_the_turn_that_has_waited_longest, "C-04", "C-05")
     kits_each(play_readers);
 }
 
+/* ---- Reading without a pause. ---- */
+
+enum { BYTES = 1000 };
+TR_ACTOR(looker, tick);
+static uint32_t read_count;
+
+static tr_next on_look(void)
+{
+    say("looks at %s", read_count < BYTES ? "some" : "all");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(looker, void, TR_ON(tick, on_look));
+
+/* Another actor becomes ready while more bytes are there than a run may read. */
+static tr_next read_many(tr_self *self)
+{
+    tr_bytes byte;
+    looker_ref looker = tr_spawn(self, looker, NULL);
+    for (read_count = 0; read_count < BYTES; read_count++) {
+        if (!tr_read_exactly(self, channels[0], 1, &byte))
+            return TR_SAME;
+        ck_assert_int_eq(*(const char *)byte.data, (char)('a' + read_count % 26));
+        if (read_count == 0)
+            tr_tell(self, looker, tick);
+    }
+    say("read all");
+    return TR_SAME;
+}
+
+static void play_many(void)
+{
+    static char text[BYTES + 1];
+    for (int i = 0; i < BYTES; i++)
+        text[i] = (char)('a' + i % 26);
+    host_connect(1);
+    host_run(read_many);
+    SAID("");
+    peer_send(peers[0], text);
+    SAID("looks at some; read all");
+    tr_kit_close(peers[0]);
+}
+
+TEST(a_turn_with_much_to_read_gives_way_to_other_actors, "C-04", "D-02")
+{
+    kits_each(play_many);
+}
+
 static void play_barrier(void)
 {
     host_connect(1);
@@ -377,7 +425,8 @@ TEST(actors_with_few_channels_move, "C-10", "D-07", "CH-25")
 }
 
 SUITE("channels and turns", what_has_come_goes_to_the_turn_that_has_waited_longest,
-      a_barrier_holds_back_what_channels_bring, a_timer_and_bytes_of_one_instant_are_both_handled,
-      behind_a_pill_only_turns_that_wait_read, a_restart_resets_the_channels,
-      an_actor_that_is_resumed_continues_to_read, what_a_run_writes_leaves_in_one_piece,
-      more_exchanges_than_may_be_under_way_wait, actors_with_few_channels_move)
+      a_turn_with_much_to_read_gives_way_to_other_actors, a_barrier_holds_back_what_channels_bring,
+      a_timer_and_bytes_of_one_instant_are_both_handled, behind_a_pill_only_turns_that_wait_read,
+      a_restart_resets_the_channels, an_actor_that_is_resumed_continues_to_read,
+      what_a_run_writes_leaves_in_one_piece, more_exchanges_than_may_be_under_way_wait,
+      actors_with_few_channels_move)

@@ -157,14 +157,16 @@ static struct fiber *keep_fiber(struct tr_self *self)
 
 /*
  * Parks a turn that waits for the first time. The loop continues on another fiber. Returns TR_OK
- * when the turn is resumed, or TR_NO_MEMORY at once.
+ * when the turn is resumed, or TR_NO_MEMORY at once. `gives_way`: wakes the turn at once.
  */
-static tr_status detach(struct tr_self *self)
+static tr_status detach(struct tr_self *self, bool gives_way)
 {
     struct worker *worker = self->worker;
     struct fiber *fiber = keep_fiber(self);
     if (!fiber)
         return TR_NO_MEMORY;
+    if (gives_way)
+        turn_wake(self, TR_OK);
     /* The run in which the turn began ends here, and the actor waits or is queued again. */
     tr__cell_park_or_requeue(worker, self->cell);
     if (self->job)
@@ -215,7 +217,8 @@ static bool outbox_wait(struct tr_self *self)
     return true;
 }
 
-tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
+/* As tr__turn_park. `gives_way`: wakes the turn at once, so that it waits for its actor's next run. */
+static tr_status park(struct tr_self *self, tr_time deadline_ns, bool gives_way)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
@@ -246,10 +249,12 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->turns.deadlines, &self->waits.deadline, deadline_ns);
     if (!self->is_detached) {
-        status = detach(self);
+        status = detach(self, gives_way);
     } else {
         if (self->job)
             tr__blocking_submit(self);
+        if (gives_way)
+            turn_wake(self, TR_OK);
         fiber_switch(&worker->stacks.host, self->wait.caller);
     }
     TR_ASSERT_SLOW(self->state == TURN_RUNS || status != TR_OK);
@@ -268,6 +273,22 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     if (!--extra->parked.count)
         tr__idle_resume(worker, cell);
     return status;
+}
+
+tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    return park(self, deadline_ns, false);
+}
+
+tr_status tr__turn_give_way(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    struct tr_self *message = self->worker->turns.message;
+    /* this ends the run, unless the turn cannot wait */
+    if (message->turns < message->turns_max)
+        message->turns_max = message->turns;
+    return park(self, TR_NEVER, true);
 }
 
 void tr__turn_wake(struct tr_self *self, tr_status outcome)

@@ -57,6 +57,12 @@ static inline tr_status turn_may_park(const struct tr_self *self)
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
 /**
+ * Lets the other actors that are ready run first, and ends the run of this actor. Returns what
+ * tr__turn_park returns.
+ */
+tr_status tr__turn_give_way(struct tr_self *self);
+
+/**
  * As tr__turn_park, but for any wait except tr_await. `where` is the place of this wait in the
  * program ("bank.c:33"), or NULL if it is not known. A tr_await notes its own place by tr_self_at
  * before it evaluates its ask, and the ask itself may wait at another place. So after the wait, this
