@@ -107,16 +107,10 @@ static bool read_chunks(struct http_request *request, tr_bytes *data)
 {
     struct http_chunk *chunk = &request->chunk;
     while (!chunk->is_over) {
-        tr_bytes bytes = take(request, READ_MAX);
-        size_t at = 0;
-        size_t used;
-        do {
-            tr_bytes rest = {(const char *)bytes.data + at, bytes.size - at};
-            used = tr__http_chunk_next(chunk, rest, data);
-            at += used;
-        } while (used && !data->size && !chunk->is_over);
         if (chunk->is_bad)
             tr__http_body_fail(request, 400, "a chunk of the body is malformed");
+        tr_bytes bytes = take(request, READ_MAX);
+        size_t at = tr__http_chunks_take(chunk, bytes, READ_MAX, data);
         if (!tr__input_unread(request->channel, bytes.size - at))
             tr__http_body_fail(request, 400, "the body cannot be read");
         if (data->size) {

@@ -6,6 +6,13 @@
 #include "http/check.h"
 
 enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILERS };
+/*
+ * The most bytes of a chunk that is moved behind the data before it. To move more would take longer
+ * than the read that it saves.
+ */
+enum { JOIN_MAX = 1024 };
+/* The most chunks in one piece of a body, so that a client with chunks of one byte cannot make a read take long. */
+enum { JOINED_MAX = 256 };
 enum { DIGITS_MAX = 15 /* the most digits of a size: the value of more digits could overflow */ };
 
 static size_t fail(struct http_chunk *chunk)
@@ -163,4 +170,35 @@ size_t tr__http_chunk_next(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *d
     default:
         return take_trailer(chunk, bytes);
     }
+}
+
+size_t tr__http_chunks_take(struct http_chunk *chunk, tr_bytes bytes, size_t most, tr_bytes *data)
+{
+    unsigned char *from = (unsigned char *)(uintptr_t)bytes.data;
+    unsigned char *to = NULL;
+    size_t at = 0;
+    size_t joined = 0;
+    size_t used;
+    *data = (tr_bytes){from, 0};
+    do {
+        tr_bytes rest = {from + at, bytes.size - at};
+        tr_bytes piece;
+        if (chunk->state == CHUNK_DATA && rest.size > most)
+            rest.size = most;
+        if (chunk->state == CHUNK_DATA && to &&
+            (chunk->left > JOIN_MAX || data->size + chunk->left > most || joined == JOINED_MAX))
+            break;
+        used = tr__http_chunk_next(chunk, rest, &piece);
+        at += used;
+        if (!piece.size)
+            continue;
+        if (!to)
+            data->data = to = from + at - piece.size;
+        else
+            memmove(to, piece.data, piece.size);
+        to += piece.size;
+        data->size += piece.size;
+        joined++;
+    } while (used);
+    return at;
 }

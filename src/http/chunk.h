@@ -31,4 +31,13 @@ struct http_chunk {
  */
 size_t tr__http_chunk_next(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *data);
 
+/**
+ * Takes bytes as tr__http_chunk_next does, until it has found a part of the body of at most `most`
+ * bytes, and what follows is no small chunk. Moves the data of small chunks together, within
+ * `bytes`, so that a body of many small chunks takes few reads. Sets *data to the part, which is
+ * empty if more bytes are needed. If a chunk behind the part is malformed, sets is_bad as well.
+ * Returns how many bytes it has used; the others are unchanged.
+ */
+size_t tr__http_chunks_take(struct http_chunk *chunk, tr_bytes bytes, size_t most, tr_bytes *data);
+
 #endif

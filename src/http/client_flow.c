@@ -323,23 +323,16 @@ static tr_status read_chunks(struct http_flow *flow, size_t max, tr_bytes *piece
 {
     while (!flow->chunk.is_over) {
         tr_bytes bytes;
-        size_t at = 0;
-        size_t used;
-        tr_status status = take(flow, READ_MAX, left_of(flow), &bytes);
-        if (status != TR_OK)
-            return status;
-        do {
-            tr_bytes rest = {(const char *)bytes.data + at, bytes.size - at};
-            if (flow->chunk.left && rest.size > max)
-                rest.size = max;
-            used = tr__http_chunk_next(&flow->chunk, rest, piece);
-            at += used;
-        } while (used && !piece->size && !flow->chunk.is_over);
         if (flow->chunk.is_bad) {
             flow->why = "a chunk of the body is malformed";
             return TR_BAD_DATA;
         }
-        status = put_back(flow, bytes.size - at, !used);
+        tr_status status = take(flow, READ_MAX, left_of(flow), &bytes);
+        if (status != TR_OK)
+            return status;
+        size_t used = tr__http_chunks_take(&flow->chunk, bytes, max, piece);
+        bool needs_more = !piece->size && !flow->chunk.is_over && !flow->chunk.is_bad;
+        status = put_back(flow, bytes.size - used, needs_more);
         if (status != TR_OK || piece->size)
             return status;
     }
