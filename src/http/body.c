@@ -10,7 +10,11 @@
 #include "http/worker.h"
 #include "net/read.h"
 
-enum { READ_MAX = 64 * 1024 /* the most bytes of one piece */ };
+enum {
+    READ_MAX = 64 * 1024, /* the most bytes of one piece */
+    /* To read JSON or a form of so many bytes takes about as long as a short turn. */
+    TURN_BYTES = 1024
+};
 
 /* If a text points into the head, changes the pointer to the same place in the copy of the head. */
 static void move(char **text, const char *from, size_t size, char *to)
@@ -149,6 +153,16 @@ bool tr__http_body_read(struct http_request *request, tr_bytes *bytes)
     return true;
 }
 
+/*
+ * Counts a body that is handled as a whole as several turns, so that other actors of the worker run
+ * sooner after requests with large bodies.
+ */
+static tr_bytes weigh(const struct http_request *request, tr_bytes body)
+{
+    request->self->worker->turns.message->turns += (uint32_t)(body.size / TURN_BYTES);
+    return body;
+}
+
 tr_bytes tr__http_body_all(struct http_request *request, size_t max)
 {
     tr_bytes piece;
@@ -157,7 +171,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
         tr__http_body_fail(request, 413, "the body is too large");
     if (request->body_is_over || request->there.size) {
         (void)tr__http_body_read(request, &piece);
-        return piece;
+        return weigh(request, piece);
     }
     /*
      * Take memory in proportion to the bytes that have come, because a client could announce a
@@ -180,7 +194,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
         memcpy(all + size, piece.data, piece.size);
         size += piece.size;
     }
-    return (tr_bytes){all, size};
+    return weigh(request, (tr_bytes){all, size});
 }
 
 /* Inflates a body into scratch memory. If that fails, ends the request and the turn. */
