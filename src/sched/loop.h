@@ -23,6 +23,7 @@
 #ifndef SCHED_LOOP_H
 #define SCHED_LOOP_H
 
+#include <troupe/limits.h>
 #include <troupe/platform.h>
 
 #include "sched/ready.h"
@@ -43,7 +44,7 @@ enum {
  * The loop reads the clock again after as many turns as would take this long, if each of them took
  * as long as the last turns did on average. LOOP_CLOCK_TURNS is the limit.
  */
-#define LOOP_CLOCK_NS (250 * TR_MICROSECOND)
+#define LOOP_CLOCK_NS TR_RUN_NS_MAX
 #define LOOP_NO_LIMIT UINT32_MAX /* for the turns of a slice: no limit in practice */
 
 struct loop;
