@@ -398,6 +398,12 @@ bool tr_deadline_fired(const tr_self *self);
  * Any thread. Does not wait.
  */
 uint64_t tr_durable_timeouts(const tr_system *system);
+/**
+ * Returns how many commits the store of this system has made since the start. One commit stores what many actors have changed,
+ * with one sync. Returns 0 if the system has no durable actors.
+ * Any thread. Does not wait.
+ */
+uint64_t tr_durable_commits(const tr_system *system);
 
 /* ---- Sleep and end. ---- */
 

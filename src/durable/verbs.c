@@ -66,6 +66,12 @@ uint64_t tr_durable_timeouts(const tr_system *system)
     return host ? atom64_load(&host->timeouts, ATOM_RELAXED) : 0;
 }
 
+uint64_t tr_durable_commits(const tr_system *system)
+{
+    const struct durable_host *host = system ? system->durable.host : NULL;
+    return host ? tr__store_commits(host->store) : 0;
+}
+
 /* ---- Sleep and end. ---- */
 
 static tr_status verb_check(const tr_self *self)

@@ -5,20 +5,13 @@
 #include "actor/cell/view.h"
 #include "durable/host.h"
 #include "store/core.h"
-
-static uint64_t spread_count(const struct spread *spread)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < SPREAD_BUCKETS; i++)
-        count += atom64_load(&spread->buckets[i], ATOM_RELAXED);
-    return count;
-}
+#include "store/store.h"
 
 /* Writes what the store has done since the start. The values are totals, from which clients compute
  * rates. */
 static void work_write(struct json_line *line, const struct store *store)
 {
-    tr__json_unsigned(line, "commits", spread_count(&store->commit_times));
+    tr__json_unsigned(line, "commits", tr__store_commits(store));
     tr__json_unsigned(line, "commits_ns", atom64_load(&store->commit_times.sum, ATOM_RELAXED));
     tr__json_unsigned(line, "changes", atom64_load(&store->group_sizes.sum, ATOM_RELAXED));
     tr__json_unsigned(line, "checkpoints", atom64_load(&store->checkpoints, ATOM_RELAXED));

@@ -33,4 +33,13 @@ static inline void spread_add(struct spread *spread, uint64_t first, uint64_t va
     atom64_fetch_add(&spread->sum, value, ATOM_RELAXED);
 }
 
+/** Returns how many values were added. */
+static inline uint64_t spread_count(const struct spread *spread)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < SPREAD_BUCKETS; i++)
+        count += atom64_load(&spread->buckets[i], ATOM_RELAXED);
+    return count;
+}
+
 #endif

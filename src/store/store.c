@@ -47,6 +47,11 @@ const char *tr__store_directory(const struct store *store)
     return store->directory;
 }
 
+uint64_t tr__store_commits(const struct store *store)
+{
+    return spread_count(&store->commit_times);
+}
+
 uint64_t tr__store_epoch(const struct store *store)
 {
     return store->epoch;

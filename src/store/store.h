@@ -219,6 +219,8 @@ tr_time tr__store_await_ns(const struct store *store);
  * thread.
  */
 const char *tr__store_directory(const struct store *store);
+/** Returns how many commits the store has made since it was opened. One commit has the changes of many actors. Any thread. */
+uint64_t tr__store_commits(const struct store *store);
 /** Returns the epoch that was set when the store was opened. Any thread. */
 uint64_t tr__store_epoch(const struct store *store);
 

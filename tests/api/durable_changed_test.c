@@ -97,6 +97,32 @@ TEST(a_turn_that_fails_does_not_bring_it, "Z-11")
     }
 }
 
+/* ---- Commits. ---- */
+
+/* Two actors that have changed at once share a commit, or need two; a turn that has changed nothing needs none. */
+TEST(commits_are_counted, "K-01")
+{
+    ck_assert_uint_eq(tr_durable_commits(NULL), 0);
+    begin(1);
+    tr_system *system = tr_kit_system(kit);
+    things_do("b", thing_add, 0);
+    tr_kit_settle(kit);
+    uint64_t before = tr_durable_commits(system);
+    ck_assert_uint_ge(before, 2);
+    ck_assert_int_eq(things_do("a", thing_add, 1), 1);
+    ck_assert_uint_eq(tr_durable_commits(system), before + 1);
+    ck_assert_int_eq(things_do("a", thing_add, 0), 1);
+    ck_assert_uint_eq(tr_durable_commits(system), before + 1);
+    act_ask first = things_ask(things_of("a"), thing_add, 1);
+    act_ask second = things_ask(things_of("b"), thing_add, 1);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(tr_try_await(test, first, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_await(test, second, NULL), TR_OK);
+    ck_assert_uint_ge(tr_durable_commits(system), before + 2);
+    ck_assert_uint_le(tr_durable_commits(system), before + 3);
+    things_end();
+}
+
 /* ---- What it does is a part of the turn. ---- */
 
 static tr_next count(tr_self *self, struct thing_state *state, int64_t n)
@@ -185,4 +211,5 @@ SUITE("durable changed", it_comes_once_for_each_turn_that_has_changed_the_state,
       a_start_brings_it_too_and_a_wake_without_a_change_does_not,
       a_turn_that_fails_does_not_bring_it,
       what_it_changes_is_stored_with_the_turn_and_does_not_bring_it_again,
-      if_it_fails_so_does_the_turn_and_nothing_is_stored, it_may_wait_and_the_reply_waits_with_it)
+      if_it_fails_so_does_the_turn_and_nothing_is_stored, it_may_wait_and_the_reply_waits_with_it,
+      commits_are_counted)
