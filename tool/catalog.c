@@ -44,6 +44,7 @@ const struct option option_table[] = {
     {"--certificate", "FILE", false, false, MEMBER(certificate), "serves the page by HTTPS, with this certificate (PEM)"},
     {"--key", "FILE", false, false, MEMBER(key), "the key of the certificate; in the same file, if not given"},
     {"--host", "NAME", false, false, MEMBER(host), "a name under which browsers reach the page, beside its address and localhost"},
+    {"--token", "FILE", false, false, MEMBER(token), "keeps the token of the page there, so that open pages come back when the tool is started again"},
     {"--kind", "KIND", false, false, MEMBER(kind), "only actors of this durable kind"},
     {"--durable", NULL, false, false, MEMBER(is_durable), "a program with a durable actor, without HTTP"},
     {"--http", NULL, false, false, MEMBER(is_http), "a JSON API over HTTP, with its state in memory"},
@@ -61,7 +62,7 @@ const struct command commands[] = {
     {"top", "", 0, 0, "", "--once --every ", 
      "what the program does, each second. Keys: s, < and > sort, / filters, arrows choose an actor, Enter shows it, "
      "w says why, k kills, z suspends or resumes it, q leaves", "top --once --json"},
-    {"inspect", "[PROGRAM]", 0, 1, "", "--listen --allow --anywhere --certificate --key --host ",
+    {"inspect", "[PROGRAM]", 0, 1, "", "--listen --allow --anywhere --certificate --key --host --token ",
      "shows what the program does as a page in a browser, until it is interrupted; prints the address of the page. Nothing is opened "
      "in the program. A program that is restarted under the same name is found again",
      "inspect 4711"},

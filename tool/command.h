@@ -54,6 +54,7 @@ struct options {
     const char *certificate;
     const char *key;
     const char *host;
+    const char *token;
     const char *level;
     const char *causal;
     const char *verb; /* the name of the command */

@@ -76,6 +76,7 @@ int inspect_run(const struct options *options)
                                                 .key = options->key,
                                                 .host = options->host,
                                                 .allows = options->allows,
+                                                .token_file = options->token,
                                                 .is_tool = true,
                                                 .find = find,
                                                 .context = &shown};

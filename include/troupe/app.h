@@ -163,6 +163,12 @@ typedef struct tr_app {
     const char *inspect_certificate TR_ZERO;
     const char *inspect_key TR_ZERO;
     const char *inspect_host TR_ZERO;
+    /**
+     * The path of a file with the token of the inspector. If there is no file, it is made, with mode 0600 and a new token.
+     * A file that other users may use is refused. With this file and a port that is the same each time, a page that is left
+     * open finds the program again after a restart. NULL: each start has a new token. --inspect-token replaces this member.
+     */
+    const char *inspect_token TR_ZERO;
 } tr_app;
 
 /**
@@ -173,7 +179,7 @@ typedef struct tr_app {
  * Flags: --workers N; --shutdown-timeout T; --store DIR and --rehearse DIR (docs/guide/schema.md), for an app with durable
  * actors; --records on|off|secrets and --replay FILE (docs/guide/replay.md); --as-json, with --replay or --rehearse;
  * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS, --inspect-allow, --inspect-anywhere,
- * --inspect-certificate FILE, --inspect-key FILE and --inspect-host NAME (docs/guide/inspector.md);
+ * --inspect-certificate FILE, --inspect-key FILE, --inspect-host NAME and --inspect-token FILE (docs/guide/inspector.md);
  * --log-format text|json|journald; --log-level RULES, which leaves out lines of the log, as the variable TROUPE_LOG
  * does (docs/guide/operating.md); --pid-file PATH; --schema, which prints the messages and durable kinds and ends;
  * --version; --help; and the flags of tr_app.flags.

@@ -156,6 +156,12 @@ static bool read_inspect_host(struct flags *flags, const char *value)
     return *value;
 }
 
+static bool read_inspect_token(struct flags *flags, const char *value)
+{
+    flags->inspect_token = value;
+    return *value;
+}
+
 static bool read_log_format(struct flags *flags, const char *value)
 {
     static const char *const names[] = {
@@ -232,6 +238,7 @@ static const struct value_flag {
      read_inspect_host,
      false,
      "--inspect-host takes a name of this machine such as bank.example"},
+    {"--inspect-token", read_inspect_token, false, "--inspect-token takes the path of a file"},
     {"--log-format", read_log_format, false, "--log-format takes text, json or journald"},
     {"--log-level",
      read_log_level,

@@ -32,6 +32,7 @@ struct flags {
     const char *inspect_certificate;
     const char *inspect_key;
     const char *inspect_host;
+    const char *inspect_token;
     const char *rehearse;    /* NULL: not given */
     const char *replay;      /* NULL: not given */
     bool has_no_records;     /* --records off */

@@ -36,6 +36,7 @@ bool tr__inspected_start(const tr_app *app, const char *program, struct control 
                               : app->inspect_certificate ? "--inspect-certificate"
                               : app->inspect_key         ? "--inspect-key"
                               : app->inspect_host        ? "--inspect-host"
+                              : app->inspect_token       ? "--inspect-token"
                                                          : NULL;
         if (useless)
             tr__console_complain("%s: %s has no effect without --inspect\n", program, useless);
@@ -53,6 +54,7 @@ bool tr__inspected_start(const tr_app *app, const char *program, struct control 
                                               .certificate = app->inspect_certificate,
                                               .key = app->inspect_key,
                                               .host = app->inspect_host,
+                                              .token_file = app->inspect_token,
                                               .allows = app->inspect_allow,
                                               .find = control_path_find,
                                               .context = control,

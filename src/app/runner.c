@@ -559,6 +559,7 @@ static bool flags_apply(struct runner *runner, const struct flags *flags)
     REPLACE(inspect_certificate);
     REPLACE(inspect_key);
     REPLACE(inspect_host);
+    REPLACE(inspect_token);
     REPLACE(workers);
     REPLACE(shutdown_timeout_ns);
     REPLACE(store);

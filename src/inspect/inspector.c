@@ -7,6 +7,7 @@
 #include <troupe/system.h>
 
 #include "inspect/inside.h"
+#include "inspect/token.h"
 
 enum { ACTORS_MAX = 256, CONNECTIONS_MAX = 64 };
 #define START_NS (5 * TR_SECOND)
@@ -173,8 +174,10 @@ tr_status tr__inspector_start(const struct inspector_options *options, struct in
     made->since_ns = platform->wall_now(platform);
     atom32_init(&made->pages, 0);
     atom64_init(&made->dropped, 0);
-    tr__guard_token_write(platform->random(platform), platform->random(platform), made->token);
-    tr_status status = system_start(made, why);
+    tr_status status =
+        tr__token_take(platform, options->token_file, made->token, why, INSPECTOR_WHY_SIZE);
+    if (status == TR_OK)
+        status = system_start(made, why);
     if (status != TR_OK) {
         tr__inspector_stop(made);
         return status;

@@ -51,7 +51,9 @@ struct inspector_options {
     const char *key;
     const char *host; /* another name of this machine that browsers may use; NULL: none */
     bool allows;      /* pages may change the program */
-    bool is_tool;     /* the inspector runs outside of the program that it shows */
+    /* file with the token, which is made if there is none; NULL: a new token at each start */
+    const char *token_file;
+    bool is_tool; /* the inspector runs outside of the program that it shows */
     /**
      * Finds the control socket of the program. If the program has no control socket, returns false,
      * with a sentence in `why`. Called for each new page, because the program may have been
@@ -71,8 +73,8 @@ struct inspector_options {
  * Starts an inspector. On failure `why` gets a sentence. Fails with TR_ADDRESS_INVALID if the
  * address is invalid or other machines can reach it, with TR_INVALID_ARGUMENT if options do not fit
  * together, and with TR_NOT_SUPPORTED if the library was built without HTTP or TLS. Also fails with
- * TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NO_MEMORY and other statuses of systems, sockets and
- * certificates. One thread.
+ * TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NO_MEMORY and other statuses of systems, sockets,
+ * certificates and the file of the token (inspect/token.h). One thread.
  */
 TR_MUST_CHECK tr_status tr__inspector_start(const struct inspector_options *options,
                                             struct inspector **inspector,
