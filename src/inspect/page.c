@@ -72,7 +72,6 @@ static void headers_set(tr_self *self)
     tr_http_set(self, "x-content-type-options", "nosniff");
     tr_http_set(self, "x-frame-options", "DENY");
     tr_http_set(self, "referrer-policy", "no-referrer");
-    tr_http_set(self, "cross-origin-opener-policy", "same-origin");
     tr_http_set(self, "cross-origin-resource-policy", "same-origin");
     tr_http_set(self, "cache-control", "no-store");
 }
