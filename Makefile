@@ -18,7 +18,7 @@ build/build.ninja: | writable
 run: writable bootstrap ## build and run the bank on the web (ARGS="--rate 1000"; EXAMPLE=01_hello for another one)
 	@[ -f build/run/build.ninja ] || cmake --preset run
 	cmake --build --preset run --target example_$(EXAMPLE) troupe_tool
-	@build/run/examples/$(EXAMPLE) $(if $(filter 42_%,$(EXAMPLE)),--store build/bank.data) $(ARGS)
+	@build/run/examples/$(EXAMPLE) $(if $(filter 42_%,$(EXAMPLE)),--store build/bank.data --inspect-token build/bank.token) $(ARGS)
 
 top: ## look into what make run has started, from a second terminal
 	@[ -x build/run/bin/troupe ] || { echo "make: nothing runs here: make run, in another terminal" >&2; exit 1; }

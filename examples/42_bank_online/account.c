@@ -147,7 +147,6 @@ static tr_next on_run(tr_self *self, struct account_state *account)
         if (tr_try_await(self, asked, NULL) == TR_OK) {
             account->under_way -= account->paying_cents;
             account->paying_number = 0;
-            tr_publish(self, books_of(self), settled, .account = account->number);
         } else if (tr_sleep(self, RETRY_NS) != TR_OK) {
             break;
         }

@@ -30,8 +30,8 @@ struct auditor {
     live_topic live;
     tr_time start_ns;
     uint64_t transfers;
-    uint32_t arrivals; /* of this second; changes likewise */
-    uint32_t changes;  /* of accounts, on disk: accounts tell of most of them */
+    uint32_t arrivals; /* of this second */
+    uint64_t commits_seen;
     struct latencies latencies;
     struct figures figures; /* of the last second */
     uint64_t failures_seen;
@@ -69,7 +69,6 @@ static tr_next on_opened(struct auditor *auditor, const struct opened *message)
 static tr_next on_debited(struct auditor *auditor, const struct debited *message)
 {
     uint32_t payer = message->account % ACCOUNTS;
-    auditor->changes++;
     auditor->books.cents[payer] = message->left;
     auditor->books.under_way[payer] += (int64_t)message->cents;
     return TR_SAME;
@@ -83,7 +82,6 @@ static tr_next on_credited(struct auditor *auditor, const struct credited *messa
 {
     struct books *books = &auditor->books;
     uint32_t payer = message->from % ACCOUNTS;
-    auditor->changes++;
     books->cents[message->account % ACCOUNTS] = message->left;
     if (message->number <= books->arrived[payer]) {
         books->mistakes++;
@@ -95,12 +93,6 @@ static tr_next on_credited(struct auditor *auditor, const struct credited *messa
     books->under_way[payer] -= (int64_t)message->cents;
     auditor->arrivals++;
     auditor->transfers++;
-    return TR_SAME;
-}
-
-static tr_next on_settled(struct auditor *auditor)
-{
-    auditor->changes++;
     return TR_SAME;
 }
 
@@ -198,7 +190,7 @@ static tr_next on_draw(tr_self *self, struct auditor *auditor)
                           .rate = auditor->figures.rate,
                           .p99_us = auditor->figures.p99_us,
                           .awake = awake,
-                          .changes = auditor->figures.changes,
+                          .commits = auditor->figures.commits,
                           .failures = counters.failures,
                           .restarts = counters.restarts,
                           .stalls = counters.stalls,
@@ -223,12 +215,13 @@ static tr_next on_count(tr_self *self, struct auditor *auditor)
     tr_system_counters(tr_system_of(self), &counters);
     uint64_t sum = books_sum(&auditor->books, &under_way);
     uint64_t news = counters.failures + counters.stalls;
+    uint64_t commits = tr_durable_commits(tr_system_of(self));
     struct figures now = {.seconds = (uint32_t)((tr_now(self) - auditor->start_ns) / TR_SECOND),
                           .rate = auditor->arrivals,
                           .p99_us = latencies_take_p99(&auditor->latencies),
                           .restarts = counters.restarts,
                           .awake = see_sleepers(self, is_awake),
-                          .changes = auditor->changes,
+                          .commits = (uint32_t)(commits - auditor->commits_seen),
                           .stalls = counters.stalls,
                           .sum = sum,
                           .is_exact = sum == (uint64_t)ACCOUNTS * OPENING_CENTS,
@@ -236,7 +229,7 @@ static tr_next on_count(tr_self *self, struct auditor *auditor)
     now.asleep = ACCOUNTS - now.awake;
     auditor->figures = now;
     auditor->arrivals = 0;
-    auditor->changes = 0;
+    auditor->commits_seen = commits;
     auditor->news_seen = news;
     program_note(auditor->transfers, counters.restarts, now.is_exact && !auditor->books.mistakes);
     figures_print(&now);
@@ -260,5 +253,4 @@ static tr_next on_start(tr_self *self)
 
 TR_BEHAVIOR(auditor, struct auditor, TR_SETUP(set_up), TR_ON(tr_pre_start, on_start),
             TR_ON(opened, on_opened), TR_ON(debited, on_debited), TR_ON(credited, on_credited),
-            TR_ON(settled, on_settled), TR_ON(served, on_served), TR_ON(draw, on_draw),
-            TR_ON(count, on_count));
+            TR_ON(served, on_served), TR_ON(draw, on_draw), TR_ON(count, on_count));

@@ -35,17 +35,16 @@ TR_DURABLE_DECLARE(account);
 TR_MESSAGE(opened, (list(u64), cents)); /* what each account had when the program started */
 TR_MESSAGE(debited, (u32, account), (u64, left), (u64, number), (u64, cents));
 TR_MESSAGE(credited, (u32, account), (u64, left), (u32, from), (u64, number), (u64, cents));
-TR_MESSAGE(settled, (u32, account)); /* the payer knows that its payment has arrived */
-TR_MESSAGE(served, (u64, ns));       /* a customer has paid, and this is how long it took */
-TR_TOPIC(books, debited, credited, settled, served);
-TR_ACTOR(auditor, opened, debited, credited, settled, served);
+TR_MESSAGE(served, (u64, ns)); /* a customer has paid, and this is how long it took */
+TR_TOPIC(books, debited, credited, served);
+TR_ACTOR(auditor, opened, debited, credited, served);
 
 /* ---- What browsers see: JSON, four times a second. ---- */
 
 TR_MESSAGE(card, (str, name), (u64, cents), (bool, awake));
 TR_MESSAGE(incident, (u64, at_ms), (str, text));
 TR_MESSAGE(board, (u64, sum), (u64, expected), (i64, under_way), (u64, transfers), (u32, rate),
-           (u64, p99_us), (u32, awake), (u32, changes), (u64, failures), (u64, restarts),
+           (u64, p99_us), (u32, awake), (u32, commits), (u64, failures), (u64, restarts),
            (u64, stalls), (u32, starts), (i64, pid), (list(message(card)), accounts),
            (list(message(incident)), incidents));
 TR_MESSAGE(board_text, (str, json));

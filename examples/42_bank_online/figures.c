@@ -71,7 +71,7 @@ static size_t parts_fill(const struct figures *now, struct part parts[PARTS_MAX]
     PART(2, NULL, "p99 %4.1fms", (double)now->p99_us / 1000);
     PART(3, alarm, "%" PRIu64 " restarts", now->restarts);
     PART(4, NULL, "%2" PRIu32 "/%" PRIu32 " awake", now->awake, now->awake + now->asleep);
-    PART(6, NULL, "%3" PRIu32 " changes/s", now->changes);
+    PART(6, NULL, "%3" PRIu32 " commits/s", now->commits);
     PART(0,
          now->is_exact ? "\033[32m" : "\033[31m",
          "%" PRIu64 ".%02u%s",

@@ -27,7 +27,7 @@ struct figures {
     uint64_t restarts;
     uint32_t awake;
     uint32_t asleep;
-    uint32_t changes; /* of accounts, on disk, in this second */
+    uint32_t commits; /* of the store, in this second; each has the changes of several accounts */
     uint64_t stalls;
     uint64_t sum;
     bool is_exact;

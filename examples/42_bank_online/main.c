@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "bank.h"
 #include "program.h"
@@ -133,14 +134,36 @@ static void audit(tr_self *self, auditor_ref auditor)
     tr_tell(self, auditor, opened, .cents = {cents, ACCOUNTS});
 }
 
-static void say_where(const char *address)
+/*
+ * Writes what makes a link to the inspector of the address of the page: "#inspect=PORT/TOKEN". Browsers keep it to themselves.
+ * It is only for a terminal that has space for it, and for a page that no other machine can open.
+ */
+static void link_write(const char *inspector, const char *address, char *text, size_t size)
+{
+    static const char before[] = "http://127.0.0.1:";
+    struct winsize window = {0};
+    text[0] = '\0';
+    if (!inspector || strncmp(inspector, before, sizeof before - 1) != 0 ||
+        strncmp(address, "127.0.0.1:", 10) != 0 || !isatty(STDOUT_FILENO) ||
+        (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col && window.ws_col < 80))
+        return;
+    const char *token = strstr(inspector, "/#token=");
+    const char *port = inspector + sizeof before - 1;
+    if (token)
+        snprintf(text, size, "#inspect=%.*s/%s", (int)(token - port), port, token + 8);
+}
+
+static void say_where(const char *address, const char *inspector)
 {
     const char *port = strrchr(address, ':');
+    char link[80];
+    link_write(inspector, address, link, sizeof link);
     if (strncmp(address, "127.0.0.1:", 10) == 0 || strncmp(address, "0.0.0.0:", 8) == 0)
         printf(
-            "open   http://localhost%s/\n"
+            "open   http://localhost%s/%s\n"
             "try    curl -d '{\"to\":\"ben\",\"cents\":5}' localhost%s/actors/account/anna/pay\n",
             port,
+            link,
             port);
     else
         printf("open   http://%s/\n"
@@ -150,6 +173,19 @@ static void say_where(const char *address)
     printf("break  the buttons of the page, or: kill -9 %d; Ctrl-C closes the bank\n",
            (int)getpid());
     fflush(stdout);
+}
+
+/* The next process has its inspector there too: with --inspect-token its page comes back by itself. */
+static void inspector_note(const char *address)
+{
+    const char *begin = address ? strstr(address, "://") : NULL;
+    size_t length = begin ? strcspn(begin + 3, "/") : 0;
+    if (length && length < sizeof program.shared->inspector)
+        snprintf(program.shared->inspector,
+                 sizeof program.shared->inspector,
+                 "%.*s",
+                 (int)length,
+                 begin + 3);
 }
 
 /* Listens where the last process did: a browser that comes back finds the bank at the same port. Returns whether it can. */
@@ -171,7 +207,8 @@ static bool open_doors(tr_self *self)
     }
     const char *address = tr_address_text(self, tr_listener_address(self, listener));
     snprintf(shared->address, sizeof shared->address, "%s", address);
-    say_where(address);
+    inspector_note(tr_app_inspector(self));
+    say_where(address, tr_app_inspector(self));
     return true;
 }
 
@@ -243,7 +280,7 @@ int main(int argc, char **argv)
                            .help = "without the keeper, which starts the bank again",
                            .example = "--alone"}),
         .durable = TR_DURABLES(account),
-        .inspect = "127.0.0.1:0",
+        .inspect = program.shared->inspector[0] ? program.shared->inspector : "127.0.0.1:0",
         .system = {.handoff_after_ns = 20 * TR_MILLISECOND,
                    .turn_report_ns = 200 * TR_MILLISECOND,
                    .on_stall = on_stall});

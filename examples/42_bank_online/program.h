@@ -12,7 +12,8 @@
 /* Shared by the keeper and the bank that it starts again and again: keeper.c. */
 struct shared {
     uint32_t starts;
-    char address[80]; /* where the bank listened first, with its port; "" before */
+    char address[80];   /* where the bank listened first, with its port; "" before */
+    char inspector[80]; /* likewise, of the inspector */
 };
 
 struct program {

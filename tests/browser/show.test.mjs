@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of make run: accounts, a transfer, a handler that fails, one that blocks, and a process that is killed.
+import { join } from 'node:path';
+import { addressOf, shows } from './inspect.mjs';
 import { assert, test, until } from './support.mjs';
 
 test('the_bank_heals_before_the_eyes_of_its_visitor', 'H-02 K-09', async ({ start, open }) => {
@@ -78,4 +80,42 @@ test('the_bank_heals_before_the_eyes_of_its_visitor', 'H-02 K-09', async ({ star
   await shows('anna', '1000.00');
   assert(Number(await page.textContent('#stalls')) >= 1);
   await exact();
+});
+
+// What the terminal prints behind "#" makes a link of the page, and the process gets none of it. Both pages stay open over kill -9.
+test('the_inspector_is_one_link_away_and_comes_back_with_the_bank', 'IP-04', async ({ start, open, directory }) => {
+  const server = await start('examples/42_bank_online', ['--listen', '127.0.0.1:0', '--rate', '50', '--inspect-token', join(directory, 'token')]);
+  const [, url] = await server.line(/^open {3}(\S+)$/);
+  assert.ok(!url.includes('#'), 'a file gets no token');
+  const inspector = await addressOf(server);
+  const [, port, token] = /:(\d+)\/#token=([0-9a-f]{32})$/.exec(inspector);
+  const page = await open(url);
+  assert.match(await page.textContent('#inspector'), /in the terminal/);
+  assert.equal(await page.locator('#inspector a').count(), 0);
+  const requests = [];
+  page.on('request', request => requests.push(request.url()));
+  await page.evaluate(hash => { location.hash = hash; }, `#inspect=${port}/${token}`);
+  const link = page.locator('#inspector a');
+  await link.waitFor();
+  assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('rel'), await page.evaluate(() => location.hash)], [inspector, 'noreferrer', '']);
+  await page.reload();
+  await link.waitFor();
+  assert.ok(!requests.some(request => request.includes(token)), 'the token is in no request');
+  const opened = page.context().waitForEvent('page');
+  await link.click();
+  const other = await opened;
+  await shows(other, '.live', 'live');
+  assert.equal(await other.evaluate(() => document.referrer), '');
+  await page.click('#kill');
+  await shows(other, '.notice', 'was started again');
+  await shows(other, '.live', 'live');
+  await until(page, () => document.getElementById('starts').textContent === '2');
+  // Nothing that is no port and token becomes a link.
+  await page.evaluate(() => sessionStorage.clear());
+  for (const wrong of [`#inspect=evil.example/${token}`, `#inspect=${port}/${token}0`, '#inspect=1/javascript:alert(1)']) {
+    await page.goto('about:blank');
+    await page.goto(url + wrong);
+    await until(page, () => document.getElementById('state').textContent === 'live');
+    assert.equal(await page.locator('#inspector a').count(), 0, wrong);
+  }
 });
