@@ -4,7 +4,7 @@
 // With TROUPE_PICTURES=docs/guide/img the pictures of the guide are written there.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressOf, ask, go, shows } from './inspect.mjs';
+import { addressOf, ask, go, hurry, shows } from './inspect.mjs';
 import { smaller } from './picture.mjs';
 import { assert, test, until } from './support.mjs';
 
@@ -25,7 +25,9 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   await tell(third, 'block', '{"ms":900}').catch(() => ask(socket, 'ask', { path: path(third), message: 'block', json: '{"ms":900}', timeout_ms: 3000, may: true }).catch(() => {}));
   await ask(socket, 'wake', { kind: 'account', key: first, may: true });
 
-  const page = await stage.open(await addressOf(server), { viewport: { width: 1024, height: 680 } });
+  const page = await stage.open(null, { viewport: { width: 1024, height: 680 } });
+  if (!pictures) await hurry(page);
+  await page.goto(await addressOf(server));
   await page.waitForSelector('.tile');
   const shoot = async name => {
     assert.equal(await page.locator('text=This view has failed').count(), 0, name);
@@ -55,7 +57,10 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   await ask(socket, 'resume', { path: path(first), may: true });
   // A payment: from a customer to an account, and from both to the books.
   const [{ path: customer }] = (await ask(socket, 'ls', { behavior: 'customer', limit: 1 })).parts;
-  await part('trace', `/trace?path=${customer}`, '.hop', 'debited');
+  await go(page, `#/trace?path=${customer}`);
+  await page.locator('main .chips button', { hasText: /^shop/ }).first().click(); // others were on their way before
+  await shows(page, '.hop', 'debited');
+  await shoot('trace');
   await part('durable', `/durable/account/${first}`, '.json', 'cents');
   await part('connections', '/connections', 'td', 'stream');
   await part('failures', '/failures', 'td', 'the button');

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the cases of tests/browser/*.test.mjs; tests/browser/run calls it.
 //     node cases.mjs BUILD PACKAGES [part of the name of a case]
+// Several cases run side by side (TROUPE_BROWSER_JOBS, 3): most of their time is that of pages, which ask each two seconds. What a case
+// needs is its own, so none knows of the others. They share the browser, as tabs of one would.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { cases, launch, runCase } from './support.mjs';
@@ -9,15 +11,21 @@ const [build, packages, only = ''] = process.argv.slice(2);
 for (const file of readdirSync(import.meta.dirname ?? new URL('.', import.meta.url)).sort())
   if (file.endsWith('.test.mjs')) await import(`./${file}`);
 
-const rows = [];
 const browser = await launch(resolve(packages));
-for (const item of cases.filter(({ name }) => name.includes(only))) {
-  const failure = await runCase(item, browser, resolve(build));
-  const verdict = failure ? 'fail' : 'pass';
-  if (failure) console.log(failure);
-  console.log(verdict, item.name);
-  rows.push(['browser', item.name, item.ids, verdict]);
-}
+const chosen = cases.filter(({ name }) => name.includes(only));
+const rows = chosen.map(({ name, ids }) => ['browser', name, ids, 'fail']);
+let next = 0;
+const work = async () => {
+  while (next < chosen.length) {
+    const at = next++;
+    const begin = performance.now();
+    const failure = await runCase(chosen[at], browser, resolve(build));
+    rows[at][3] = failure ? 'fail' : 'pass';
+    if (failure) console.log(failure);
+    console.log(rows[at][3], chosen[at].name, `${((performance.now() - begin) / 1000).toFixed(1)} s`);
+  }
+};
+await Promise.all(Array.from({ length: Number(process.env.TROUPE_BROWSER_JOBS || 3) }, work));
 await browser.close();
 
 const results = process.env.TROUPE_RESULTS_DIR;

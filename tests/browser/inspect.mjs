@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of the inspector share: a program (tests/browser/inspector.c), its page, and its control socket.
+import { execFileSync } from 'node:child_process';
+import { closeSync, open } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { assert, until, WAIT_MS, within } from './support.mjs';
 
 export const SHOP = '/user/shop';
 
 // Starts the program and a page. Returns {program, address, page, say, ask, requests}.
-export async function begin(stage, { tellers = 300, given = ['--inspect-allow'], options = {}, view = '/tree', prepare, environment } = {}) {
+export async function begin(stage, { tellers = 300, given = ['--inspect-allow'], options = {}, view = '/tree', prepare, environment, isFast = true } = {}) {
   const socket = join(stage.directory, 'socket');
   const program = await stage.start('tests/inspector_target',
     [String(tellers), '--control', socket, '--store', join(stage.directory, 'store'), '--inspect', '127.0.0.1:0', ...given], environment);
@@ -18,11 +21,19 @@ export async function begin(stage, { tellers = 300, given = ['--inspect-allow'],
   page.on('request', request => requests.push(request.url()));
   // A program that is gone refuses connections, which the browser writes to its console.
   page.on('console', message => message.type() === 'error' && !/^WebSocket connection|ERR_CONNECTION_REFUSED/.test(message.text()) && stage.problems.push(new Error(message.text())));
+  // A case that has a clock of its own, or counts frames, wants the usual one.
+  if (!prepare && isFast) await hurry(page);
   if (prepare) await prepare(page);
   await page.goto(address + view);
   await page.waitForSelector('.tile');
   return { program, address, page, requests, socket };
 }
+
+// Lets a page ask twice as often as it does for people.
+export const hurry = page => page.addInitScript(() => {
+  const usual = window.setInterval;
+  window.setInterval = (run, ms) => usual(run, ms === 2000 ? 1000 : ms);
+});
 
 // The address that the program has printed.
 export async function addressOf(program) {
@@ -95,6 +106,14 @@ export async function intercept(page) {
     }));
   });
   return lines;
+}
+
+// Lets the mill stand in a handler. Returns a function that lets it continue.
+export async function block(stage, socket) {
+  const pipe = join(stage.directory, `pipe-${stage.pipes = (stage.pipes ?? 0) + 1}`);
+  execFileSync('mkfifo', [pipe]);
+  await ask(socket, 'tell', { path: `${SHOP}/mill`, message: 'block', json: JSON.stringify({ until: pipe }), may: true });
+  return async () => closeSync(await within(promisify(open)(pipe, 'w'), 'the handler at the other end of the pipe'));
 }
 
 // Presses the button of an act, then the one of its question, whose title must have the words of the button.

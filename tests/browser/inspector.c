@@ -6,11 +6,13 @@
  *
  *     inspector_target [number of tellers, 300] [options of tr_app_main]
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <troupe/troupe.h>
+#include <unistd.h>
 
 /* ---- Tellers: a state, a secret, a request. ---- */
 
@@ -91,7 +93,7 @@ TR_BEHAVIOR(hall, struct hall, TR_SETUP_WITH(hall_size, on_hall), TR_ON(deposit,
 /* ---- A handler that takes much time, one that blocks, and a mailbox that grows. ---- */
 
 TR_MESSAGE(grind, (u32, us));
-TR_MESSAGE(block, (u32, ms));
+TR_MESSAGE(block, (str, until));
 TR_MESSAGE(bake, (u32, us));
 TR_ACTOR(mill, grind, block, bake);
 
@@ -124,11 +126,12 @@ static tr_next on_bake(tr_self *self, const struct bake *message)
     return TR_SAME;
 }
 
-/* Blocks its worker, against the rules. */
+/* Blocks its worker, against the rules, until the test opens the other end of a named pipe. */
 static tr_next on_block(const struct block *message)
 {
-    struct timespec time = {message->ms / 1000, message->ms % 1000 * 1000000L};
-    (void)nanosleep(&time, NULL);
+    int pipe = open(message->until, O_RDONLY | O_CLOEXEC);
+    if (pipe >= 0)
+        (void)close(pipe);
     return TR_SAME;
 }
 TR_BEHAVIOR(mill, void, TR_ON(grind, on_grind), TR_ON(block, on_block), TR_ON(bake, on_bake));

@@ -226,7 +226,7 @@ test('other_machines_get_the_page_by_https', 'I-02 IP-01', async stage => {
 
 // The rates are estimates from samples: their sum is near what the counters say, and the strongest flows are those of the program.
 test('the_flow_of_the_whole_program_is_a_graph_with_rates', 'IP-02 I-14', async stage => {
-  const { page, socket } = await begin(stage, { tellers: 10, view: '/trace' });
+  const { page, socket } = await begin(stage, { tellers: 10, view: '/trace', isFast: false });
   await until(page, () => document.querySelectorAll('svg.flow .node').length >= 3);
   const rows = await until(page, () => {
     const list = [...document.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.innerText));
@@ -281,7 +281,7 @@ test('the_frame_is_drawn_before_the_script_runs', 'IP-05', async stage => {
 
 // An answer that is the one before draws nothing, and its age still says when it was read.
 test('what_has_not_changed_is_not_drawn_again', 'IP-05', async stage => {
-  const { page } = await begin(stage, { tellers: 1, view: '/durable/shelf' });
+  const { page } = await begin(stage, { tellers: 1, view: '/durable/shelf', isFast: false });
   await shows(page, 'td', 'row-00');
   await until(page, () => document.querySelector('.panel .age')?.textContent !== 'reading …');
   await page.evaluate(() => {
@@ -356,7 +356,7 @@ test('a_turn_that_was_handed_off_and_hangs_is_named', 'IP-02', async stage => {
 // What is known of a turn that is over, whose messages nobody has followed: those of its turns that were slow.
 test('a_slow_turn_that_is_over_leads_to_what_is_known_of_it', 'IP-02', async stage => {
   const causal = '00000000000000ab';
-  const { page } = await begin(stage, { tellers: 1, view: '/time', prepare: async page => {
+  const { page } = await begin(stage, { tellers: 1, view: '/time', options: { viewport: { width: 1280, height: 2400 } }, prepare: async page => {
     const lines = await intercept(page);
     lines.answers = (verb, text) => (verb === 'slow' ? text.replace(/"causal":(null|"[^"]*"),"followed":[a-z]+/g, `"causal":"${causal}","followed":false`) : text);
   } });
