@@ -64,7 +64,7 @@ test('keys_values_and_items_are_read_in_pages', 'IP-02 O-20', async stage => {
 
 // Between the list and the click other records come, many times more than are kept: the tree is there all the same.
 test('a_slow_turn_has_the_tree_of_what_it_led_to', 'IP-02 I-11', async stage => {
-  const { page, socket } = await begin(stage, { tellers: 1, view: '/time' });
+  const { page, socket } = await begin(stage, { tellers: 1, view: '/time', options: { viewport: { width: 1280, height: 2400 } } });
   await ask(socket, 'suspend', { path: SHOP, may: true });
   const link = page.locator('tr', { hasText: 'on_bake' }).locator('a', { hasText: /^tree$/ }).first();
   const end = Date.now() + 2 * WAIT_MS;
@@ -123,6 +123,38 @@ test('a_click_on_the_flame_or_on_a_row_shows_the_handler_over_time', 'IP-02', as
   await until(page, () => ![...document.querySelectorAll('h2')].some(head => head.textContent.includes('over time')));
   await page.locator('tbody tr', { hasText: 'on_tick' }).first().click();
   await shows(page, 'h2', 'on_tick of shop, over time');
+});
+
+// The list of slow turns is below the screen. It is asked for, and drawn when somebody scrolls there.
+test('what_is_not_on_the_screen_is_not_drawn', 'IP-05', async stage => {
+  let lines;
+  const { page } = await begin(stage, { tellers: 1, view: '/time', options: { viewport: { width: 1280, height: 500 } }, prepare: async page => {
+    await page.clock.install();
+    lines = await intercept(page);
+  } });
+  const slow = page.locator('.panel', { hasText: 'Slowest turns' }).last();
+  const pass = async ms => {
+    for (const end = Date.now() + 2 * WAIT_MS; ms > 0 && Date.now() < end; ms -= 500) {
+      await page.clock.runFor(500);
+      await page.waitForTimeout(20); // for answers, whose time is the real one
+    }
+  };
+  await until(page, () => document.querySelector('#slow').getBoundingClientRect().top > innerHeight); // the handlers above it are there
+  await pass(1000); // what was to be drawn before
+  await slow.evaluate(panel => {
+    window.changes = 0;
+    const isAround = ({ target }) => (target.closest ? target : target.parentElement)?.closest('.age, thead');
+    new MutationObserver(list => { window.changes += list.filter(change => !isAround(change)).length; })
+      .observe(panel, { subtree: true, childList: true, characterData: true, attributes: true });
+  });
+  lines.sent.length = 0;
+  await pass(12000);
+  assert.ok(lines.sent.filter(verb => verb === 'slow').length >= 2, 'it is asked for');
+  assert.equal(await page.evaluate(() => window.changes), 0);
+  await slow.scrollIntoViewIfNeeded();
+  const end = Date.now() + WAIT_MS;
+  while (!await page.evaluate(() => window.changes) && Date.now() < end) await pass(500);
+  assert.ok(await page.evaluate(() => window.changes), 'it is drawn when it is seen');
 });
 
 test('a_mark_on_the_time_line_says_what_happened', 'IP-02', async stage => {
@@ -248,10 +280,10 @@ test('the_log_is_filtered_by_path_level_and_causal_id', 'IP-02', async stage => 
   await shows(page, 'td', 'ticks');
   const texts = () => page.locator('tbody tr td:nth-child(4)').allInnerTexts();
   await page.selectOption('[aria-label="least level shown"]', 'warn');
-  await until(page, () => [...document.querySelectorAll('tbody tr')].length && [...document.querySelectorAll('tbody tr')].every(row => /warn|error/.test(row.cells[1].innerText)));
+  await until(page, () => [...document.querySelectorAll('tbody tr:not(.space)')].length && [...document.querySelectorAll('tbody tr:not(.space)')].every(row => /warn|error/.test(row.cells[1].innerText)));
   await page.selectOption('[aria-label="least level shown"]', '');
   await page.fill('[aria-label="Path: it and below"]', `${SHOP}/ward`);
-  await until(page, () => ![...document.querySelectorAll('tbody tr')].some(row => row.cells[3].innerText.includes('ticks')));
+  await until(page, () => ![...document.querySelectorAll('tbody tr:not(.space)')].some(row => row.cells[3].innerText.includes('ticks')));
   await page.fill('[aria-label="Path: it and below"]', '');
   await shows(page, 'td', 'ticks');
   await ask(socket, 'tell', { path: SHOP, message: 'tour', json: '{"text":"by id"}', may: true });
@@ -260,7 +292,7 @@ test('the_log_is_filtered_by_path_level_and_causal_id', 'IP-02', async stage => 
   while (!line?.causal && Date.now() < end) [line] = (await ask(socket, 'log tail', { text: 'a tour: by id' })).parts;
   assert.ok(line?.causal, 'the line has a causal id');
   await page.fill('[aria-label="Causal id"]', line.causal);
-  await until(page, () => [...document.querySelectorAll('tbody tr')].length === 1);
+  await until(page, () => [...document.querySelectorAll('tbody tr:not(.space)')].length === 1);
   assert.deepEqual(await texts(), ['a tour: by id']);
 });
 

@@ -91,7 +91,7 @@ function Strip() {
     <${Tile} label="handled" value=${history.t.length > 1 ? short(per.handled) : '–'} unit="msg/s" to=${link('time')}>
       <${Spark} list=${history.handled} data=${at} label="messages handled each second" /><//>
     <${Tile} label="pending" value=${short(counters.queued)} unit="msg" to=${link('mailboxes')} title="accepted and not handled yet: in a mailbox, or in a turn that runs or waits">
-      <${Spark} list=${history.pending} data=${at} label="messages that are accepted and not handled yet" /><//>
+      <${Spark} list=${history.pending} data=${at} label="pending messages" /><//>
     <${Tile} label="workers" value=${long ? `${long} stuck` : `${busy} of ${worker}`} unit=${long ? `of ${worker}` : 'in a turn'} to=${link('time')} kind=${long ? 'bad' : ''} />
     <${Tile} label="failures" value=${short(counters.failures)} unit=${per.failures > 0 ? rate(per.failures) : 'in all'} to=${link('failures')} kind=${per.failures > 0 ? 'bad' : ''} />
     <${Tile} label="dead letters" value=${short(counters.dead_letters)} unit=${per.dead_letters > 0 ? rate(per.dead_letters) : 'in all'}
@@ -110,7 +110,7 @@ function Live() {
     <span>${phase !== 'open' ? 'no connection' : paused ? 'paused' : 'live'}</span>
     <${Age} at=${readAt} every=${2000} />
     <button class="small" onClick=${() => set({ paused: !get('paused') })} aria-pressed=${paused}>${paused ? 'Resume' : 'Pause'}<kbd>p</kbd></button>
-    <button class="small" onClick=${copyLink} title="Copies the address of this view, with the token: whoever has it can open it on this machine.">Copy link</button>
+    <button class="small" onClick=${copyLink} title="with the token: whoever has it can open it on this machine">Copy link</button>
     <button class="small" onClick=${() => set({ help: !get('help') })} aria-label="keys"><kbd>?</kbd></button>
   </div>`;
 }

@@ -131,10 +131,10 @@ function useWindow(rows) {
     watcher.current.observe(element);
   }, []);
   const onScroll = () => {
-    const next = Math.max(0, Math.floor(box.current.scrollTop / ROW) - 5);
-    if (Math.abs(next - from) >= 3 || next === 0) change(next);
+    const next = Math.max(0, Math.floor(box.current.scrollTop / ROW) - 3);
+    if (Math.abs(next - from) >= 2 || next === 0) change(next);
   };
-  const most = Math.ceil(height / ROW) + 12;
+  const most = Math.ceil(height / ROW) + 7;
   const first = Math.min(from, Math.max(0, rows.length - 1));
   return { hold, onScroll, first, last: Math.min(rows.length, first + most) };
 }

@@ -101,6 +101,7 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
       look();
     };
     if (!paused || !kept.current) look();
+    if (fold) passed = steps - 1; /* a rate needs two answers: the second one soon */
     const stop = every && !paused ? onTick(() => ++passed >= steps && look()) : null;
     return () => {
       over = true;

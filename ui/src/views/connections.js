@@ -31,15 +31,15 @@ function Pressure({ row }) {
   return list.length ? list.map(([kind, text]) => html`<${Tag} key=${text} kind=${kind}>${text}<//> `) : html`<span class="muted">none</span>`;
 }
 
-const Amount = ({ sum, now }) => (sum == null ? html`<span class="muted">–</span>` : html`${bytes(sum)} <span class="muted">${now == null ? '' : per(now)}</span>`);
+const Amount = ({ sum, now }) => (sum == null ? html`<span class="muted">–</span>` : html`${bytes(sum)} <span class="unit ample">${now == null ? '' : per(now)}</span>`);
 
 const columns = [
   { name: 'kind', label: 'what', class: 'mid-2', cell: (row) => html`<b>${row.kind}</b> <span class="muted">${row.family}</span> ${row.tls && html`<${Tag} kind="ok" title=${row.tls_cipher || 'the handshake has not ended'}>TLS ${row.tls_version || ''}${row.tls_alpn ? ' ' + row.tls_alpn : ''}<//>`}`, sort: (row) => row.kind },
   { name: 'state', label: 'state', class: 'slim', cell: (row) => html`<${Tag} kind=${row.state === 'open' ? 'ok' : 'held'}>${row.state}<//>`, sort: (row) => row.state },
-  { name: 'peer', label: 'other side', unit: 'or own address', class: 'wide-4', cell: (row) => html`<span class="mono" title=${row.peer || row.address}>${row.peer || row.address || '–'}</span>`, sort: (row) => row.peer || row.address || '' },
+  { name: 'peer', label: 'other side', unit: 'or own address', class: 'mid', cell: (row) => html`<span class="mono" title=${row.peer || row.address}>${row.peer || row.address || '–'}</span>`, sort: (row) => row.peer || row.address || '' },
   { name: 'path', label: 'actor', class: 'wide-3', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path || '' },
-  { name: 'in', label: 'received', unit: 'in all, now', class: 'num roomy', cell: (row) => html`<${Amount} sum=${row.received_bytes} now=${row.perIn} />`, sort: (row) => row.received_bytes || 0 },
-  { name: 'out', label: 'sent', unit: 'in all, now', class: 'num roomy', cell: (row) => html`<${Amount} sum=${row.sent_bytes} now=${row.perOut} />`, sort: (row) => row.sent_bytes || 0 },
+  { name: 'in', label: 'received', unit: 'in all', class: 'num roomy', cell: (row) => html`<${Amount} sum=${row.received_bytes} now=${row.perIn} />`, sort: (row) => row.received_bytes || 0 },
+  { name: 'out', label: 'sent', unit: 'in all', class: 'num roomy', cell: (row) => html`<${Amount} sum=${row.sent_bytes} now=${row.perOut} />`, sort: (row) => row.sent_bytes || 0 },
   { name: 'pressure', label: 'back-pressure', cell: (row) => html`<${Pressure} row=${row} />`, sort: (row) => row.unsent_bytes },
   { name: 'rtt', label: 'round trip', class: 'num roomy ample slim', cell: (row) => us(row.rtt_us), sort: (row) => row.rtt_us || 0 },
 ];

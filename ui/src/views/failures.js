@@ -157,7 +157,7 @@ function Stalls({ answer, match, picked }) {
   const shown = rows.find((row) => id(row) === picked) || rows.find((row) => row.stack);
   return html`<${Table} columns=${columns} rows=${rows} id=${id} picked=${shown && id(shown)} onPick=${(row) => tune({ stall: id(row) })} empty=${answer.ok.past && answer.ok.past.length ? 'No long turn fits.' : 'No turn has taken long.'} />
     ${shown && html`<${Stack} row=${shown} />`}
-    <p class="more">${plural(total, 'long turn')} in all${past ? `; the last ${count(past.length)} reports are kept` : '; reports of the past are in the log'}. <${Age} at=${answer.at} every=${2000} /></p>`;
+    <p class="more">${plural(total, 'long turn')} in all${past ? `; ${plural(past.length, 'report')} kept` : '; reports of the past are in the log'}. <${Age} at=${answer.at} every=${2000} /></p>`;
 }
 
 function Records() {

@@ -34,6 +34,7 @@ function useTail(args) {
     if (!kept.current || kept.current.key !== key) kept.current = { key, lines: [], last: 0, missed: 0 };
     let over = false;
     let asking = false;
+    let turn = 0;
     const look = async () => {
       if (asking) return;
       asking = true;
@@ -46,6 +47,8 @@ function useTail(args) {
         mine.last = ok.last;
         mine.total = ok.total;
         if (parts.length) mine.lines = [...parts.reverse(), ...mine.lines].slice(0, KEPT);
+        /* Asked for each tick, so that few lines are gone before; drawn each second time, because new rows move all others. */
+        if (turn++ % 2) return;
         read.current.ms = at;
         together(() => !over && change((before) => (before.at && before.lines === mine.lines && before.missed === mine.missed && before.total === mine.total && !before.error
           ? before : { lines: mine.lines, missed: mine.missed, total: mine.total, at: read.current })));
@@ -80,7 +83,7 @@ function Tail({ params }) {
   const one = tail.lines.find((row) => row.number === picked);
   const field = (name, label, size) => html`<input class=${name === 'q' ? 'filter' : ''} type="search" size=${size} aria-label=${label} placeholder=${label} spellcheck=${false}
     value=${params.get(name) || ''} onInput=${(event) => tune({ [name]: event.target.value })} />`;
-  return html`<${Panel} title="Log" extra=${html`<${Level} path=${args.path} /><${Age} at=${tail.at} every=${2000} />`}>
+  return html`<${Panel} title="Log" extra=${html`<${Level} path=${args.path} /><${Age} at=${tail.at} every=${4000} />`}>
     <div class="filters">
       <select aria-label="least level shown" value=${args.level || ''} onChange=${(event) => tune({ level: event.target.value })}><option value="">any level</option>
         ${levels.slice(1).map((name) => html`<option key=${name} value=${name}>${name} and above</option>`)}</select>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where time goes: samples by behavior and handler, how long turns take, and the slowest ones. */
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
 import { Age, Bar, Canvas, Empty, html, moment, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
 import { TICK_MS, useAnswer } from '../poll.js';
@@ -19,7 +19,7 @@ const keyOf = (row) => `${row.behavior}\u0000${row.handler || ''}\u0000${row.mes
 function foldSamples(before, answer) {
   const sums = new Map(answer.ok.samples.map((row) => [keyOf(row), row]));
   const last = before && before.ok.looks <= answer.ok.looks ? before : null;
-  const steps = before ? before.steps : [];
+  const steps = before ? [...before.steps] : [];
   if (last) {
     const rows = [];
     for (const [key, row] of sums) {
@@ -29,9 +29,9 @@ function foldSamples(before, answer) {
     steps.push({ looks: answer.ok.looks - last.ok.looks, left: answer.ok.left_out - last.ok.left_out, rows });
     if (steps.length > (WINDOW * 1000) / TICK_MS) steps.shift();
   }
-  /* Asked for each tick, because looks end 3 s after a request; drawn each second time, to spare the main thread. */
+  /* Asked for each tick, because looks end 3 s after a request; drawn each fourth time, with the handlers, to spare the main thread. */
   const next = { ...answer, sums, steps, seen: answer.at, turn: before ? before.turn + 1 : 0 };
-  return before && steps.length > 3 && next.turn % 2 ? Object.assign(before, next) : next;
+  return before && next.turn % 4 !== 1 ? Object.assign(before, next) : next;
 }
 
 function gather(steps, workers, withIdle) {
@@ -177,7 +177,7 @@ function untimed(timed, steps, ok) {
 const uncounted = ['handled_about', 'waits', 'mean_ns'];
 
 function Handlers({ params, steps }) {
-  const answer = useAnswer('handlers', {}, 4000, foldHandlers);
+  const answer = useAnswer('handlers', {}, 8000, foldHandlers);
   const picked = params.get('handler');
   const behavior = params.get('behavior');
   const text = (params.get('q') || '').toLowerCase();
@@ -207,7 +207,7 @@ function Handlers({ params, steps }) {
     ${one && html`<${Panel} title=${html`<b>${one.handler}</b> of ${one.behavior}, over time`} extra=${html`<a class="button" href=${link('tree', [], { behavior: one.behavior })}>Actors</a>
         <button class="small" onClick=${() => tune({ handler: '', behavior: '' })}>Close</button>`}><${Heat} row=${one} list=${answer.heat.get(keyOf(one)) || []} ok=${answer.ok} /><//>`}
     <${Panel} title=${behavior && !picked ? `Handlers of ${behavior}` : 'Handlers'} extra=${html`<span class="muted">from a sample of turns</span><${Search} value=${params.get('q')} onChange=${(q) => tune({ q })} label="Handler or behavior (f)" />
-        ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${4000} />`}>
+        ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${8000} />`}>
       <${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${columns} unseen=${uncounted} rows=${shown} id=${keyOf} order=${['cost', true]} picked=${one && keyOf(one)} onPick=${(row) => tune({ handler: row.handler, behavior: row.behavior })}
         empty=${text ? 'No handler has this name.' : 'No turn has been timed yet: times are taken while somebody looks.'} />`}
@@ -228,8 +228,10 @@ const slowColumns = [
 ];
 
 function Slow() {
-  const answer = useAnswer('slow', { limit: 64, follow: true }, 4000);
-  return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.at} every=${4000} />`}>
+  /* Below the screen it is not drawn. It is asked for all the same, because that is what follows slow turns. */
+  const answer = useAnswer('slow', { limit: 64, follow: true }, 4000, (before, next) =>
+    (before && document.getElementById('slow').getBoundingClientRect().top > innerHeight ? before : { ...next, seen: next.at }));
+  return html`<${Panel} title="Slowest turns" id="slow" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.seen} every=${4000} />`}>
     <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} unseen=${moment} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
 }
@@ -246,10 +248,10 @@ export function Time({ route }) {
   const answer = useAnswer('samples', {}, 2000, foldSamples);
   const workers = (get('hello') || {}).workers || 1;
   const withIdle = !!route.params.get('idle');
-  /* Drawn by their own answers only: `steps` is one list, to which each look adds. */
+  /* Drawn by their own answers, and when the flame is. */
   const below = useMemo(() => html`<${Needs} verb="handlers" what="times of handlers"><${Handlers} params=${route.params} steps=${answer.steps} /><//>
     <${Slow} />`, [route, answer.steps]);
-  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.seen} every=${4000} />`}>
+  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.seen} every=${8000} />`}>
       <${Needs} verb="samples" what="the flame of samples"><${Problem} error=${answer.error} />
         ${answer.steps && html`<${Flame} steps=${answer.steps} workers=${workers} withIdle=${withIdle} picked=${route.params.get('handler')} onPick=${(behavior, handler) => tune({ behavior, handler })} />`}<//>
       <${Workers} />

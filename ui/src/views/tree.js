@@ -57,17 +57,17 @@ const behaviorColumns = (most) => [
 const uncounted = ['handled_about', 'sampled', 'waits', 'mean_ns', 'p50_ns', 'p99_ns', 'longest_ns', 'histogram', 'at_least_ms', 'oldest', 'fullest', 'queued_bytes'];
 
 function Overview({ params }) {
-  const answer = useAnswer('behaviors', {}, 4000, foldRates);
+  const answer = useAnswer('behaviors', {}, 6000, foldRates);
   const text = params.get('q') || '';
   const all = (answer.ok && answer.ok.behaviors) || [];
   const rows = text ? all.filter((row) => (row.behavior + row.file).toLowerCase().includes(text.toLowerCase())) : all;
   const most = Math.max(1, ...all.map((row) => row.live));
   const columns = useMemo(() => behaviorColumns(most), [most]);
   return html`<${Panel} title="Actors by behavior" extra=${html`<a href=${link('tree', [], { all: 1 })}>all actors</a>
-      <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
+      <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${6000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
-      <p class="legend">A larger box has more memory, a longer line a higher rate. Fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 <i class="deep"></i>1,000 and more <i class="failed"></i>has failed <i class="held"></i>suspended or stopping</p>`}
+      <p class="legend">A larger box has more memory, a longer line a higher rate. Fullest mailbox: <span><i class="calm"></i>below 50 messages</span> <span><i class="some"></i>50 and more</span> <span><i class="deep"></i>1,000 and more</span> <span><i class="failed"></i>has failed</span> <span><i class="held"></i>suspended or stopping</span></p>`}
     ${answer.ok && html`<${Table} columns=${columns} unseen=${uncounted} rows=${rows} id=${(row) => row.behavior + row.file + row.line} order=${['live', true]}
       onPick=${(row) => go(link('tree', [], { behavior: row.behavior }))} empty="No behavior has this name." />
       ${answer.ok.more && html`<p class="more">There are more behaviors than are counted.</p>`}`}
@@ -172,7 +172,7 @@ function Members({ path, depth, row }) {
 }
 
 function Branch({ path, depth }) {
-  const answer = useAnswer('tree', { path }, depth > 2 ? 8000 : 4000);
+  const answer = useAnswer('tree', { path }, depth > 2 ? 12000 : 6000);
   useRead(answer.ok && answer.at);
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return null;
