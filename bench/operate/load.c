@@ -2,7 +2,9 @@
 /**
  * A program under load, for bench/operate/run to look into while it works.
  *
- *     load bank SECONDS       20 tellers move money between 1,000 accounts by two asks; prints how many moves
+ *     load bank SECONDS [BEFORE]
+ *                             20 tellers move money between 1,000 accounts by two asks; prints how many moves. Those of the first
+ *                             BEFORE seconds do not count; when they are over, it prints "counting"
  *     load million COUNT      that many actors, which do nothing, until it is stopped
  *     load commits SECONDS    1,000 durable actors commit one message after the other; prints how many
  *     load fill COUNT         stores that many actors of 1 MiB, and ends
@@ -24,6 +26,7 @@ static _Atomic uint64_t counts[WRITERS];
 TR_MESSAGE(balance, (i64, cents));
 TR_REQUEST(change, balance, (i64, cents));
 TR_MESSAGE(ball);
+TR_MESSAGE(begin);
 TR_MESSAGE(over);
 TR_MESSAGE(move_on, (u32, number));
 TR_ACTOR(account, change);
@@ -96,12 +99,27 @@ static writer_ref writer_of(tr_self *self, unsigned number)
     return tr_durable(self, writer, key);
 }
 
-static tr_next on_over(tr_self *self)
+static uint64_t counted_before;
+
+static uint64_t counts_sum(void)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < WRITERS; i++)
         sum += atomic_load(&counts[i]);
-    printf("%llu\n", (unsigned long long)sum);
+    return sum;
+}
+
+static tr_next on_begin(void)
+{
+    counted_before = counts_sum();
+    printf("counting\n");
+    fflush(stdout);
+    return TR_SAME;
+}
+
+static tr_next on_over(tr_self *self)
+{
+    printf("%llu\n", (unsigned long long)(counts_sum() - counted_before));
     fflush(stdout);
     (void)self;
     (void)kill(getpid(), SIGTERM);
@@ -112,6 +130,7 @@ static tr_next on_args(tr_self *self, const struct tr_args *args)
 {
     const char *what = args->argv.count > 1 ? args->argv.items[1] : "";
     unsigned number = args->argv.count > 2 ? (unsigned)atoi(args->argv.items[2]) : 0;
+    unsigned before = args->argv.count > 3 ? (unsigned)atoi(args->argv.items[3]) : 0;
     bool is_bank = strcmp(what, "bank") == 0;
     bool is_commits = strcmp(what, "commits") == 0;
     if (is_bank)
@@ -122,15 +141,17 @@ static tr_next on_args(tr_self *self, const struct tr_args *args)
         (void)tr_spawn(self, idler, NULL);
     for (unsigned i = 0; strcmp(what, "fill") == 0 && i < number; i++)
         (void)tr_await(self, tr_ask(self, writer_of(self, WRITERS + i), fill));
+    if (before)
+        tr_timer_once(self, "begin", before * TR_SECOND, begin);
     if (is_bank || is_commits)
-        tr_timer_once(self, "over", number * TR_SECOND, over);
+        tr_timer_once(self, "over", (before + number) * TR_SECOND, over);
     else if (strcmp(what, "million") != 0)
         (void)kill(getpid(), SIGTERM);
     printf("ready\n");
     fflush(stdout);
     return TR_SAME;
 }
-TR_BEHAVIOR(load, void, TR_ON(tr_args, on_args), TR_ON(over, on_over));
+TR_BEHAVIOR(load, void, TR_ON(tr_args, on_args), TR_ON(begin, on_begin), TR_ON(over, on_over));
 
 int main(int argc, char **argv)
 {
