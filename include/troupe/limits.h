@@ -134,9 +134,8 @@
 #define TR_RUN_TURNS_MAX 64
 /**
  * How long a worker runs turns of one actor in a row. Then the worker runs other actors. The worker notices the end of
- * this time only when it reads the clock: at a tick, after TR_RUN_TURNS_MAX turns, or after fewer turns if the actor's
- * turns are long. A tick comes each millisecond, or each fourth millisecond while no worker needs ticks. So when the
- * turns of an actor suddenly become long, the actor may once run 4 ms longer.
+ * this time only at a tick, or after TR_RUN_TURNS_MAX turns. A tick comes each millisecond, or each fourth millisecond
+ * while no worker needs ticks. So when the turns of an actor suddenly become long, the actor may once run 4 ms longer.
  */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**

@@ -93,13 +93,13 @@ static void watch_doze(struct watch *watch)
     atom32_store(&watch->is_asleep, 0, ATOM_SEQ_CST);
 }
 
-/* Whether all loops that are awake have read the clock within the last WATCH_TICK_NS. */
+/* Returns whether all loops that are awake have read the clock lately, and not only at the last tick. */
 static bool is_calm(const struct watch *watch, tr_time now_ns)
 {
     for (size_t i = 0; i < watch->loop_count; i++) {
         const struct loop *loop = watch->loops[i];
         if (atom32_load(&loop->ready.sleep, ATOM_RELAXED) != READY_ASLEEP &&
-            now_ns - (tr_time)atom64_load(&loop->seen_ns, ATOM_RELAXED) >= WATCH_TICK_NS)
+            now_ns - (tr_time)atom64_load(&loop->seen_ns, ATOM_RELAXED) >= WATCH_FRESH_NS)
             return false;
     }
     return true;

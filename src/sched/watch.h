@@ -27,6 +27,12 @@
  * longer does so gets its next tick after at most this time.
  */
 #define WATCH_CALM_NS (4 * TR_MILLISECOND)
+/*
+ * How old the clock of a loop may be at a look, if the loop reads it in time by itself: twice what
+ * LOOP_CLOCK_NS aims at. A loop that reads its clock only at ticks has an older one, because the
+ * last tick was WATCH_TICK_NS ago.
+ */
+#define WATCH_FRESH_NS (2 * LOOP_CLOCK_NS)
 enum {
     WATCH_PATIENCE = 100, /* after this many ms without an awake loop the watch sleeps */
     /* After this many looks in a row at which all clocks were read in time, ticks become rarer. */

@@ -181,6 +181,8 @@ TEST(with_no_budget_nothing_is_told_but_the_age_is_kept, "O-05")
 
 static tr_time end_ns;   /* when the watch ends */
 static tr_time stops_ns; /* until then the first loop reads the clock by itself */
+static bool has_run;     /* the first loop has runs that end at ticks, with turns of TURN_NS */
+enum { TURN_NS = 100 * TR_MICROSECOND };
 
 static tr_time fake_now(const tr_platform *platform)
 {
@@ -226,7 +228,9 @@ static void fake_park(const tr_platform *platform, tr_parker *parker, tr_time de
     } else {
         atom64_count(&loops[0].runs, 1);
         if (now_ns <= stops_ns)
-            atom64_store(&loops[0].seen_ns, (uint64_t)(now_ns - TR_MILLISECOND / 2), ATOM_RELAXED);
+            atom64_store(&loops[0].seen_ns, (uint64_t)(now_ns - LOOP_CLOCK_NS), ATOM_RELAXED);
+        else if (has_run)
+            atom64_store(&loops[0].seen_ns, (uint64_t)(before_ns + TURN_NS), ATOM_RELAXED);
     }
     if (now_ns >= end_ns)
         atom32_store(&watch.is_over, 1, ATOM_RELEASE);
@@ -254,6 +258,13 @@ static uint32_t ticks_of_a_second(tr_time reads_ns, tr_time handoff_ns)
 TEST(a_loop_that_does_not_read_the_clock_gets_a_tick_each_millisecond, "D-02")
 {
     ck_assert_uint_eq(ticks_of_a_second(0, 0), 1000);
+}
+
+TEST(runs_that_end_at_ticks_need_all_ticks, "D-02")
+{
+    has_run = true;
+    ck_assert_uint_eq(ticks_of_a_second(0, 0), 1000);
+    has_run = false;
 }
 
 TEST(loops_that_read_the_clock_get_fewer_ticks, "D-02")
@@ -313,5 +324,6 @@ SUITE("sched watch", a_long_turn_is_told_when_noticed_and_when_it_ends,
       a_loop_that_is_in_no_turn_is_not_told, a_watch_that_was_late_itself_proves_nothing,
       loops_are_told_apart, with_no_budget_nothing_is_told_but_the_age_is_kept,
       a_loop_that_does_not_read_the_clock_gets_a_tick_each_millisecond,
-      loops_that_read_the_clock_get_fewer_ticks, a_clock_that_is_not_read_brings_back_all_ticks,
-      a_hand_off_needs_all_ticks, rare_ticks_hide_no_long_turn)
+      runs_that_end_at_ticks_need_all_ticks, loops_that_read_the_clock_get_fewer_ticks,
+      a_clock_that_is_not_read_brings_back_all_ticks, a_hand_off_needs_all_ticks,
+      rare_ticks_hide_no_long_turn)
