@@ -64,6 +64,11 @@ struct store_driver {
                          tr_error *error);
 
     /**
+     * Computes what a commit needs to know of a batch alone, so that the committing thread, for which all others wait,
+     * need not. Called before the batch is submitted. Any thread.
+     */
+    void (*prepare)(struct store_session *session, struct store_batch *batch);
+    /**
      * Commits a group of batches, which are linked by `next`, in this order, and sets the status of
      * each batch. Batches with TR_OK are on disk. If one batch fails, the others are still
      * committed, unless the disk is full or memory is short. Returns TR_STORE_FAILED if it is not

@@ -44,6 +44,7 @@ struct store_op {
     tr_time due_wall_ns;
     tr_bytes key;
     tr_bytes value;
+    uint64_t sum; /* of `value`; the driver's `prepare` sets it if the driver needs it */
 };
 
 struct store_chunk;
@@ -63,8 +64,9 @@ struct store_batch {
     tr_status status; /* the driver sets it; TR_OK before the commit */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
-    size_t pages;    /* estimate of how many pages of the database the batch changes */
-    bool is_destroy; /* the batch destroys its actor */
+    uint64_t name_sum; /* of the name and the generation; set as store_op.sum is */
+    size_t pages;      /* estimate of how many pages of the database the batch changes */
+    bool is_destroy;   /* the batch destroys its actor */
     /* The first chunk has the free memory. The last one contains the batch itself. */
     struct store_chunk *chunks;
     char *free; /* free part of the first chunk */

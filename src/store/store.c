@@ -309,6 +309,7 @@ tr_status tr__store_submit(struct store_batch *batch,
     TR_ASSERT(tr__store_entry_is_ready(entry));
     if (tr__store_status(store) != TR_OK)
         return TR_STORE_FAILED;
+    store->driver->prepare(store->session, batch);
     lock_take(&store->lock);
     TR_ASSERT(!entry->is_left);
     if (!atom32_load(&entry->is_current, ATOM_RELAXED) ||

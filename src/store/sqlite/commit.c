@@ -237,7 +237,8 @@ static tr_status update_row(struct work *work, const struct store_known *row,
  * Updates the row of the actor to its contents after the batch. The new seal of the row has the
  * generation of the batch's entry.
  */
-static tr_status write_row(struct work *work, const struct plan *plan)
+static tr_status write_row(struct work *work, const struct store_batch *batch,
+                           const struct plan *plan)
 {
     struct store_known row = *work->known;
     struct store_generation generation = work->entry->generation;
@@ -246,17 +247,13 @@ static tr_status write_row(struct work *work, const struct plan *plan)
     if (plan->state) {
         row.has_state = true;
         row.version = plan->state->version;
-        row.state_sum = seal_state_sum(work->session->key, plan->state->value);
+        row.state_sum = plan->state->sum;
     } else if (!row.is_there) {
         row.state_sum = seal_state_sum(work->session->key, (tr_bytes){NULL, 0});
     }
-    struct seal seal = seal_actor(work->session->key,
-                                  work->name,
-                                  generation,
-                                  seal_version(row.version, row.is_doomed),
-                                  row.sequence,
-                                  row.has_state,
-                                  row.state_sum);
+    struct seal seal = {{.low = batch->name_sum, .high = work->session->key.high}};
+    seal = seal_actor_end(
+        seal, seal_version(row.version, row.is_doomed), row.sequence, row.has_state, row.state_sum);
     seal_end(&seal, generation, row.seal);
     tr_status status;
     if (!row.is_there) {
@@ -468,7 +465,7 @@ static tr_status commit_apply(struct work *work, const struct store_batch *batch
         return status;
     if (!plan.first && (plan.destroys || !work->known->is_there))
         return TR_OK; /* Either nothing of the actor is left, or the actor never existed. */
-    status = write_row(work, &plan);
+    status = write_row(work, batch, &plan);
     for (const struct store_op *op = plan.first; op && status == TR_OK; op = op->next)
         status = apply_op(work, op);
     return status == TR_OK ? check_limits(work, &plan) : status;
@@ -629,6 +626,17 @@ static bool commit_once(struct store_session *session, struct store_batch *first
     if (outcome != GROUP_FAILED)
         fail_all(first, status);
     return true;
+}
+
+void tr__session_prepare(struct store_session *session, struct store_batch *batch)
+{
+    const struct store_entry *entry = batch->entry;
+    tr_bytes name = {entry->name, entry->name_size};
+    batch->name_sum = seal_begin(session->key, SEAL_ACTOR, name, entry->generation).key.low;
+    for (struct store_op *op = batch->first; op; op = op->next) {
+        if (op->kind == STORE_PUT_STATE)
+            op->sum = seal_state_sum(session->key, op->value);
+    }
 }
 
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,

@@ -13,6 +13,8 @@
  */
 TR_MUST_CHECK tr_status tr__session_begin(struct store_session *session);
 
+/** Implements store_driver.prepare. Any thread. */
+void tr__session_prepare(struct store_session *session, struct store_batch *batch);
 /** Implements store_driver.commit. */
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
                              struct store_why *why);

@@ -105,16 +105,23 @@ static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
     return seal.key.low;
 }
 
-static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
-                                     struct store_generation generation, uint64_t version,
-                                     uint64_t sequence, bool has_state, uint64_t state_sum)
+/* Continues the sum of an actor's row, which seal_begin has begun. */
+static inline struct seal seal_actor_end(struct seal seal, uint64_t version, uint64_t sequence,
+                                         bool has_state, uint64_t state_sum)
 {
-    struct seal seal = seal_begin(key, SEAL_ACTOR, name, generation);
     seal_number(&seal, version);
     seal_number(&seal, sequence);
     seal_number(&seal, has_state);
     seal_number(&seal, state_sum);
     return seal;
+}
+
+static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
+                                     struct store_generation generation, uint64_t version,
+                                     uint64_t sequence, bool has_state, uint64_t state_sum)
+{
+    struct seal seal = seal_begin(key, SEAL_ACTOR, name, generation);
+    return seal_actor_end(seal, version, sequence, has_state, state_sum);
 }
 
 /**

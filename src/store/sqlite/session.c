@@ -210,6 +210,7 @@ const struct store_driver *tr__store_driver_default(void)
         .open = tr__session_open,
         .close = tr__session_close,
         .salvage = tr__session_salvage,
+        .prepare = tr__session_prepare,
         .commit = tr__session_commit,
         .bury = tr__session_bury,
         .look = tr__session_look,
