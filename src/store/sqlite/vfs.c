@@ -11,6 +11,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Bytes that SQLite has written to the log and that are not in the file yet. */
+struct vfs_held {
+    unsigned char *bytes; /* NULL: nothing was held so far */
+    int size;
+    sqlite3_int64 offset;
+    int lost; /* the error of a write of the current transaction; SQLITE_OK: none has failed */
+    bool is_listed; /* vfs.log_held is this file */
+};
+
 struct vfs_file {
     sqlite3_file base; /* SQLite uses it; must be the first member */
     struct vfs *vfs;
@@ -25,6 +34,7 @@ struct vfs_file {
     uint32_t replaced; /* value of vfs.replaced when this file was opened */
     struct shm_user user;
     struct disk_file *virtual;
+    struct vfs_held held; /* only a log has something here */
     /* The file of the real VFS. Its size is what the real VFS requires. SQLite aligns files to 8
      * bytes. */
     _Alignas(8) unsigned char real[];
@@ -33,6 +43,13 @@ struct vfs_file {
 /* How many bytes a log grows at once, on disk and in memory. Steps have no benefit in memory. There
  * they only let tests reach the code for steps, so LOG_STEP_VIRTUAL is small. */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
+
+/* How many bytes of the log are written at once at most: 16 frames. The virtual disk gets at most 3
+ * frames, so that tests with small transactions reach this limit too. */
+enum { LOG_FRAME = 24 + PAGE_SIZE, HELD_MAX = 16 * LOG_FRAME, HELD_MAX_VIRTUAL = 3 * LOG_FRAME };
+
+/* SQLite's number for the lock that a connection has while it writes to the log. */
+enum { LOG_WRITE_LOCK = 0 };
 
 /* Two bytes in the first page of a database say whether it uses a log. VACUUM INTO makes a database
  * that uses no log, so the VFS replaces these bytes when it writes or reads that page. */
@@ -131,6 +148,9 @@ static int file_renew(struct vfs_file *file)
 static int file_close(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
+    if (file->held.is_listed)
+        file->vfs->log_held = NULL;
+    source_resize(&file->vfs->source, file->held.bytes, 0);
     tr__shm_unmap(&file->vfs->shm, &file->user);
     (void)tr__shm_unlock_file(&file->vfs->shm, &file->user, SQLITE_LOCK_NONE);
     if (file->virtual) {
@@ -165,10 +185,15 @@ static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int
     return vfs_note(file->vfs, "read", file->path, result);
 }
 
+static int log_flush(struct vfs_file *file);
+static int file_device(sqlite3_file *base);
+
 static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 offset)
 {
     struct vfs_file *file = file_of(base);
-    int result = read_bytes(file, memory, size, offset);
+    int result = log_flush(file);
+    if (result == SQLITE_OK)
+        result = read_bytes(file, memory, size, offset);
     /* Put SQLite's magic into the page, because the sum was computed with it. */
     if (file->is_database && offset == 0 && size >= VFS_MAGIC_SIZE &&
         memcmp(memory, store_magic, VFS_MAGIC_SIZE) == 0)
@@ -279,14 +304,92 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     return result;
 }
 
-/* Writes to the log. The calling connection has SQLite's lock for writing the log, or is shortening the log. */
+/*
+ * Writes the bytes that are held to the file. After an error, fails until the end of the transaction. So the transaction
+ * cannot be committed, and SQLite takes it back. Does nothing for other files than a log.
+ */
+static int log_flush(struct vfs_file *file)
+{
+    struct vfs_held *held = &file->held;
+    if (held->size > 0 && held->lost == SQLITE_OK)
+        held->lost = write_bytes(file, held->bytes, held->size, held->offset);
+    held->size = 0;
+    return held->lost;
+}
+
+/* Returns the log that holds writes, if this connection has SQLite's lock for writing the log. Otherwise returns NULL. */
+static struct vfs_file *held_by(const struct vfs_file *database)
+{
+    if (!(database->user.exclusive & (UINT32_C(1) << LOG_WRITE_LOCK)) || !database->vfs->log_held)
+        return NULL;
+    return file_of(database->vfs->log_held);
+}
+
+/*
+ * Before a connection gives SQLite's lock for writing the log back. What is held now belongs to a transaction that was
+ * taken back, because a commit has synced the log. So an error does no harm.
+ */
+static void end_holding(struct vfs_file *database)
+{
+    struct vfs_file *log = held_by(database);
+    if (!log)
+        return;
+    (void)log_flush(log);
+    log->held.lost = SQLITE_OK;
+    log->held.is_listed = false;
+    database->vfs->log_held = NULL;
+}
+
+/*
+ * Whether writes to this log may be held. SQLite then syncs the log with each commit, before another connection can know
+ * of its frames, and an error of the write is an error of that sync. Without POWERSAFE_OVERWRITE SQLite writes frames
+ * after that sync too.
+ */
+static bool may_hold(struct vfs_file *file)
+{
+    return !file->vfs->is_sync_off && !file->vfs->is_read_only &&
+           (file_device(&file->base) & SQLITE_IOCAP_POWERSAFE_OVERWRITE);
+}
+
+/*
+ * Adds to the bytes that are held, if there is space and the write continues them. SQLite writes the header and the page
+ * of a frame separately, and each frame separately. One write for many frames takes less than half of the time.
+ */
+static bool log_hold(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
+{
+    struct vfs_held *held = &file->held;
+    int max = file->virtual ? HELD_MAX_VIRTUAL : HELD_MAX;
+    if (size > max - held->size || (held->size > 0 && offset != held->offset + held->size))
+        return false;
+    if (held->size == 0) {
+        if (!may_hold(file))
+            return false;
+        if (!held->bytes)
+            held->bytes = source_resize(&file->vfs->source, NULL, (size_t)max);
+        if (!held->bytes)
+            return false;
+        held->offset = offset;
+        held->is_listed = true;
+        file->vfs->log_held = &file->base;
+    }
+    memcpy(held->bytes + held->size, memory, (size_t)size);
+    held->size += size;
+    return true;
+}
+
+/* Writes to the log. The calling connection has SQLite's lock for writing the log. */
 static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
     int result = SQLITE_OK;
     uint64_t end = (uint64_t)(offset + size);
     if (end + VFS_LOG_TAIL > atom64_load(&file->vfs->log_end, ATOM_RELAXED))
         result = log_grow(file, offset + size);
-    return result == SQLITE_OK ? write_bytes(file, memory, size, offset) : result;
+    if (result != SQLITE_OK || log_hold(file, memory, size, offset))
+        return result;
+    result = log_flush(file);
+    if (result != SQLITE_OK || log_hold(file, memory, size, offset))
+        return result;
+    return write_bytes(file, memory, size, offset);
 }
 
 /*
@@ -359,7 +462,9 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
     struct vfs *vfs = file->vfs;
     unsigned char header[VFS_LOG_HEADER];
     sqlite3_int64 now = 0;
-    int result = file_size(&file->base, &now);
+    int result = log_flush(file);
+    if (result == SQLITE_OK)
+        result = file_size(&file->base, &now);
     /* Pairs with log_is_cut. The next write finds the end of the log again. */
     atom64_store(&vfs->log_end, 0, ATOM_RELEASE);
     if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
@@ -400,6 +505,9 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 
 static int file_sync(sqlite3_file *base, int flags)
 {
+    int result = log_flush(file_of(base));
+    if (result != SQLITE_OK)
+        return result;
     file_of(base)->is_dirty = false;
     return sync_bytes(file_of(base), flags);
 }
@@ -460,11 +568,18 @@ static int file_shm_map(sqlite3_file *base, int index, int size, int extend, voi
 
 static int file_shm_lock(sqlite3_file *base, int first, int count, int flags)
 {
+    if ((flags & SQLITE_SHM_UNLOCK) && first == LOG_WRITE_LOCK)
+        end_holding(file_of(base));
     return tr__shm_lock(&file_of(base)->vfs->shm, &file_of(base)->user, first, count, flags);
 }
 
 static void file_shm_barrier(sqlite3_file *base)
 {
+    /* Other connections may read the frames after this. The sync of the commit has written them already, if SQLite syncs
+     * each commit, as it should. */
+    struct vfs_file *log = held_by(file_of(base));
+    if (log)
+        (void)log_flush(log);
     tr__shm_barrier(&file_of(base)->vfs->shm);
 }
 

@@ -74,6 +74,8 @@ struct vfs {
     /* The log is durable up to this offset. 0: not known. The connection that has SQLite's write
      * lock writes it. */
     atom64 log_end;
+    /* The open log that holds writes. NULL: none does. The connection that has SQLite's write lock uses it. */
+    sqlite3_file *log_held;
     struct vfs_failure failure; /* the last failure; the lock of `shm` protects it */
     /* The pages of the database that were written while a copy is made. */
     struct vfs_changes changes;
