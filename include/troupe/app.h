@@ -36,12 +36,13 @@
  * ends with exit status 2.
  */
 typedef struct tr_flag {
-    const char *name TR_ZERO;  /* without the dashes: "rate"; letters, digits and dashes */
-    bool *is_set TR_ZERO;      /* becomes true if the user gives the flag, which takes no value */
-    int64_t *number TR_ZERO;   /* a decimal number, from `min` to `max` */
-    tr_time *time_ns TR_ZERO;  /* 30s, 500ms, 2m, 1h; a bare number is seconds; at most 24h */
-    const char **text TR_ZERO; /* any text that is not empty; set to point into argv */
-    int64_t min TR_ZERO;       /* for `number`; min and max both 0: any number */
+    const char *name TR_ZERO; /* without the dashes: "rate"; letters, digits and dashes */
+    bool *is_set TR_ZERO;     /* becomes true if the user gives the flag, which takes no value */
+    int64_t *number TR_ZERO;  /* a decimal number, from `min` to `max` */
+    tr_time *time_ns TR_ZERO; /* 30s, 500ms, 2m, 1h; a bare number is seconds; at most 24h */
+    /* any text that is not empty; tr_app_run makes *text point into argv */
+    const char **text TR_ZERO;
+    int64_t min TR_ZERO; /* for `number`; min and max both 0: any number */
     int64_t max TR_ZERO;
     /* what --help calls the value; NULL: "N", "TIME" or "TEXT", by the type */
     const char *takes TR_ZERO;

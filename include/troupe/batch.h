@@ -66,8 +66,8 @@
 
 TR_BEGIN_C
 /**
- * Refuses one message of the batch, as tr_refuse does. TR_OK, TR_INVALID_ARGUMENT. In a turn. Does
- * not wait.
+ * Refuses one message of the batch, as tr_refuse does. Returns TR_OK or TR_INVALID_ARGUMENT. In a
+ * turn. Does not wait.
  */
 tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format, ...)
     TR_PRINTF(4, 5);

@@ -194,11 +194,12 @@ typedef struct tr_options {
     uint32_t mailbox_max;
     /* the bound in bytes; 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     size_t mailbox_bytes_max;
-    tr_overflow overflow;     /* 0: TR_OVERFLOW_FAIL */
-    size_t budget_bytes;      /* most bytes of the actor alone; 0: no budget */
-    size_t tree_budget_bytes; /* most bytes of the actor and all actors below it; 0: no budget */
-    tr_time budget_cpu_ns;    /* most CPU time of the actor alone; 0: no budget */
-    /* most CPU time of the actor and all actors below it; 0: no budget */
+    tr_overflow overflow; /* 0: TR_OVERFLOW_FAIL */
+    size_t budget_bytes;  /* the actor alone may hold at most this many bytes; 0: no budget */
+    /* the actor and all actors below it may hold at most this many bytes; 0: no budget */
+    size_t tree_budget_bytes;
+    tr_time budget_cpu_ns; /* the actor alone may use at most this much CPU time; 0: no budget */
+    /* the actor and all actors below it may use at most this much CPU time; 0: no budget */
     tr_time tree_budget_cpu_ns;
     /* when the actor starts again after its end; 0: TR_TRANSIENT */
     tr_restart restart;
@@ -302,8 +303,9 @@ typedef struct tr_handler {
     const char *name;                    /* name of the handler */
     bool (*filter)(const void *message); /* which messages may be in a batch; NULL: all */
     bool is_batch;                       /* one call may get several messages */
-    bool is_barrier;    /* the actor begins no other message while this handler's turn waits */
-    uint32_t batch_max; /* most messages of one call; 0: TR_BATCH_MAX, which is the largest value */
+    bool is_barrier; /* the actor begins no other message while this handler's turn waits */
+    /* one call gets at most this many messages; 0: TR_BATCH_MAX, which is the largest value */
+    uint32_t batch_max;
     /* for which messages the handler is a barrier; NULL: see is_barrier */
     bool (*barrier_if)(const void *message);
     bool interleaves; /* this handler of a durable actor is no barrier */

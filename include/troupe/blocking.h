@@ -38,11 +38,11 @@
  * }
  * ```
  *
- * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles
- * other messages meanwhile, unless the handler is a barrier (ask.h). The system makes helper
- * threads when it needs them, at most TR_BLOCKING_THREADS_MAX, and ends a thread that has had no
- * work for some time. If all threads are busy, functions wait for a thread and begin in the order
- * of the calls of tr_blocking.
+ * The function runs on a helper thread while the turn waits, as in tr_await: the actor of the turn
+ * handles other messages meanwhile, unless the handler is a barrier (ask.h). The system makes
+ * helper threads when it needs them, at most TR_BLOCKING_THREADS_MAX, and ends a thread that has
+ * had no work for some time. If all threads are busy, functions wait for a thread and begin in the
+ * order of the calls of tr_blocking.
  *
  * The function gets its argument and nothing else. It must not use self, the state, or memory that
  * handlers use meanwhile. It must not call a function of a turn. When the wait is over, the handler

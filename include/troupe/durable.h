@@ -293,14 +293,13 @@ typedef struct tr_durable_kind {
 #define tr_durable(self, actor, key) TR_DURABLE_REF_(self, actor, TR_DURABLE_KEY_(key))
 /**
  * Writes the ref of a durable actor, as tr_durable returns it, to *ref, a `cart_ref *`, on TR_OK
- * only.
- * In a turn, or client's thread. Does not wait.
+ * only. In a turn, or client's thread. Does not wait.
  *
  * TR_INVALID_ARGUMENT: no key, or a key of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system
  * does not have this kind. TR_DESTROYING: the actor is being destroyed; afterwards the key can be
  * used again. TR_STOPPING: the actor sleeps and the system shuts down. In a turn this status comes
- * only after the shutdown has put durable actors to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY,
- * TR_STORE_FAILED.
+ * only after the shutdown has put durable actors to sleep (shutdown.h). Also returns TR_LIMIT,
+ * TR_NO_MEMORY or TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
     TR_SPEAKER_(from, try_durable)                                                                 \

@@ -96,10 +96,11 @@
  * the default.
  */
 typedef struct tr_http_options {
-    size_t size TR_ZERO;          /* need not be set */
-    size_t head_max TR_ZERO;      /* most bytes of the head of a request; 0: TR_HTTP_HEAD_MAX */
-    uint32_t headers_max TR_ZERO; /* most headers of a request; 0: TR_HTTP_HEADERS_MAX */
-    /* most bytes of a body that is collected as a whole; 0: TR_HTTP_BODY_MAX */
+    size_t size TR_ZERO;     /* need not be set */
+    size_t head_max TR_ZERO; /* the largest head of a request, in bytes; 0: TR_HTTP_HEAD_MAX */
+    /* a request may have at most this many headers; 0: TR_HTTP_HEADERS_MAX */
+    uint32_t headers_max TR_ZERO;
+    /* the largest body that is collected as a whole, in bytes; 0: TR_HTTP_BODY_MAX */
     size_t body_max TR_ZERO;
     /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
     tr_time head_ns TR_ZERO;
@@ -113,7 +114,7 @@ typedef struct tr_http_options {
      */
     bool has_health TR_ZERO;
     bool logs TR_ZERO; /* each request writes one line to the log, without its query */
-    /* most bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
+    /* the largest message of a WebSocket, in bytes; 0: TR_WS_MESSAGE_MAX */
     size_t ws_message_max TR_ZERO;
     /* after how much silence a WebSocket gets a ping; 0: TR_WS_PING_NS */
     tr_time ws_ping_ns TR_ZERO;
@@ -128,7 +129,7 @@ typedef struct tr_http_options {
     bool ws_compresses TR_ZERO;
     /* longest time until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
     tr_time later_ns TR_ZERO;
-    /* most open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
+    /* one HTTP/2 connection may have at most this many open streams; 0: TR_HTTP2_STREAMS_MAX */
     uint32_t streams_max TR_ZERO;
     bool has_no_http2 TR_ZERO; /* HTTP/1.1 alone */
     /* each request has an id, which is sent back as X-Request-Id: see tr_http_request_id */
@@ -141,7 +142,8 @@ typedef struct tr_http_options {
      * are answered with 415
      */
     bool inflates TR_ZERO;
-    uint32_t parts_max TR_ZERO; /* most parts of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
+    /* a form with files may have at most this many parts; 0: TR_HTTP_FORM_PARTS_MAX */
+    uint32_t parts_max TR_ZERO;
     /**
      * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the
      * messages (OpenAPI 3.1). This member is the title of the description. If a row has this path,

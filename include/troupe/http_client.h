@@ -103,9 +103,9 @@ typedef struct tr_http_call {
         TR_ZERO; /* further headers; the last is followed by zeros */
     /* how long the whole ask may take; 0: TR_HTTP_CALL_NS */
     tr_time within_ns TR_ZERO;
-    /* most bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
+    /* the largest head of an answer, in bytes; 0: TR_HTTP_HEAD_MAX */
     size_t head_max TR_ZERO;
-    /* without .streams, most bytes of the body of the answer; 0: TR_HTTP_BODY_MAX */
+    /* without .streams: the largest body of an answer, in bytes; 0: TR_HTTP_BODY_MAX */
     size_t body_max TR_ZERO;
     /* how many redirects are followed; 0: none, the redirect is the answer */
     uint32_t redirects_max TR_ZERO;
@@ -117,7 +117,7 @@ typedef struct tr_http_call {
     /* for tr_http_open: bytes of the body; 0: not known, the body is sent in chunks */
     int64_t length TR_ZERO;
     /*
-     * most connections to the host: with this many, the ask waits instead of opening another; 0:
+     * the client has at most this many connections to the host: an ask that finds them all in use waits; 0:
      * TR_HTTP_CONNECTIONS_MAX
      */
     uint32_t connections_max TR_ZERO;
@@ -231,7 +231,7 @@ typedef struct tr_ws_call {
         TR_ZERO; /* further headers; the last is followed by zeros */
     /* how long the connection and the handshake may take; 0: TR_CONNECT_NS */
     tr_time within_ns TR_ZERO;
-    /* most bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
+    /* the largest message that may come, in bytes; 0: TR_WS_MESSAGE_MAX */
     size_t message_max TR_ZERO;
     tr_time ping_ns TR_ZERO; /* as ws_ping_ns of tr_http_options */
     /* the client offers permessage-deflate, without context between messages */

@@ -59,9 +59,10 @@ typedef struct tr_kit_network {
      * in order
      */
     tr_time jitter_ns;
-    size_t piece_max;    /* most bytes that one receive gets; 0: all that are there */
-    size_t window;       /* most bytes of one direction that are on the way or unread; 0: 64 KiB */
-    size_t datagram_max; /* most bytes of a datagram; 0: 65,507 */
+    size_t piece_max; /* one receive gets at most this many bytes; 0: all that are there */
+    /* in one direction at most this many bytes are on the way or unread; 0: 64 KiB */
+    size_t window;
+    size_t datagram_max; /* the largest datagram, in bytes; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; UNIX sockets lose none */
     /* the share of datagrams that take longer, so that later datagrams overtake them */
     double reorders;

@@ -138,7 +138,7 @@ typedef struct tr_endpoint {
      */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
-    size_t frame_max TR_ZERO;  /* the most bytes of a piece: <= TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
+    size_t frame_max TR_ZERO;  /* the largest piece, in bytes: <= TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
     size_t output_max TR_ZERO; /* a write waits while this much is unsent; 0: TR_OUTPUT_MAX */
     /* longest time for a connect, or for the handshake of a session; 0: TR_CONNECT_NS */
     tr_time connect_ns TR_ZERO;
@@ -153,11 +153,11 @@ typedef struct tr_endpoint {
     const char *source TR_ZERO; /* of a client: the address from which it connects, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* These members are for listeners. */
-    /* most connections of a listener; further connections wait in the kernel; 0: as many as descriptors */
+    /* a listener has at most this many connections; others wait in the kernel; 0: as many as descriptors */
     uint32_t connections_max TR_ZERO;
-    /* most connections from one address, or from one /64 of IPv6; more are reset; 0: no limit */
+    /* one address, or one /64 of IPv6, has at most this many connections; more are reset; 0: no limit */
     uint32_t connections_per_peer_max TR_ZERO;
-    uint32_t backlog TR_ZERO;      /* most connections that wait in the kernel; 0: TR_BACKLOG */
+    uint32_t backlog TR_ZERO; /* at most this many connections wait in the kernel; 0: TR_BACKLOG */
     bool has_proxy_header TR_ZERO; /* a PROXY header before all input names the client */
     /* These members are for TLS. `certificate` and `key` are paths of PEM files. */
     const char *certificate TR_ZERO;
@@ -272,9 +272,9 @@ void tr_listener_pause(tr_self *self, tr_listener_ref listener);
 /** Makes the listener accept connections again. In a turn. Does not wait. */
 void tr_listener_resume(tr_self *self, tr_listener_ref listener);
 /**
- * Reads the files of certificates and keys again, for new connections. Connections that exist keep what they have.
- * TR_OK. TR_TLS_FAILED: the files cannot be used, and the listener keeps the old certificates. TR_NOT_SUPPORTED: the
- * listener has no certificates. TR_STOPPED: the listener has ended. TR_NO_MEMORY. In a turn. Does not wait.
+ * Reads the files of certificates and keys again, for new connections. Existing connections keep what they have.
+ * Returns TR_OK. TR_TLS_FAILED: the files cannot be used, and the listener keeps the old certificates. TR_NOT_SUPPORTED:
+ * it has no certificates. TR_STOPPED: it has ended. Also returns TR_NO_MEMORY. In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 
@@ -470,8 +470,8 @@ size_t tr_output_size(tr_self *self, tr_channel channel);
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
  * Returns how many sent datagrams found no receiver: sends that ended with TR_CONNECT_REFUSED or TR_UNREACHABLE, and
- * errors that the network reported later. For UDP of tr_bind, Linux reports no such errors, so a datagram to a port
- * that nobody has is not counted. In a turn. Does not wait.
+ * errors that the network reported later. For a UDP channel that tr_bind has opened, Linux reports no such errors, so a
+ * datagram to a port on which nobody receives is not counted. In a turn. Does not wait.
  */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
@@ -485,7 +485,7 @@ TR_BEGIN_C
 /**
  * Puts a filter between the filters that a channel has and its framing. What was written before does not pass the
  * filter; what is written from now on does. Input that was not read yet passes the filter too, so that the other side
- * may begin to use the filter at once. The bytes that this turn has read are no longer valid. TR_OK. With these
+ * may begin to use the filter at once. The bytes that this turn has read are no longer valid. Returns TR_OK. With these
  * statuses nothing has changed: TR_LIMIT (TR_FILTERS_MAX), TR_INVALID_ARGUMENT, TR_NO_MEMORY, and
  * TR_INVALID_TRANSITION, which means that the channel is not open, that tr_finish was called, that a handshake of a
  * filter is not over, or that a turn or an exchange waits for the channel. Any other status comes from a filter, and
@@ -506,7 +506,7 @@ TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
  * Begins TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until the handshake is
  * over. What was written before is sent as plain text. Input that was not read yet must be TLS. If somebody has put
  * plain text behind the request for TLS, this text is never taken as if it came through TLS: the status is
- * TR_TLS_FAILED. TR_OK. TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended.
+ * TR_TLS_FAILED. Returns TR_OK. TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended.
  * TR_NOT_IN_A_TURN: nothing has changed. TR_INVALID_TRANSITION: nothing has changed, for a reason that tr_add_filter
  * has too, or because the channel has TLS already, or was opened without .starts_plain. TR_CANCELLED, and TR_TIMEOUT
  * because of tr_channel_within: the handshake continues. TLS stays until the channel ends. In a turn. May wait.

@@ -163,8 +163,9 @@ typedef struct tr_actor_report {
     uint32_t state_length;    /* length of state_text */
     /* the state as JSON; "": the state has no descriptor, or does not fit */
     char state_text[8192];
-    uint32_t replies_late;  /* replies among replies_owed for which nobody waits any more */
-    uint64_t oldest_causal; /* the causal id of the oldest message; 0: none */
+    uint32_t replies_late; /* replies among replies_owed for which nobody waits any more */
+    /* the causal id of the oldest message; 0: the message has none, or no message waits */
+    uint64_t oldest_causal;
     /*
      * CPU time of this incarnation, and its budget. The time is measured only if the actor, or a
      * tree with the actor, has a budget of CPU time. A budget of 0, here and below, means that
@@ -183,14 +184,14 @@ typedef struct tr_actor_report {
 TR_BEGIN_C
 /**
  * Lists actors. Writes at most `max` of them, and their number to *count. If there may be more,
- * sets query->from so that the next call continues the list; otherwise sets it to 0.
- * Any thread. Does not wait.
+ * sets query->from so that the next call continues the list; otherwise sets it to 0. Any thread.
+ * Does not wait.
  *
  * The actors are in no useful order. An actor that exists during all calls is listed once; an actor
  * that starts or ends meanwhile may be missing. A call looks at no more than TR_LOOK_MAX actors, so
- * *count can be 0 although query->from is not. TR_OK. TR_INVALID_ARGUMENT: NULL, a state that does
- * not exist, or members that the library does not know. TR_STOPPED: the actor query->below has
- * ended.
+ * *count can be 0 although query->from is not. Returns TR_OK. TR_INVALID_ARGUMENT: NULL, a state
+ * that does not exist, or members that the library does not know. TR_STOPPED: the actor
+ * query->below has ended.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_actors(tr_system *system, tr_actor_query *query,
                                                    tr_actor_info *actors, size_t max,
@@ -205,8 +206,8 @@ TR_INLINE size_t tr_system_running(tr_system *system, tr_worker_info *workers, s
  * or of which actors have failed. Behaviors with the most actors come first. Looks at all actors,
  * which takes 50 ms for a million. Any thread. Does not wait.
  *
- * TR_OK, TR_INVALID_ARGUMENT, TR_NO_MEMORY. TR_LIMIT: there are more than TR_LOOKED_BEHAVIORS_MAX
- * behaviors, and only the behaviors that were found first are written.
+ * Returns TR_OK, TR_INVALID_ARGUMENT or TR_NO_MEMORY. TR_LIMIT: there are more than
+ * TR_LOOKED_BEHAVIORS_MAX behaviors, and only the behaviors that were found first are written.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_behaviors(tr_system *system,
                                                       tr_behavior_info *behaviors, size_t max,
@@ -225,13 +226,13 @@ TR_INLINE uint64_t tr_system_failures(tr_system *system, tr_failure_record *last
 tr_ref tr_system_find(tr_system *system, const char *path);
 /**
  * Writes what only the worker of an actor knows: mailboxes by type, timers, asks, and the state as
- * JSON if the behavior has a descriptor for it (tr_options.shows).
- * Client's thread. May wait: for the actor's worker, at most TR_WHY_NS.
+ * JSON if the behavior has a descriptor for it (tr_options.shows). Client's thread. May wait: for
+ * the actor's worker, at most TR_WHY_NS.
  *
  * The report takes no capacity of the actor's mailbox, and also comes for an actor that is
- * suspended or full. TR_OK. TR_TIMEOUT: the worker of the actor has not answered; tr_system_running
- * says what this worker does. TR_STOPPED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. On failure *report is
- * unchanged.
+ * suspended or full. Returns TR_OK. TR_TIMEOUT: the worker of the actor has not answered;
+ * tr_system_running says what this worker does. Also returns TR_STOPPED, TR_NO_MEMORY or
+ * TR_INVALID_ARGUMENT. On failure *report is unchanged.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_actor_show(tr_client *client, tr_ref actor,
                                                 tr_actor_report *report);

@@ -74,7 +74,7 @@ struct tr_ring {
     size_t size;
     /** Returns how many places there are, at least 1. */
     uint32_t (*count)(const tr_ring *ring);
-    /** Writes the place of a name. TR_OK or TR_NAME_INVALID. */
+    /** Writes the place of a name. Returns TR_OK or TR_NAME_INVALID. */
     tr_status (*find)(const tr_ring *ring, const char *name, tr_place *place);
 };
 
@@ -107,10 +107,10 @@ struct tr_directory {
      * this one, has the path already. *holder is then that actor, or TR_NOBODY if that actor is
      * just being spawned; `holder` may be NULL. TR_NAME_INVALID: a path must consist of names of
      * actors, each after a '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are
-     * TR_CLAIMS_MAX claims. TR_STOPPED: the actor has ended. TR_NO_MEMORY.
+     * TR_CLAIMS_MAX claims. TR_STOPPED: the actor has ended. Also returns TR_NO_MEMORY.
      */
     tr_status (*claim)(tr_directory *directory, const char *path, tr_ref ref, tr_location *holder);
-    /** Writes the actor that has a path, and its place. TR_OK or TR_NOT_FOUND. */
+    /** Writes the actor that has a path, and its place. Returns TR_OK or TR_NOT_FOUND. */
     tr_status (*find)(tr_directory *directory, const char *path, tr_location *found);
     /**
      * Ends a claim of this actor. TR_OK; TR_NOT_FOUND: the actor has not claimed this path, or the
@@ -171,7 +171,8 @@ TR_BEGIN_C
  * return the ref of an actor that has ended. Such a path can be claimed again, but a spawn with
  * this path gives TR_NAME_EXISTS until the claim was released. So release the claim before an actor
  * with a claimed path below /user is spawned. The transport does what tr_tell between workers does.
- * The place of a group is the place of its supervisor. TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * The place of a group is the place of its supervisor. Fails with TR_INVALID_ARGUMENT or
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);
 /** Frees places, and releases all their claims. NULL does nothing. One thread. Does not wait. */
@@ -181,8 +182,8 @@ void tr_places_free(const tr_places *places);
  * Makes a parcel of a message, which is copied. `from` is the sender of the message, or TR_NOBODY.
  * Any thread. Does not wait.
  *
- * The parcel is given to the caller, who sends or frees it before the system is freed.
- * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY.
+ * The parcel is given to the caller, who sends or frees it before the system is freed. Fails with
+ * TR_INVALID_ARGUMENT, TR_TOO_LARGE or TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type,
                                       const void *message, tr_parcel **parcel);

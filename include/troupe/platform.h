@@ -246,12 +246,12 @@ struct tr_platform {
     /**
      * Makes a socket. TR_OK: the socket listens, is bound, or is connected. TR_WOULD_BLOCK: the
      * socket is connecting, and after TR_IO_OUT socket_outcome says how that ended; *fd is set in
-     * this case too. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID, TR_NOT_PERMITTED, TR_CONNECT_REFUSED,
-     * TR_UNREACHABLE, TR_LIMIT (no descriptors, or the listener at a path has as many waiting
-     * connections as its backlog says), TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT. If no
-     * process listens any more on a socket file, the file is replaced. A path that begins with '@'
-     * is an abstract name. On a machine without IPv6 the address of zeros, "every address of this
-     * machine", means every IPv4 address. Any thread. Does not wait.
+     * this case too. Also returns TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID, TR_NOT_PERMITTED,
+     * TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_LIMIT (no descriptors, or the listener at a path has
+     * as many waiting connections as its backlog says), TR_NO_MEMORY, TR_NOT_SUPPORTED or
+     * TR_INVALID_ARGUMENT. If no process listens any more on a socket file, the file is replaced. A
+     * path that begins with '@' is an abstract name. On a machine without IPv6 the address of
+     * zeros, "every address of this machine", means every IPv4 address. Any thread. Does not wait.
      */
     tr_status (*socket_open)(const tr_platform *platform, const tr_socket_spec *spec, int *fd);
     /**
@@ -269,17 +269,16 @@ struct tr_platform {
                                tr_address *peer);
     /**
      * Receives bytes of a stream. If socket_receive returns TR_OK and *got is 0, the other side has
-     * ended. TR_WOULD_BLOCK, TR_RESET, TR_TIMEOUT, TR_UNREACHABLE.
-     * One thread for each socket. Does not wait.
+     * ended. Fails with TR_WOULD_BLOCK, TR_RESET, TR_TIMEOUT or TR_UNREACHABLE. One thread for each
+     * socket. Does not wait.
      */
     tr_status (*socket_receive)(const tr_platform *platform, int fd, void *to, size_t size,
                                 size_t *got);
     /**
      * Sends pieces one after the other. If socket_send returns TR_OK and *sent is less than the
      * size of all pieces, the kernel has no space for the rest, or there was an error, which the
-     * next call returns. TR_WOULD_BLOCK: nothing was sent. TR_RESET, TR_TIMEOUT, TR_UNREACHABLE,
-     * TR_NO_MEMORY.
-     * One thread for each socket. Does not wait.
+     * next call returns. TR_WOULD_BLOCK: nothing was sent. Also returns TR_RESET, TR_TIMEOUT,
+     * TR_UNREACHABLE or TR_NO_MEMORY. One thread for each socket. Does not wait.
      */
     tr_status (*socket_send)(const tr_platform *platform, int fd, const tr_bytes *pieces,
                              size_t count, size_t *sent);
@@ -311,8 +310,8 @@ struct tr_platform {
      */
     void (*socket_close)(const tr_platform *platform, int fd, bool resets);
     /**
-     * Writes the address of a socket, or of its peer. TR_OK, TR_RESET, TR_INVALID_ARGUMENT. Any
-     * thread.
+     * Writes the address of a socket, or of its peer. Returns TR_OK, TR_RESET or
+     * TR_INVALID_ARGUMENT. Any thread.
      */
     tr_status (*socket_address)(const tr_platform *platform, int fd, bool of_peer,
                                 tr_address *address);
@@ -342,10 +341,10 @@ struct tr_platform {
                       size_t max);
 
     /**
-     * Looks up a name, or reads an address of numbers. Puts `port` into each address. TR_OK. TR_ADDRESS_INVALID: nobody
-     * has this name. TR_TIMEOUT: there was no answer; try again later. TR_LIMIT: there are no descriptors.
-     * TR_NO_MEMORY. TR_WOULD_BLOCK: ask again in a while; only a kit, whose time is virtual, returns this. Any thread.
-     * May wait, for seconds; the runtime calls it on a helper thread.
+     * Looks up a name, or reads an address of numbers. Puts `port` into each address. Returns TR_OK.
+     * TR_ADDRESS_INVALID: nobody has this name. TR_TIMEOUT: there was no answer; try again later. TR_LIMIT: there are
+     * no descriptors. Also returns TR_NO_MEMORY. TR_WOULD_BLOCK: ask again in a while; only a kit, whose time is
+     * virtual, returns this. Any thread. May wait, for seconds; the runtime calls it on a helper thread.
      */
     tr_status (*resolve)(const tr_platform *platform, const char *name, uint16_t port,
                          tr_address *addresses, size_t max, size_t *count);
@@ -369,7 +368,7 @@ struct tr_platform {
     tr_status (*process_signal)(const tr_platform *platform, const tr_process_handle *process,
                                 int signal);
     /**
-     * Writes how a process has ended. This succeeds once, because the kernel then forgets the process. TR_OK.
+     * Writes how a process has ended. This succeeds once, because the kernel then forgets the process. Returns TR_OK.
      * TR_WOULD_BLOCK: the process still runs. TR_NOT_FOUND: other code of this program has asked before, or SIGCHLD is
      * ignored in this program. Any thread. Waits for the end of the process, at most timeout_ns.
      */
@@ -378,11 +377,10 @@ struct tr_platform {
 
     /**
      * Takes signals: from now on each of them only makes the descriptor *fd readable, which can be
-     * given to io_watch. A signal has one taker in a process. TR_OK. TR_NAME_EXISTS: a signal has
-     * another taker. TR_NOT_PERMITTED: nobody can take the signal (SIGKILL, SIGSTOP, SIGCHLD,
-     * SIGPROF, and the signals of faults). TR_INVALID_ARGUMENT: there is no such signal. TR_LIMIT:
-     * there are no descriptors.
-     * Any thread. Does not wait.
+     * given to io_watch. A signal has one taker in a process. Returns TR_OK. TR_NAME_EXISTS: a
+     * signal has another taker. TR_NOT_PERMITTED: nobody can take the signal (SIGKILL, SIGSTOP,
+     * SIGCHLD, SIGPROF, and the signals of faults). TR_INVALID_ARGUMENT: there is no such signal.
+     * TR_LIMIT: there are no descriptors. Any thread. Does not wait.
      */
     tr_status (*signals_open)(const tr_platform *platform, const int *signals, size_t count,
                               int *fd);
@@ -398,10 +396,9 @@ struct tr_platform {
     void (*signals_close)(const tr_platform *platform, int fd);
 
     /**
-     * Opens a file for reading, and writes how many bytes it has. TR_OK, TR_NOT_FOUND, TR_NOT_PERMITTED, TR_LIMIT,
-     * TR_NO_MEMORY, TR_INVALID_ARGUMENT (it is no regular file), TR_FILE_FAILED. *why is a constant text with the
-     * reason that the operating system gives.
-     * Any thread. May wait; the runtime calls it on a helper thread.
+     * Opens a file for reading, and writes how many bytes it has. Returns TR_OK, TR_NOT_FOUND, TR_NOT_PERMITTED,
+     * TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT (it is no regular file) or TR_FILE_FAILED. *why is a constant text
+     * with the reason that the operating system gives. Any thread. May wait; the runtime calls it on a helper thread.
      */
     tr_status (*file_open)(const tr_platform *platform, const char *path, int *fd, uint64_t *size,
                            const char **why);
@@ -445,8 +442,8 @@ struct tr_platform {
                                 uint64_t token);
     /**
      * From now on io_poll also reports TR_IO_OUT of a descriptor that is watched. If output is
-     * possible already, the next io_poll reports it. TR_OK, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Only
-     * the thread that parks. Does not wait.
+     * possible already, the next io_poll reports it. Returns TR_OK, TR_NO_MEMORY or
+     * TR_INVALID_ARGUMENT. Only the thread that parks. Does not wait.
      */
     tr_status (*io_watch_output)(const tr_platform *platform, tr_parker *parker, int fd,
                                  uint64_t token);

@@ -95,7 +95,7 @@ typedef struct tr_process {
     /* As the members of tr_endpoint with these names. */
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;
-    size_t output_max TR_ZERO; /* most bytes that wait until the process reads them */
+    size_t output_max TR_ZERO; /* at most this many bytes wait until the process reads them */
     /* the channel ends with TR_STALLED if the process reads nothing for this long */
     tr_time stall_ns TR_ZERO;
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
@@ -190,13 +190,12 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))
 /**
- * As tr_signals, but writes to a tr_channel * and returns a status. TR_OK. TR_NAME_EXISTS: another
- * actor, or tr_app_run, has taken one of the signals. TR_NOT_PERMITTED: nobody can take one of the
- * signals (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and the signals of faults, such as SIGSEGV).
+ * As tr_signals, but writes to a tr_channel * and returns a status. Returns TR_OK. TR_NAME_EXISTS:
+ * another actor, or tr_app_run, has taken one of the signals. TR_NOT_PERMITTED: nobody can take one
+ * of the signals (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and the signals of faults, such as SIGSEGV).
  * TR_INVALID_ARGUMENT: there is no such signal, there are more than TR_SIGNALS_MAX, or the behavior
- * has no handler for tr_signal. TR_NOT_SUPPORTED: this actor is durable. TR_LIMIT, TR_NO_MEMORY,
- * TR_STOPPING.
- * In a turn. Does not wait.
+ * has no handler for tr_signal. TR_NOT_SUPPORTED: this actor is durable. Also returns TR_LIMIT,
+ * TR_NO_MEMORY or TR_STOPPING. In a turn. Does not wait.
  */
 #define tr_try_signals(self, channel, ...)                                                         \
     tr_self_try_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__), channel)

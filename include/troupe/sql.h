@@ -111,8 +111,7 @@ typedef struct tr_sql_result {
 #define tr_sql_one(self, ...) TR_SQL_CALL_(sql_one, self, __VA_ARGS__)
 /**
  * Runs a statement as tr_sql does, and writes *result on TR_OK only: tr_try_sql(self, &result,
- * &error, "...", values...).
- * In a turn. May wait: as tr_sql does.
+ * &error, "...", values...). In a turn. May wait: as tr_sql does.
  *
  * `result` and `error` may be NULL. On failure *error has the text of SQLite, and nothing has
  * changed.
@@ -121,7 +120,8 @@ typedef struct tr_sql_result {
  * SQL, names something that does not exist, has more than one statement, or needs another number of
  * values. TR_NOT_SUPPORTED: the statement is not allowed, see above. TR_TOO_LARGE: TR_SQL_TEXT_MAX,
  * TR_SQL_VALUE_MAX, TR_SQL_RESULT_MAX. TR_LIMIT: TR_SQL_BYTES_MAX. TR_OVER_BUDGET: sql_steps_max.
- * TR_STALE: the tables are newer than the code. TR_NO_MEMORY, TR_STORE_CORRUPT, TR_STORE_FAILED.
+ * TR_STALE: the tables are newer than the code. Also returns TR_NO_MEMORY, TR_STORE_CORRUPT or
+ * TR_STORE_FAILED.
  */
 #define tr_try_sql(self, result, error, ...) TR_SQL_TRY_(self, result, error, __VA_ARGS__)
 

@@ -115,7 +115,7 @@ typedef struct tr_system_options {
      */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text) TR_ZERO;
     void *context TR_ZERO; /* the `context` that resize, on_log, on_stall and on_worker_start get */
-    /* most helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
+    /* tr_blocking has at most this many helper threads; 0: TR_BLOCKING_THREADS_MAX */
     uint32_t blocking_threads_max TR_ZERO;
     /* how top-level actors are supervised; copied; NULL: all defaults */
     const tr_supervision *supervision TR_ZERO;
@@ -176,7 +176,7 @@ typedef struct tr_system_options {
      * called. May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
-    /* most workers after tr_system_set_workers; each takes some memory; 0: as `workers` */
+    /* tr_system_set_workers may set at most this many workers; each takes some memory; 0: as `workers` */
     int workers_max TR_ZERO;
     /**
      * Handoff: if a handler has not returned after this time, and is not inside the runtime,
@@ -196,7 +196,7 @@ typedef struct tr_system_options {
      * docs/guide/blocking.md.
      */
     tr_time handoff_after_ns TR_ZERO;
-    /* most threads that are made for handoff; 0: TR_HANDOFF_THREADS_MAX */
+    /* at most this many threads are made for handoff; 0: TR_HANDOFF_THREADS_MAX */
     uint32_t handoff_threads_max TR_ZERO;
     /**
      * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See
@@ -350,12 +350,11 @@ TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
  * Waits until a started system has stopped, and for its hooks (shutdown.h). Several threads may
- * wait.
- * Any thread. May wait.
+ * wait. Any thread. May wait.
  *
- * TR_OK. TR_ESCALATED: a failure at the root shut the system down; tr_system_error returns this
- * failure. TR_SHUTDOWN_INCOMPLETE: a function had not returned 30 to 50 ms after the deadline, or
- * changes of a durable actor could not be stored before the deadline; tr_system_report names the
+ * Returns TR_OK. TR_ESCALATED: a failure at the root shut the system down; tr_system_error returns
+ * this failure. TR_SHUTDOWN_INCOMPLETE: a function had not returned 30 to 50 ms after the deadline,
+ * or changes of a durable actor could not be stored before the deadline; tr_system_report names the
  * functions and actors. shutdown.h says how long a shutdown may take. TR_INVALID_TRANSITION: the
  * system was never started, or runs by tr_system_run_once. TR_WOULD_DEADLOCK: the call is in a
  * handler of the system, also in a kit.
@@ -450,7 +449,7 @@ tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);
  * Makes a client, which is given to the caller. Only one thread at a time may use the client. Free
  * the client before its system. Any thread. Does not wait.
  *
- * TR_STOPPING, TR_LIMIT, TR_NO_MEMORY.
+ * Fails with TR_STOPPING, TR_LIMIT or TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_client_new(tr_system *system, tr_client **client);
 /**

@@ -102,11 +102,10 @@ size_t tr_pack(const tr_type *type, const void *message, void *buffer, size_t si
 
 /**
  * Reads a message from MessagePack. *message is one block, given to the caller; free it with
- * tr_message_free.
- * Any thread. Does not wait.
+ * tr_message_free. Any thread. Does not wait.
  *
- * After the call the document is not needed any more. TR_OK, TR_BAD_DATA, TR_TOO_LARGE,
- * TR_TOO_DEEP, TR_NO_MEMORY, TR_INVALID_ARGUMENT. On failure *error says where; `error` may be
+ * After the call the document is not needed any more. Returns TR_OK, TR_BAD_DATA, TR_TOO_LARGE,
+ * TR_TOO_DEEP, TR_NO_MEMORY or TR_INVALID_ARGUMENT. On failure *error says where; `error` may be
  * NULL.
  */
 TR_MUST_CHECK tr_status tr_unpack(const tr_type *type, tr_bytes document, void **message,
