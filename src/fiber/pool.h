@@ -94,7 +94,7 @@ struct fiber_pool {
     struct fiber *free;
     size_t free_count;
     size_t stacks_count; /* number of stacks made so far */
-    size_t stacks_max;   /* most stacks of the pool; 0: no limit */
+    size_t stacks_max;   /* the pool has at most this many stacks; 0: no limit */
     size_t stack_size;   /* usable bytes of each stack */
     /*
      * how many free stacks a trim leaves as they are: FIBER_RESERVE, or another number of at least

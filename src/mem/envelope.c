@@ -10,7 +10,7 @@ enum {
     /* how many envelopes the first slab has; few, so that a small system stays small */
     SLAB_FIRST = 64,
     /*
-     * The most envelopes of a slab. A slab with this many has 16 MiB, most of which can be huge
+     * A slab has at most this many envelopes. With this many it has 16 MiB, most of which can be huge
      * pages.
      */
     SLAB_LARGEST = 262144,

@@ -36,7 +36,7 @@ enum {
     ENVELOPE_LENT = 0xfd,
     ENVELOPE_RETURN_BATCH = 64, /* how many envelopes of one home are sent back together */
     /*
-     * The most slabs of one pool. The later slabs have 262,144 envelopes each, so this is no limit
+     * A pool has at most this many slabs. The later slabs have 262,144 envelopes each, so this is no limit
      * in practice.
      */
     ENVELOPE_SLABS_MAX = 1 << 16

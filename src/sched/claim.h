@@ -3,11 +3,13 @@
  * A protocol by which a thread takes the worker of another thread that is stuck in user code, and
  * by which the stuck thread gets the worker back.
  *
- * A claim belongs to a thread. Before the thread calls user code, it goes out. It comes in when the
- * user code returns or calls the runtime. While the thread is out, it touches nothing of its
+ * A claim belongs to a thread. Its member `user` is NULL while the thread is in the runtime. Before
+ * the thread calls user code, it goes out: it sets `user` to what it runs there. It comes in when
+ * the user code returns or calls the runtime. While the thread is out, it touches nothing of its
  * worker, and another thread, the taker, may take the worker. Going out and coming in happen for
  * each turn, so they must be cheap. Going out is a plain store. Coming in is a plain store and a
- * load:
+ * load. Between them is a half barrier, which is no instruction, because the taker makes a barrier
+ * in all threads (os/barrier.h):
  *     thread:  user = NULL;  half barrier;  load state
  *     taker:   state = WANTED;  barrier in all threads;  load user
  *
@@ -21,10 +23,11 @@
  *     TAKEN   -> BACK    the thread has come in, and waits
  *     BACK    -> HELD    the holder of the worker hands it to the thread that waits
  *
- * The state contains a number, which each WANTED increments. The number matters if a second taker
- * writes WANTED while the first taker is slow. By the number, the first taker sees that this WANTED
- * is not its own, and it does not take the worker. It must not, because it has loaded `user` before
- * the second WANTED.
+ * The state contains a number, which each WANTED increments. The number matters if the first taker
+ * is slow between its load of `user` and its change of the state. Meanwhile the thread may come in,
+ * which makes the state HELD, and go out again, and a second taker may write WANTED. The number
+ * shows the first taker that this WANTED is not its own, so it does not take the worker. It must
+ * not take the worker, because the `user` that it has loaded is out of date.
  */
 #ifndef SCHED_CLAIM_H
 #define SCHED_CLAIM_H

@@ -30,12 +30,13 @@
 #include "sched/runqueue.h"
 
 enum {
-    LOOP_CLOCK_TURNS = 64, /* the most turns between two reads of the clock */
+    LOOP_CLOCK_TURNS = 64, /* the largest number of turns between two reads of the clock */
     /* the shortest share, in turns; if a share would be shorter, there is none */
     LOOP_SHARE_MIN = 4,
     /* how many looks at the ready inbox are between two reads of the clock in a spin */
     LOOP_SPINS = 64,
-    LOOP_VAIN_MAX = 63,  /* the most rests between two spins, when the spins find nothing */
+    /* the largest number of rests between two spins, when the spins find nothing */
+    LOOP_VAIN_MAX = 63,
     LOOP_IO_EVENTS = 128 /* how many IO events are taken at once */
 };
 /* The length of a share. With this length, none of ten thousand tasks waits longer than 100 ms. */
@@ -104,8 +105,9 @@ struct loop {
     const struct loop_hooks *hooks;
     const tr_platform *platform;
     tr_parker *parker;
-    tr_time now_ns;       /* the time when the clock was last read */
-    tr_time round_end_ns; /* when the next round begins */
+    tr_time now_ns; /* the time when the clock was last read */
+    /* the deadline of the round; the loop begins a new round when now_ns has reached it */
+    tr_time round_end_ns;
     tr_time alarm_ns;
     tr_time spin_ns;
     tr_time io_ns; /* how long to spin for IO while io_is_near; 0: as long as usual */

@@ -43,7 +43,7 @@ enum timer_state {
 };
 
 enum {
-    TIMER_LIGHT_MAX = 8, /* the most bytes of the message of a light timer */
+    TIMER_LIGHT_MAX = 8, /* the largest message of a light timer, in bytes */
     TIMER_GENERATION_BITS = 32 - TIMER_GENERATION_SHIFT,
 };
 

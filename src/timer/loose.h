@@ -57,7 +57,11 @@ struct loose_slab {
     union loose_record *records; /* NULL: there is no slab at this place */
     uint32_t size;
     uint32_t used;
-    uint32_t fresh; /* the index of the first record that was never taken */
+    /*
+     * the index of the first record that was never taken; the records from here to `size` are
+     * called fresh
+     */
+    uint32_t fresh;
     /* The index of the first record whose memory is not resident yet. */
     uint32_t ready;
     /* the number of a free record, whose `run` leads to the next free one; 0 for none */

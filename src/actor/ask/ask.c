@@ -328,7 +328,7 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 
 /*
  * Ends an ask whose request could not be sent. When a turn is run again from its record and the
- * record has the answer, the ask gets that answer instead.
+ * record has the answer, the ask does not end but gets that answer.
  */
 static void ask_unsent(struct tr_self *self, struct ask *ask, tr_status status)
 {

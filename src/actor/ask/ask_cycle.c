@@ -12,9 +12,9 @@
 #include "actor/turn/park.h"
 
 enum {
-    /* The most actors of a chain. The search does not find a longer cycle: its waits time out. */
+    /* A chain has at most this many actors. The search does not find a longer cycle: its waits time out. */
     CHAIN_MAX = 1024,
-    /* The most branches inside each other. A branch is where an actor waits for several others. */
+    /* At most this many branches are inside each other. A branch is where an actor waits for several others. */
     BRANCHES_MAX = 32
 };
 

@@ -158,7 +158,7 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
                       const void *message, tr_time timeout_ns)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
     if (status != TR_OK)
         tr_crash(self, status, "tr_ask_then: %s", tr_status_text(status));

@@ -44,7 +44,9 @@ TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
 
 /* ---- Where a request is. ---- */
 
-enum { IS_HERE_MAX = 256 }; /* the most messages that a search for one request looks at */
+enum {
+    IS_HERE_MAX = 256
+}; /* the largest number of messages that a search for one request looks at */
 
 /* A request: its receiver, its asker and the number of the ask. */
 struct question {
@@ -312,7 +314,11 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
         const char *name = origin->turn->handler->name;
         say(text, "%s asks; that closes a cycle", name ? name : "its handler");
-        /* the trace ends here: this is the turn that asks, and it does not wait yet */
+        /*
+         * The turn that made the traced ask also handles this request, so the chain of asks is
+         * closed. The turn does not wait for its ask yet, so turn_of, which looks at waiting turns,
+         * has not found it.
+         */
         return false;
     }
     if (!tell_place(cell, text, question))

@@ -386,7 +386,7 @@ const void *tr_self_await(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
     const void *reply = NULL;
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_status status = try_await(self, pending, &reply);
     if (__builtin_expect(status == TR_OK, 1))
         return reply;

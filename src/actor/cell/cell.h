@@ -290,7 +290,8 @@ struct cell_idle {
     union {
         /* the time at which a message was last handled, or the timeout was set */
         tr_time message_ns;
-        struct envelope *event; /* while has_event: the signal, which waits in a mailbox */
+        /* while has_event: the tr_receive_timeout that waits in a mailbox */
+        struct envelope *event;
     };
     uint32_t slot; /* slot of the cell */
     bool has_event;

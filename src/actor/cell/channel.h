@@ -151,8 +151,8 @@ struct channel_hooks {
     /** Adds to the report of tr_actor_why the channels of the actor that wait to send. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /**
-     * Writes for which channel a turn waits, and returns the tr_why_kind. If the turn waits for no
-     * channel, writes nothing and returns -1.
+     * If a turn waits for a channel, writes to `words` what it waits for and the name of the
+     * channel, and returns the tr_why_kind of this reason. Otherwise writes nothing and returns -1.
      */
     int (*why_turn)(const struct tr_self *turn, char *words, size_t size);
     /**

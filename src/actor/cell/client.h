@@ -94,7 +94,7 @@ struct tr_client {
     uint64_t probed;
     uint32_t failure_count;
     struct client_use use;
-    void *listed;                    /* memory of the page that tr_durable_list returned last */
+    void *listed;                    /* memory of the keys that tr_durable_list returned last */
     struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 

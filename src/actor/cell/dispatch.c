@@ -14,7 +14,7 @@ static_assert((int)DISPATCH_SIGNALS == (int)SIGNAL_CALLED_COUNT, "a dispatch has
 enum {
     ENTRIES_FIRST = 8,
     /*
-     * the most entries of a table. When a table is full, a type without an entry is compared by name
+     * a table has at most this many entries. When a table is full, a type without an entry is compared by name
      * each time
      */
     ENTRIES_MAX = 4096,
@@ -25,7 +25,7 @@ enum {
     BUCKETS_FIRST = 16
 };
 #define FACTOR_FIRST UINT64_C(0x9e3779b97f4a7c15)
-#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd, so all factors are odd */
+#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd like FACTOR_FIRST, so all factors are odd */
 
 static_assert((uint64_t)2 * ENTRIES_SPARSE * ENTRIES_MAX * sizeof(struct dispatch_entry) <=
                   UINT64_C(1) << (64 - DISPATCH_SHIFT),

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 
 /*
- * The most unused extras that a worker keeps. It is an estimate of how many sessions of a worker
+ * The largest number of unused extras that a worker keeps. It is an estimate of how many sessions of a worker
  * wait for an answer at the same time.
  */
 enum { SPARES_MAX = 64 };

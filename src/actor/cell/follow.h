@@ -38,7 +38,7 @@ enum {
     FOLLOW_PATH_MAX = 95,
     /* number of places in the hash table of followed causal ids; the table has no chains */
     FOLLOW_CAUSALS = 1024,
-    FOLLOW_ALL_MAX = 16384, /* the most records of all rings together */
+    FOLLOW_ALL_MAX = 16384, /* all rings together have at most this many records */
     FOLLOW_LEAST = 128,     /* the least number of records of a ring */
     /*
      * number of places in the hash table of causal ids on trial, see struct follow_trial; the table

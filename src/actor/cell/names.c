@@ -16,7 +16,7 @@ enum {
     BUCKETS_FIRST = 16,
     BUCKETS_UNUSED = 4, /* a table with more than this many buckets for each name is too large */
     /*
-     * the most entries that one lookup without the lock passes. A lookup that passes more gives up,
+     * the largest number of entries that one lookup without the lock passes. A lookup that passes more gives up,
      * because a change of the table may have led it from its chain to another one
      */
     CHAIN_MAX = 32,

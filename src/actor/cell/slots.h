@@ -80,8 +80,8 @@ struct slots {
     uint32_t mask;      /* as in struct slots_map */
     atom32 made;        /* number of slots in the allocated chunks */
     uint32_t tag;       /* tag of the system, in the bits above `mask` */
-    uint32_t limit;     /* most slots */
-    uint32_t cache_max; /* the most free slots that a worker keeps; 0: no caches */
+    uint32_t limit;     /* there are at most this many slots */
+    uint32_t cache_max; /* the largest number of free slots that a worker keeps; 0: no caches */
     uint32_t generation_first;
     struct memory_source source;
     struct lock lock;

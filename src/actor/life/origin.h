@@ -26,9 +26,10 @@ static inline tr_restart spawn_restart(const tr_spawn_args *args)
 }
 
 /**
- * Makes the origin of an actor from the arguments of its spawn. `is_far`: the call that spawns the
- * actor does not set it up, so the origin needs a struct origin_rare. Returns TR_OK, TR_NO_MEMORY
- * or TR_TOO_LARGE.
+ * Makes the origin of an actor from the arguments of its spawn. `is_far`: the origin gets a struct
+ * origin_rare, because the caller will write to it. A caller does so for an actor that is set up
+ * only after the spawning call, and for an actor that comes back. Returns TR_OK, TR_NO_MEMORY or
+ * TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__origin_new(struct slots *slots, struct cell *cell,
                                        const tr_spawn_args *args, uint64_t spawner, bool is_far);

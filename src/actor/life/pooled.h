@@ -13,10 +13,10 @@
  *
  * The caller chooses the worker of the actor: see pool/spawn.c.
  *
- * An actor that always comes back keeps its name while it is away: no other actor is made in its
- * place. The origin of the actor holds the name. While the actor is away, the record of its return
- * has this origin. The new actor gets an origin of its own before the old one is freed. So the
- * origins that hold a name are counted.
+ * An actor that always comes back keeps its name while it is away: no other actor can get the name.
+ * The origin of the actor holds the name. While the actor is away, the record of its return has
+ * this origin. The new actor gets an origin of its own before the old one is freed. So the origins
+ * that hold a name are counted.
  */
 #ifndef ACTOR_LIFE_POOLED_H
 #define ACTOR_LIFE_POOLED_H

@@ -75,7 +75,8 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
 
 /**
  * Prepares a cell that no other thread knows yet: gives it its identity, its name and, if it needs
- * one, its origin. The door of the cell stays closed.
+ * one, its origin. The door of the cell (queue/door.h) stays closed: no sender can reach the actor
+ * yet.
  */
 TR_MUST_CHECK tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
                                           struct cell *parent, const tr_spawn_args *args,

@@ -28,7 +28,8 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 
 /**
  * Hands a Stopped cell to its parent's worker. Does nothing while the cell has children, or while a
- * post of the cell is on its way: when that is over, the worker calls this again. Owner only.
+ * post of the cell is on its way. The worker calls this function again when the last child has
+ * gone, or when the post has arrived. Owner only.
  */
 void tr__cell_leave(struct worker *worker, struct cell *cell);
 

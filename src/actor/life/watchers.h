@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Death watch: a watcher gets tr_terminated when its target has stopped. The reasons:
+ * Death watch: a watcher gets the signal tr_terminated when its target has stopped. The reasons:
  * docs/design/watch.md.
  *
  * A watch is one envelope, a WATCH, which goes to the target's worker. That worker keeps it. When
  * the target has ended, the worker sends this envelope back as the signal, so an end needs no
- * memory. When the watcher ends the watch, an UNWATCH follows through the same door. The UNWATCH
- * contains the address of the WATCH, so that the target's worker can remove and free the WATCH. The
- * envelope of the UNWATCH is reserved when the watch begins, so that an unwatch needs no memory
- * either. Between two actors of one worker the watch is added and removed directly, and no UNWATCH
- * is reserved.
+ * memory. When the watcher ends the watch, an UNWATCH follows through the same door, which is the
+ * target's inbox for mail of other workers (queue/door.h). The UNWATCH contains the address of the
+ * WATCH, so that the target's worker can remove and free the WATCH. The envelope of the UNWATCH is
+ * reserved when the watch begins, so that an unwatch needs no memory either. Between two actors of
+ * one worker the watch is added and removed directly, and no UNWATCH is reserved.
  *
  * The owner closes a door only after its tenant is Stopped and all that the tenant had is released.
  * So if a door refuses a WATCH, the target is gone, and the WATCH becomes the signal at once. If a
@@ -37,7 +37,7 @@ void tr__watches_drop(struct worker *worker, struct cell *cell);
 void tr__watchers_tell(struct worker *worker, struct cell *cell);
 
 /**
- * Sends the signal to the watchers of an actor that is Stopped and whose door is closed. Owner
+ * Sends tr_terminated to the watchers of an actor that is Stopped and whose door is closed. Owner
  * only.
  */
 static inline void watchers_tell(struct worker *worker, struct cell *cell)

@@ -95,7 +95,7 @@ bool tr__line_has(const struct cell *cell, uint64_t to);
 enum {
     STOCK_STEP = 64,
     STOCK_LINES_SHIFT = 16,
-    /* the most lines of a message that uses the stock */
+    /* the largest number of lines of a message that uses the stock */
     STOCK_LINES_MAX = 64,
     /* a stock with one of these bits is too large: it has at least 128 messages or 256 lines */
     STOCK_IS_MUCH = (int)0x3f000080,

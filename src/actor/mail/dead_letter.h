@@ -73,7 +73,7 @@ struct dead_letter {
 };
 
 /**
- * The most dead letters that one call of tr__dead_letters takes. With this many, the cost of the
+ * The largest number of dead letters that one call of tr__dead_letters takes. With this many, the cost of the
  * lock and of reading the clock is negligible.
  */
 enum { DEAD_LETTERS_BATCH = 32 };

@@ -12,8 +12,8 @@
  * which is the parent of the members. Only the group supervisor writes the words of the group
  * address. The slot of the group address names the group supervisor in door.tenant, where the slot
  * of an actor names its parent. Group addresses are not freed while the system lives, but they are
- * reused. So a thread may read a group address that has another tenant by now; queue/board.h has
- * the rules for that.
+ * reused. So a thread may read a group address that has another tenant by now. The rules of its
+ * member `board` (queue/board.h) make that harmless.
  */
 #ifndef ACTOR_MAIL_GROUP_ADDRESS_H
 #define ACTOR_MAIL_GROUP_ADDRESS_H
@@ -229,7 +229,10 @@ struct group_walk {
     uint32_t turn;
     bool has_turn; /* `turn` is set */
     bool is_router;
-    /* the board is not open: the message is announced, and the sender gives it to the supervisor */
+    /*
+     * `group->board` is not open yet. The message was announced there, and must be sent to the
+     * group supervisor and not to a member: see rule 2 of queue/board.h
+     */
     bool is_held;
 };
 

@@ -38,8 +38,8 @@ enum mail_property {
     /* when a durable turn sends this kind, the outbox holds the envelope until the commit */
     MAIL_IS_HELD = 1 << 5,
     /*
-     * a copy of the envelope may be sent in its place, because no code keeps a pointer to the
-     * envelope
+     * the runtime may send a copy and free the envelope itself, because no code keeps a pointer to
+     * the envelope
      */
     MAIL_MAY_BE_COPIED = 1 << 6,
     /* payload.ask has the number of an ask, so the envelope has less space for its message */

@@ -124,7 +124,10 @@ void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *e
  */
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain);
 
-/** Takes in the mail that is in the inbox of the door. Owner only. */
+/**
+ * Takes in the mail that other threads have sent: it is in the inbox of the actor's door
+ * (queue/door.h). Owner only.
+ */
 static inline void mail_look(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));

@@ -35,8 +35,8 @@ enum {
      */
     TALKS_OLDER = 4,
     TALKS_YOUNGER = 12,
-    LOOK_MAX = 512, /* the most ready actors that are examined at once */
-    GIVE_MAX = 128, /* the most actors that are given to one worker at once */
+    LOOK_MAX = 512, /* the largest number of ready actors that are examined at once */
+    GIVE_MAX = 128, /* the largest number of actors that are given to one worker at once */
     /* with TR_BALANCE_RESTLESS, for tests: about one of this many rounds and posts moves an actor */
     RESTLESS_ODDS = 4
 };

@@ -6,7 +6,7 @@
 
 enum {
     FIRST_LOOKS_MAX = 8
-}; /* the most turns whose first look is done in one second; a look takes about 0.1 ms */
+}; /* at most this many turns get their first look in one second; a look takes about 0.1 ms */
 
 static bool may_look(struct stalls *stalls, tr_time now_ns)
 {

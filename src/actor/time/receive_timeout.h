@@ -20,8 +20,8 @@ void tr__idle_fire(struct worker *worker, struct cell_idle *idle);
 void tr__idle_drop(struct worker *worker, struct cell *cell);
 
 /**
- * Notes that the turn of `event` starts. If `event` is the signal of the receive timeout, it
- * belongs to that turn now, and no longer to the timeout.
+ * Notes that the turn of `event` starts. If `event` is the tr_receive_timeout of this actor, it
+ * belongs to that turn now, and no longer to the receive timeout.
  */
 void tr__idle_arrived(struct cell *cell, const struct envelope *event);
 

@@ -19,7 +19,9 @@ struct cell;
 struct envelope;
 struct worker;
 
-enum { TIMERS_ROUND_MAX = 1024 }; /* the most timers that fire before actors run again */
+enum {
+    TIMERS_ROUND_MAX = 1024
+}; /* the largest number of timers that fire before actors run again */
 
 /**
  * Fires the timers that are due. Returns true if more timers are due than one round may fire.

@@ -560,7 +560,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_status status = tr_try_blocking(self, function, argument);
     if (status != TR_OK)
         tr_crash(self, status, "tr_blocking: %s", tr_status_text(status));

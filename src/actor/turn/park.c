@@ -24,7 +24,7 @@
 #include "actor/mail/outbox.h"
 #include "actor/mail/kind.h"
 
-enum { SPARE_MAX = 64 }; /* the most spare turns that a worker keeps */
+enum { SPARE_MAX = 64 }; /* the largest number of spare turns that a worker keeps */
 
 /* ---- The memory of turns. ---- */
 
@@ -105,8 +105,9 @@ void tr__turns_trim(struct worker *worker)
     if (!has_own)
         return;
     /*
-     * Also free the turn for messages, and use the worker's first turn in its place again. The turn
-     * that is freed is the newest allocation. If it stayed at the end of the heap, the heap could
+     * The worker's own record calls[0] was among the spare ones, so turns.message points to an
+     * allocated record. Free that record too, and let turns.message point to calls[0] again. The
+     * freed record is the newest allocation. If it stayed at the end of the heap, the heap could
      * not release the memory before it.
      */
     tr__turn_asks_free(worker->turns.message);

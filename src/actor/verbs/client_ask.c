@@ -45,7 +45,7 @@ struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t 
 
 /*
  * Gives the table another number of places. Without memory, the table keeps its size. That does no
- * harm: only the lists in its places become longer.
+ * harm: only the lists in the table become longer.
  */
 static void table_resize(struct tr_client *client, uint32_t size)
 {

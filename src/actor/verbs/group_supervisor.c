@@ -177,7 +177,11 @@ static tr_status prepare(struct tr_system *system, struct group_plan *plan,
     return TR_OK;
 }
 
-/* The arguments of the spawn of a group, as this library has them. */
+/*
+ * Copies of the two structs of arguments with which a program spawns a group. The copies have all
+ * members that this version of the library knows, also if the program was built with an older
+ * version.
+ */
 struct group_spawn {
     tr_spawn_args spawn;
     tr_group_args group;
@@ -242,7 +246,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_spawn_args with_error;
     if (!group || !spawn_args_copy(spawn, &with_error))
         tr_crash(self, TR_INVALID_ARGUMENT, "spawn of a group: " SPAWN_ARGS_FAULT);

@@ -50,7 +50,7 @@ tr_status tr_name_read(const char *name, char key[TR_NAME_MAX + 1], size_t *size
 char *tr_name_of(tr_self *self, const char *key)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     char name[TR_NAME_SIZE];
     tr_bytes bytes = {key, key ? strnlen(key, TR_NAME_MAX + 1) : 0};
     tr_status status = tr_name_write(bytes, name);

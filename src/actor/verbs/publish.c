@@ -271,7 +271,7 @@ uint64_t tr_self_topic_open(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_status status = tr_self_try_topic_open(self, name, &bits);
     if (status != TR_OK)
         tr_crash(self, status, "tr_topic_open: %s", tr_status_text(status));
@@ -305,7 +305,7 @@ tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
 tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_status status = tr_self_try_subscribe(self, topic);
     if (status != TR_OK)
         tr_crash(self, status, "tr_subscribe: %s", tr_status_text(status));

@@ -23,7 +23,7 @@
 #include "wire/type.h"
 
 enum {
-    ROUND_MAX = 1024, /* the most schedules that fire before actors run again */
+    ROUND_MAX = 1024, /* the largest number of schedules that fire before actors run again */
     PLACES_FIRST = 16
 };
 /*

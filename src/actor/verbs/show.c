@@ -19,7 +19,7 @@
 #include "wire/json_write.h"
 
 enum {
-    SHOW_MAIL_MAX = 10000, /* the most messages that are counted by type */
+    SHOW_MAIL_MAX = 10000, /* the largest number of messages that are counted by type */
     /* a larger state is not shown, because writing it would take long */
     SHOW_STATE_BYTES_MAX = 65536
 };

@@ -11,7 +11,7 @@
 #include "wire/copy.h"
 #include "wire/json_write.h"
 
-/* the most messages that mail_report.more counts */
+/* the largest number of messages that mail_report.more counts */
 enum { MAIL_COUNTED_MAX = 10000 };
 
 /* Writes the content of a message, if the message is small enough and the report has space. */

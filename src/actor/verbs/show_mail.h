@@ -13,7 +13,7 @@ struct cell;
 struct worker;
 
 enum {
-    MAIL_SHOWN = 32,            /* the most messages of one report */
+    MAIL_SHOWN = 32,            /* one report has at most this many messages */
     MAIL_TEXT_MAX = 4096,       /* the longest text of one message; longer texts are not shown */
     MAIL_TEXTS_MAX = 32 * 1024, /* the length of all texts together */
     /* the content of a larger message is not shown, because writing it would take long */
@@ -52,7 +52,7 @@ static inline size_t show_mail_size(const struct mail_report *report)
 }
 
 /**
- * Asks the worker of an actor for this report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
+ * Asks the worker of an actor for the report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
  * TR_NO_MEMORY. May wait for 100 ms. Client's thread.
  */
 TR_MUST_CHECK tr_status tr__show_mail(tr_client *client, tr_ref actor, struct mail_report *report);

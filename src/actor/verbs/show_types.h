@@ -13,8 +13,8 @@ struct cell;
 struct worker;
 
 enum {
-    TYPES_SHOWN = 16,         /* the most types of one report */
-    TYPES_MESSAGES_MAX = 2000 /* the most messages that are counted; this takes about 200 us */
+    TYPES_SHOWN = 16,         /* one report has at most this many types */
+    TYPES_MESSAGES_MAX = 2000 /* at most this many messages are counted; that takes about 200 us */
 };
 
 struct types_row {

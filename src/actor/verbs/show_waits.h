@@ -14,7 +14,8 @@ struct cell;
 struct worker;
 
 enum {
-    WAITS_SHOWN = 120, /* the most rows of one report; at most WAITS_EACH are of one kind */
+    /* one report has at most this many rows, and at most WAITS_EACH rows of one kind */
+    WAITS_SHOWN = 120,
     WAITS_EACH = 20,
     WAITS_NAME_MAX = 64
 };
@@ -59,8 +60,8 @@ static inline size_t show_waits_size(const struct waits_report *report)
 }
 
 /**
- * Asks the worker of an actor for this report. Returns TR_OK, TR_STOPPED, TR_TIMEOUT or
- * TR_NO_MEMORY. May wait for 100 ms. Client's thread.
+ * Asks the worker of an actor to make the report by tr__show_waits_see. Returns TR_OK, TR_STOPPED,
+ * TR_TIMEOUT or TR_NO_MEMORY. May wait for 100 ms. Client's thread.
  */
 TR_MUST_CHECK tr_status tr__show_waits(tr_client *client, tr_ref actor,
                                        struct waits_report *report);

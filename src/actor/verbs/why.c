@@ -20,10 +20,11 @@
 #include <stdarg.h>
 
 enum {
-    TURNS_MAX = 6,     /* the most parked turns that are reported one by one */
-    CHILDREN_MAX = 4,  /* the most children whose names are reported */
-    QUEUE_MAX = 10000, /* the most tasks that are counted in each list of the run queue */
-    /* the most characters of a path in the text of a reason; of a longer path the end is shown */
+    TURNS_MAX = 6,    /* the largest number of parked turns that are reported one by one */
+    CHILDREN_MAX = 4, /* the largest number of children whose names are reported */
+    /* the largest number of tasks that are counted in each list of the run queue */
+    QUEUE_MAX = 10000,
+    /* the text of a reason has at most this many characters of a path; of a longer path the end is shown */
     PATH_CUT = 80
 };
 
