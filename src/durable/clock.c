@@ -15,7 +15,7 @@
 #include "actor/mail/kind.h"
 
 enum {
-    CLOCK_PAGE = 256, /* the most alarms that one turn of the clock looks at */
+    CLOCK_PAGE = 256, /* the largest number of alarms that one turn of the clock looks at */
     CLOCK_PASSES = 5  /* how often all alarms are walked after the wall clock was set back */
 };
 

@@ -153,8 +153,10 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-/* Adds the state to the batch if it has changed, if the mark STATE_HALF of the stored state must
- * change, or if `is_forced`. For a kind with events, adds what tr__events_close adds instead. */
+/*
+ * Adds the state to the batch if it has changed, if the mark STATE_HALF of the stored state must
+ * change, or if `is_forced`. For a kind with events, adds no state, but what tr__events_close adds.
+ */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
                              bool has_changed, bool is_forced)
 {

@@ -56,10 +56,11 @@ struct event_log {
      * none has failed. */
     uint64_t again;
     struct wake_lock wake_lock; /* raised while hooks must still be called */
-    struct event_page page;     /* the page that a reader of the journal has read */
-    struct event_read event;    /* the event that was read last */
-    struct state_block block;   /* the snapshot from which the state was read */
-    void *base;                 /* during the start: the state before the first event */
+    /* the stored events that a reader of the journal has read at once */
+    struct event_page page;
+    struct event_read event;  /* the event that was read last */
+    struct state_block block; /* the snapshot from which the state was read */
+    void *base;               /* during the start: the state before the first event */
 };
 
 /**

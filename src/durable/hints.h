@@ -36,8 +36,10 @@ struct hint_kind {
     struct list waiting;
     uint32_t waking_count;
     uint32_t waiting_count;
-    /* When hints were forgotten: the time at which the clock sends hints again for alarms that are
-     * not in this table. */
+    /*
+     * When hints were forgotten: the time at which the clock sends hints again for alarms that have
+     * no hint here.
+     */
     tr_time again_ns;
     bool is_named; /* the log has said that alarms of this kind wait */
     /*

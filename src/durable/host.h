@@ -161,7 +161,10 @@ TR_REQUEST(tr_durable_remove, tr_done);
 
 struct durable_actor;
 
-/** Returns the index of the list for a key, in `leaving` and in `backoffs`. */
+/**
+ * `leaving` and `backoffs` are arrays of lists, in which keys are found by their hash. Returns the
+ * index of the list for a key, which is the same in both arrays.
+ */
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
                      tr_bytes key);
 /**

@@ -105,7 +105,7 @@ struct queues {
     uint64_t committed; /* items with ids up to this one were pushed by commits that have ended */
     tr_time row_ns;     /* when the stored alarm of the queues is due; TR_NEVER: there is none */
     bool has_retimed;   /* is_retimed of some items is true */
-    bool has_changed;   /* the open commit has changed items, so row_ns may be outdated */
+    bool has_changed;   /* row_ns may be outdated, because the open commit has changed items */
     bool has_run;       /* the run handler has returned without being aborted */
     bool has_run_taken; /* the run handler has taken from a queue */
     /* There was no memory to note that the run handler takes from a queue. So all queues count as

@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* the most snapshots that a policy can keep */
+enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* the largest number of snapshots that a policy can keep */
 
 #define JOURNAL_SEQUENCE_MAX (UINT64_C(1) << 62)
 

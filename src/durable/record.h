@@ -134,8 +134,8 @@ void tr__record_free(struct worker *worker, struct record_reads *reads);
 /**
  * Answers an ask of a turn that is being run again. Called when the request of the ask could not be
  * sent. If the record has the reply, sends the reply to the actor and returns true. Otherwise
- * returns false. If the record has a status with which the ask ended instead, sets *status to it.
- * Implements turn_recorder.on_unsent.
+ * returns false. If the record has no reply but a status with which the ask ended, sets *status to
+ * this status. Implements turn_recorder.on_unsent.
  */
 bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *status);
 

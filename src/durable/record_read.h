@@ -30,10 +30,10 @@
 #define RECORD_REPLACE_NS TR_SECOND
 
 enum {
-    RECORD_FILES_MAX = 16,             /* most files in the directory of records */
+    RECORD_FILES_MAX = 16,             /* the directory of records has at most this many files */
     RECORD_FILES_KEPT = 8,             /* how many of these files are never replaced */
     RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */
-    RECORD_READS_MAX = 4096,           /* most reads of one turn that are kept */
+    RECORD_READS_MAX = 4096,           /* at most this many reads of one turn are kept */
     RECORD_HEAD_MAX = 8192,
     RECORD_WHY_SIZE = 200,
     RECORD_PAIR_LEAST = 8 /* bytes before each pair of a list: the sizes of its key and value */

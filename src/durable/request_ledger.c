@@ -8,7 +8,7 @@
 #include "store/read.h"
 
 enum {
-    TRIM_MAX = 32,   /* most records that one request removes */
+    TRIM_MAX = 32,   /* one request removes at most this many records */
     EACH_BYTES = 64, /* what a record costs in addition to its bytes and its id */
 };
 

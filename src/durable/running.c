@@ -23,8 +23,10 @@ enum {
     /* How many turns of one worker can have a slot at the same time: the current turn, and turns
      * that are stuck or in a blocking call. */
     SLOTS_WORKER = 16,
-    /* How many items of one turn a slot names. If a turn has more, the slot names only the last of
-     * them. */
+    /*
+     * A slot names at most this many items of one turn. If the turn has more items, the slot names
+     * the last SLOT_ITEMS of them.
+     */
     SLOT_ITEMS = 16,
 };
 

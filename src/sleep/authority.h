@@ -99,7 +99,11 @@ struct note_end {
 enum note_verdict {
     NOTE_TAKE,     /* do what the note says, and send the receipt */
     NOTE_REPEATED, /* the note was taken before: send the receipt only */
-    NOTE_OLD, /* the generation is over: send the receipt, so that the note is not sent again */
+    /*
+     * the note is for a generation that is over: send the receipt, because without one the note is
+     * sent again
+     */
+    NOTE_OLD,
     /* The note is too early, or is for another actor: do nothing. If the note is for this end, its
      * sender sends it again. */
     NOTE_DROP,

@@ -2,13 +2,12 @@
 /**
  * The counters that keep a durable actor awake: one list, from which all tables of counters are generated.
  *
- * A line of the list is one counter: its name, its text for users, and three flags. The flags say whether the counter
- * blocks idle sleep, the end of a sleep's grace, and the end of a destroy's grace. When several counters block, the
- * first one in the list is reported. The predicates for idle sleep and for the end of a grace, the warning at the
- * deadline and `why` all use this list. So a new counter needs one new line and nothing else.
+ * A line of the list is one counter: its name, its text for reports to people, and three flags. The flags say whether
+ * the counter blocks idle sleep, the end of a sleep's grace, and the end of a destroy's grace. When several counters
+ * block, the first one in the list is reported. The predicates for idle sleep and for the end of a grace, the warning
+ * at the deadline and `why` all use this list. So a new counter needs one new line and nothing else.
  *
- * For the idle predicate, an actor is ready only in the state Started, and only while NOT_READY is
- * not raised.
+ * For the idle predicate, an actor is ready only in the state Started, and only while NOT_READY is not raised.
  *
  * Two special cases are lines of the list, not code. A connection that can hibernate is a counter that blocks nothing.
  * A run handler that waits on its queue moves from RUN to RUN_WAITS, which does not block idle sleep but does block the

@@ -66,7 +66,7 @@ void tr__wake_locks_move(struct wake_locks *wake_locks, struct wake_lock *wake_l
 /** Removes all wake locks. */
 void tr__wake_locks_release(struct wake_locks *wake_locks);
 
-/** Returns the text of a counter for users. */
+/** Returns the text that stands for a counter in reports to people, such as "active requests". */
 const char *tr__counter_text(enum sleep_counter counter);
 
 /**

@@ -51,8 +51,8 @@ enum { STORE_BACKUP_STEP = 4 << 20 };
  * TR_STORE_BUSY: another backup runs. TR_NAME_EXISTS: `path` exists. TR_NOT_SUPPORTED: the store is
  * in memory, or has no threads. TR_INVALID_ARGUMENT: `path` is NULL. TR_STORE_CORRUPT: a page does
  * not fit its sum; the text says which. TR_STORE_FULL, TR_STORE_FAILED: the new files could not be
- * written; the store itself does not fail. TR_STORE_FAILED: the store has failed before.
- * TR_CANCELLED, TR_NO_MEMORY. `error` may be NULL.
+ * written; the store itself does not fail. TR_STORE_FAILED: the store has failed before. Also fails
+ * with TR_CANCELLED or TR_NO_MEMORY. `error` may be NULL.
  */
 TR_MUST_CHECK tr_status tr__store_backup(struct store *store, const char *path,
                                          store_backup_step *on_step, void *context,
@@ -73,13 +73,15 @@ typedef void store_check_damage(void *context, const char *text);
 
 /**
  * Checks a store that is not open: the log, the sum of each page, the structure of all tables and
- * indexes, and the seal of each row. Changes nothing, and locks the store during the check. Of
- * `options`, uses only the name of the program and where the store is.
+ * indexes, and the seal of each row, which is a sum over its contents. Changes nothing, and locks
+ * the store during the check. Of `options`, uses only the name of the program and where the store
+ * is.
  *
  * TR_OK: everything was checked; the store is intact if report->damages is 0. TR_NOT_FOUND: there
  * is no store. TR_STORE_BUSY: the store is open. TR_STORE_CORRUPT: the store is so damaged that it
- * cannot be checked. TR_STORE_FOREIGN, TR_STORE_NEWER, TR_STORE_FAILED, TR_NO_MEMORY,
- * TR_NOT_SUPPORTED. `on_damage` and `error` may be NULL. Any thread; waits for the disk.
+ * cannot be checked. Also fails with TR_STORE_FOREIGN, TR_STORE_NEWER, TR_STORE_FAILED,
+ * TR_NO_MEMORY or TR_NOT_SUPPORTED. `on_damage` and `error` may be NULL. Any thread; waits for the
+ * disk.
  */
 TR_MUST_CHECK tr_status tr__store_check(const struct store_options *options,
                                         struct store_check *report, store_check_damage *on_damage,
@@ -109,8 +111,8 @@ TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
  * compaction soon ends with TR_CANCELLED.
  *
  * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs,
- * or one read has taken more than a second. TR_FAILED: the new file could not be made.
- * TR_STORE_FULL, TR_NO_MEMORY, TR_CANCELLED. With any status so far, nothing has changed.
+ * or one read has taken more than a second. TR_FAILED: the new file could not be made. Also fails
+ * with TR_STORE_FULL, TR_NO_MEMORY or TR_CANCELLED. With any status so far, nothing has changed.
  * TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: the store has no thread, or is in
  * memory.
  */

@@ -18,10 +18,12 @@
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
-    /* If polls have found nothing, the writer sleeps some times without polling first. This is the
-     * most such sleeps in a row. */
+    /*
+     * If polls have found nothing, the writer sleeps some times without polling first, at most this
+     * many times in a row.
+     */
     STORE_SPIN_SKIPS_MAX = 64,
-    /* The most batches of a group. Further batches wait for the next group. */
+    /* A group has at most this many batches. Further batches wait for the next group. */
     STORE_GROUP_BATCHES_MAX = 4096,
     STORE_GROUP_PAGES_MAX = 4000, /* a group with this many pages (16 MiB) is full */
     /* The limit of pages while commits are slowed down (rule 3 of store/tidy.h). Small groups keep

@@ -32,9 +32,10 @@ struct store_log {
     /* How many of `pages` are not yet in the database. While a checkpoint runs, this is the number
      * from when the checkpoint began. */
     size_t rest_pages;
-    size_t file_pages; /* the most pages that the log had since its file was truncated last */
-    size_t soon;       /* from this many pages on the log should be tidied */
-    size_t max;        /* the most pages that the log may have */
+    /* the largest number of pages that the log had since its file was truncated last */
+    size_t file_pages;
+    size_t soon; /* from this many pages on the log should be tidied */
+    size_t max;  /* the largest number of pages that the log may have */
 };
 
 /** The arguments of a backup, for the driver. */

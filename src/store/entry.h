@@ -15,7 +15,7 @@
  * right after this call, on_ready is never called.
  *
  * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NOT_PERMITTED: the store is read
- * only. TR_NO_MEMORY, TR_STORE_FAILED. Any thread.
+ * only. Also fails with TR_NO_MEMORY or TR_STORE_FAILED. Any thread.
  */
 TR_MUST_CHECK tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
                                         void (*on_ready)(void *context, struct store_entry *entry),

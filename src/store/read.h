@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Readers. Their functions read the data of one actor, or list what all actors have. */
+/**
+ * Readers. Their functions read the data of one actor, or list what all actors have. Each row of
+ * the store has a seal: a sum over the contents of the row, by which a damaged row is recognized
+ * (store/sqlite/seal.h).
+ */
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
@@ -217,8 +221,9 @@ struct store_queued {
 typedef bool store_visit_queued(void *context, const struct store_queued *queued);
 /**
  * Lists actors that have items in any queue, in the order of their numbers. Lists at most `limit`
- * actors, whose numbers are above `after`. store_queued.has_items says whether a queue whose name
- * comes after `behind` has items. Does not check seals.
+ * actors, whose numbers are above `after`. `behind` says which queues the caller asks for: those
+ * whose names come after it in the order of their bytes; "" stands for all queues. Sets
+ * store_queued.has_items if one of these queues has items. Does not check the seals of the rows.
  */
 TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
                                               const char *behind, size_t limit,

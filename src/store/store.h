@@ -127,7 +127,7 @@ struct store_options {
 /** A bit in the version of a state. It says that the first start of the actor has not finished. */
 #define STORE_VERSION_HALF UINT32_C(0x80000000)
 
-/** The most bytes that are stored for one request: its answer and the front of that answer. */
+/** The largest number of bytes that are stored for one request: its answer and the front of that answer. */
 #define STORE_REQUEST_MAX (TR_REQUEST_ANSWER_MAX + 1024)
 
 /** The size of the longest name that a driver gets: kind, NUL, key. */
@@ -147,8 +147,8 @@ struct store_options {
  *
  * TR_STORE_BUSY: another process has the store open. TR_STORE_FOREIGN: the store belongs to another
  * program, or the files are not a store. TR_STORE_NEWER: a later version of Troupe made the store.
- * TR_NOT_SUPPORTED: Troupe was built without SQLite. TR_STORE_CORRUPT, TR_STORE_FULL,
- * TR_STORE_FAILED, TR_NO_MEMORY, TR_INVALID_ARGUMENT.
+ * TR_NOT_SUPPORTED: Troupe was built without SQLite. Also fails with TR_STORE_CORRUPT,
+ * TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY or TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr__store_open(const struct store_options *options, struct store **store,
                                        tr_error *error);
@@ -184,14 +184,15 @@ typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
  * format is renamed. The members of `from` and `into` that are used are the name of the program,
  * and `path` or `disk`. If `from` has no program, the damaged store may belong to any program. The
  * new store gets the program of the damaged store. `into` is a directory, or a disk, without a
- * store. An actor is copied if all of its rows match their seals, all pages on the way to them
- * match their sums, and its events have no gaps. `on_lost` is called for each actor whose name is
- * known and that is not in the new store. `on_lost` may be NULL.
+ * store. Each row has a seal, which has a sum over its contents (store/sqlite/seal.h). An actor is
+ * copied if all of its rows match their seals, all pages on the way to them match their sums, and
+ * its events have no gaps. `on_lost` is called for each actor whose name is known and that is not
+ * in the new store. `on_lost` may be NULL.
  *
  * TR_OK: `report` says what was copied, which may be nothing. TR_STORE_CORRUPT: the database is
- * missing, or its row with the key of the seals is. TR_INVALID_ARGUMENT: no program, or `into` has
- * actors. TR_STORE_BUSY, TR_STORE_FOREIGN, TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY,
- * TR_NOT_SUPPORTED. `error` may be NULL. Any thread.
+ * missing, or its row is missing that has the key for the sums in the seals. TR_INVALID_ARGUMENT:
+ * no program, or `into` has actors. Also fails with TR_STORE_BUSY, TR_STORE_FOREIGN, TR_STORE_FULL,
+ * TR_STORE_FAILED, TR_NO_MEMORY or TR_NOT_SUPPORTED. `error` may be NULL. Any thread.
  */
 TR_MUST_CHECK tr_status tr__store_salvage(const struct store_options *from,
                                           const struct store_options *into,

@@ -20,9 +20,9 @@
  * does not read it. The status is also TR_OK if there is no log and the database has no mark that
  * there is one.
  *
- * TR_STORE_CORRUPT: acknowledged data is missing. TR_STORE_FAILED, TR_NO_MEMORY. After
- * TR_STORE_CORRUPT and TR_STORE_FAILED, `*why` is the rest of a sentence that begins with the path
- * of the log.
+ * TR_STORE_CORRUPT: acknowledged data is missing. The other statuses are TR_STORE_FAILED and
+ * TR_NO_MEMORY. After TR_STORE_CORRUPT and TR_STORE_FAILED, `*why` is the rest of a sentence that
+ * begins with the path of the log.
  */
 TR_MUST_CHECK tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **why);
 

@@ -60,7 +60,7 @@ static_assert(STORE_VERSION_HALF == 2147483648, "HALF_INDEX and ACTOR_NAMES have
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
-    /* This table has only one row, whose id is 1. */
+    /* The table `store` has only one row, whose id is 1. */
     "CREATE TABLE store (id INTEGER PRIMARY KEY, program BLOB NOT NULL, epoch INTEGER NOT NULL,"
     " key BLOB NOT NULL, seal BLOB NOT NULL);"
     /* `name` is kind, NUL, key. The seal comes before the state, so that SQLite can read the seal

@@ -255,8 +255,10 @@ static tr_status salvage_all(struct salvage *salvage, const struct store_options
     return second == TR_OK || status == TR_OK ? TR_OK : second;
 }
 
-/* Checks that a store exists. Without this check, the caller would make a new store in its
- * place. */
+/*
+ * Checks that there is a store to salvage. Without this check, the caller would make a new, empty
+ * store at the path.
+ */
 static tr_status check_source(const struct store_options *options, tr_error *error)
 {
     struct os_file_id id;

@@ -48,7 +48,7 @@ struct store_session {
     bool has_buried;
     int log_pages;   /* pages of the log after the last commit; committing thread only */
     atom32 log_seen; /* a copy of log_pages, which the thread of a backup reads */
-    /* The most pages that the log has had since its file was truncated. Committing thread only. */
+    /* The largest number of pages that the log has had since its file was truncated. Committing thread only. */
     int file_pages;
     /* How many pages of the log are in the database. The thread that makes a checkpoint writes
      * it. */

@@ -16,8 +16,8 @@ TR_MUST_CHECK tr_status tr__vfs_open_log(struct vfs *vfs, sqlite3_file **log);
 void tr__vfs_close_log(struct vfs *vfs, sqlite3_file *log);
 
 /**
- * Keeps the ids of the database file and the log file. From now on the VFS opens no other files in
- * their place. Fails with TR_STORE_FAILED.
+ * Keeps the ids of the database file and the log file. From now on the VFS does not open a file at
+ * their paths that has another id. Fails with TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error);
 /**
