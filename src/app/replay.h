@@ -20,8 +20,9 @@ struct replay_source {
 };
 
 /**
- * Runs the turn of a record in a kit, with the state, the message and the values read that are in
- * the record. Prints how the turn ended. Returns whether the turn has ended in the same way again.
+ * Runs the turn of a record in a test kit. The record has the state and the message of the turn,
+ * and each value that the turn had read, such as the time. The turn gets all of these again. Prints
+ * how the turn ended. Returns whether the turn has ended in the same way again.
  */
 bool tr__replay_run(const struct replay_source *source, const char *path);
 

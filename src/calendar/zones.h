@@ -15,7 +15,7 @@
 
 #include <troupe/platform.h>
 
-/* the most zones that are kept; the world has about 600, with 3 KiB each */
+/* at most this many zones are kept; the world has about 600, with 3 KiB each */
 enum { ZONES_MAX = 1024 };
 
 struct zone_entry;

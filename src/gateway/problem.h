@@ -76,8 +76,8 @@ size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
 size_t tr__problem_answer_write(const struct problem *problem, char *to, size_t size);
 
 enum {
-    PROBLEM_TEXT_MAX = 1024, /* the most bytes that tr__problem_write writes */
-    /* the most bytes that tr__problem_answer_write writes */
+    PROBLEM_TEXT_MAX = 1024, /* the largest number of bytes that tr__problem_write writes */
+    /* the largest number of bytes that tr__problem_answer_write writes */
     PROBLEM_ANSWER_MAX = PROBLEM_TEXT_MAX + 16
 };
 

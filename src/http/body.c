@@ -11,7 +11,7 @@
 #include "net/read.h"
 
 enum {
-    READ_MAX = 64 * 1024, /* the most bytes of one piece */
+    READ_MAX = 64 * 1024, /* the largest piece, in bytes */
     /* To read JSON or a form of so many bytes takes about as long as a short turn. */
     TURN_BYTES = 1024
 };

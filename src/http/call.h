@@ -10,9 +10,9 @@
 
 /**
  * Calls a handler of the program from a handler that has begun with TURN_VERB. A fault in the
- * program's handler drops the frames of both handlers, as tr_crash does. on_turn_end and
- * on_turn_done of the protocol end what the outer handler has begun. While user code runs, another
- * thread may take the worker.
+ * program's handler drops the frames of both handlers, as tr_crash does. What the outer handler has
+ * begun is ended after the turn, by the functions on_turn_end and on_turn_done of HTTP in the table
+ * struct tr_protocol (net/protocol.h). While user code runs, another thread may take the worker.
  */
 static inline tr_next http_call_user(struct tr_self *self, const tr_handler *row, void *state,
                                      const void *message)

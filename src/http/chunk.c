@@ -7,13 +7,17 @@
 
 enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILERS };
 /*
- * The most bytes of a chunk that is moved behind the data before it. To move more would take longer
- * than the read that it saves.
+ * A chunk of at most this many bytes is moved behind the data before it. To move more would take
+ * longer than the read that it saves.
  */
 enum { JOIN_MAX = 1024 };
-/* The most chunks in one piece of a body, so that a client with chunks of one byte cannot make a read take long. */
+/* One piece of a body has at most this many chunks, so that a client with chunks of one byte cannot make a read take
+ * long. */
 enum { JOINED_MAX = 256 };
-enum { DIGITS_MAX = 15 /* the most digits of a size: the value of more digits could overflow */ };
+enum {
+    /* the largest number of digits of a size: the value of more digits could overflow */
+    DIGITS_MAX = 15
+};
 
 static size_t fail(struct http_chunk *chunk)
 {

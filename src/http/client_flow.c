@@ -13,8 +13,9 @@
 #include "base/assert.h"
 
 enum {
-    READ_MAX = 64 * 1024, /* the most bytes of one read */
-    WRITE_MAX = 16 * 1024 /* the most bytes of one write; few, so that little output waits */
+    READ_MAX = 64 * 1024, /* one read takes at most this many bytes */
+    /* one write takes at most this many bytes; few, so that little output waits */
+    WRITE_MAX = 16 * 1024
 };
 
 static tr_time left_of(const struct http_flow *flow)

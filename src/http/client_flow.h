@@ -30,7 +30,7 @@ struct http_flow {
     const char *why;
     /* The request. */
     bool is_head;    /* the request is HEAD, so the answer has no body */
-    bool upgrades;   /* the request asks for an upgrade, so an answer with 101 is final */
+    bool upgrades;   /* the request asks for an upgrade; then 101 is the status of a final answer */
     bool has_chunks; /* the request has a body, which is sent in chunks */
     /* how many bytes of the announced body were not sent yet; -1: the body is sent in chunks */
     int64_t to_send;

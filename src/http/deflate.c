@@ -11,7 +11,7 @@
 /* add this to the number of window bits, to read and write the header and trailer of gzip */
 #define GZIP 16
 #define WINDOW_MAX 15
-/** The most bytes that one call of zlib gets, because zlib counts them with 32 bits. */
+/** The largest number of bytes that one call of zlib gets, because zlib counts them with 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)
 /**
  * The smallest size of the buffer for an inflated message. The buffer grows by at least this size.

@@ -11,7 +11,7 @@
 
 #include "http/request.h"
 
-enum { HTTP_ERROR_TEXT_MAX = 1040 /* the most bytes of the body of an error */ };
+enum { HTTP_ERROR_TEXT_MAX = 1040 /* the largest body of an error, in bytes */ };
 
 struct tr_http_face_ {
     /**

@@ -16,7 +16,7 @@
 #include "http/fill.h"
 #include "os/beneath.h"
 
-enum { PIECE_MAX = 64 * 1024 /* the most bytes that one call reads */ };
+enum { PIECE_MAX = 64 * 1024 /* the largest number of bytes that one call reads */ };
 
 /* A file that is being sent. It is read on helper threads. */
 struct served {

@@ -9,8 +9,8 @@
 #include "http/multipart.h"
 
 enum {
-    PIECE_MAX = 64 * 1024, /* the most bytes that one read of a body returns */
-    /* the most bytes that are kept until more have come */
+    PIECE_MAX = 64 * 1024, /* the largest number of bytes that one read of a body returns */
+    /* the largest number of bytes that are kept until more have come */
     KEPT_MAX = TR_HTTP_FORM_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64
 };
 

@@ -13,7 +13,7 @@
 enum {
     /* enough for the fields that the library adds to those of the program */
     FIELDS_MIN = 8,
-    FIELDS_LAST = 16 /* the most fields of an answer without a turn; more are left out */
+    FIELDS_LAST = 16 /* an answer without a turn has at most this many fields; more are left out */
 };
 
 /*

@@ -41,7 +41,8 @@ struct h2_session {
     uint8_t waits;   /* enum h2_wait */
     bool is_busy;    /* nghttp2 is running, and must not be called now */
     bool is_blocked; /* nghttp2 has more to send than the output takes */
-    bool is_forced;  /* the channel ends, so the output takes all frames, even beyond its limit */
+    /* the output takes all frames, even beyond its limit, because the channel ends */
+    bool is_forced;
     bool is_leaving; /* GOAWAY was sent, because the session stops soon */
     bool is_over;    /* nothing more is read or written */
     /* the other side has ended its output, so a request that is incomplete will stay so */

@@ -7,7 +7,7 @@
 #include "http/check.h"
 
 /*
- * The most empty lines that may be before a head. RFC 9112, 2.2 asks servers to accept at least
+ * The largest number of empty lines that may be before a head. RFC 9112, 2.2 asks servers to accept at least
  * one.
  */
 enum { EMPTY_LINES_MAX = 4 };

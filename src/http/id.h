@@ -8,7 +8,7 @@
 
 #include "http/request.h"
 
-enum { HTTP_ID_MAX = 128 /* the most bytes of an id that a client may give */ };
+enum { HTTP_ID_MAX = 128 /* the longest id that a client may give, in bytes */ };
 
 /**
  * Gives an id to a request, and a causal id to its turn if the turn has none. The answer will have

@@ -16,7 +16,7 @@ enum state {
     STATE_FAILED
 };
 
-/* The most spaces and tabs that may follow a delimiter. */
+/* The largest number of spaces and tabs that may follow a delimiter. */
 #define PADDING_MAX 256
 
 static const unsigned char line_end[] = {'\r', '\n'};

@@ -21,7 +21,10 @@
 #include "http/ws_upgrade.h"
 #include "net/listener_shared.h"
 
-enum { NOWHERE_MAX = 256 /* the most bytes of the text of a 404; a longer path is cut */ };
+enum {
+    /* the longest text of a 404, in bytes; a path that would make the text longer is cut */
+    NOWHERE_MAX = 256
+};
 
 /*
  * Whether new requests can be sent here: neither the listener nor the session is about to end. For

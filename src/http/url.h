@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HTTP_URL_MAX = 8192 /* the most bytes of a URL */ };
+enum { HTTP_URL_MAX = 8192 /* the longest URL, in bytes */ };
 
 struct http_url {
     bool is_tls;
@@ -31,7 +31,7 @@ struct http_url {
     char target[HTTP_URL_MAX + 2]; /* the path and the query */
 };
 
-/** Reads an absolute URL. TR_OK, TR_INVALID_ARGUMENT, TR_TOO_LARGE. */
+/** Reads an absolute URL. Returns TR_OK, TR_INVALID_ARGUMENT or TR_TOO_LARGE. */
 TR_MUST_CHECK tr_status tr__http_url_read(const char *text, struct http_url *url);
 /**
  * Reads a reference, absolute or relative, such as a Location that came from `base`. `url` must not be `base`. Returns

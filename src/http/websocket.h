@@ -64,7 +64,7 @@ enum ws_code {
 };
 
 #define WS_HEADER_MAX 14   /* 2 bytes, up to 8 bytes of a length, and 4 bytes of a mask */
-#define WS_CONTROL_MAX 125 /* the most bytes of a control frame's payload */
+#define WS_CONTROL_MAX 125 /* the largest payload of a control frame, in bytes */
 /** The largest limit of a message's size that can be set, because lengths have 32 bits here. */
 #define WS_MESSAGE_LARGEST UINT32_MAX
 

@@ -24,12 +24,12 @@
 enum {
     INSPECTOR_PAGES =
         /*
-         * The most connections. A page has one connection, and opens a second one for a trace or
+         * There are at most this many connections. A page has one connection, and opens a second one for a trace or
          * for long requests.
          */
     32,
     INSPECTOR_WHY_SIZE = 300,
-    INSPECTOR_REQUEST_MAX = 60000, /* the most bytes of a message from a page */
+    INSPECTOR_REQUEST_MAX = 60000, /* the largest message from a page, in bytes */
     INSPECTOR_LINE_MAX = 4 * 1024 * 1024
 };
 #define INSPECTOR_SLOW_NS (5 * TR_SECOND)

@@ -6,7 +6,8 @@
 #include "base/assert.h"
 
 enum {
-    LINKS_MAX = TR_FILTERS_MAX + 1, /* the most filters of a chain: TLS, and those of the program */
+    LINKS_MAX = TR_FILTERS_MAX +
+                1, /* the largest number of filters of a chain: TLS, and those of the program */
     /* how many bytes of input one call passes to a filter; few, because a filter may expand them */
     SLICE = 4096
 };

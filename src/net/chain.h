@@ -46,12 +46,12 @@ void tr__chain_adopt(struct chain *chain, const struct filter *table, void *stat
 TR_MUST_CHECK tr_status tr__chain_feed(struct chain *chain, tr_bytes bytes);
 /** Notes that no more bytes come from the socket. */
 void tr__chain_end(struct chain *chain);
-/** Returns the number of filters with this table. */
+/** Returns how many filters of the chain have this table of functions. */
 uint32_t tr__chain_count(const struct chain *chain, const struct filter *table);
 /**
- * Finds a filter with this table whose state fits: is_it(state, what) returns true. If several fit,
- * finds the one nearest to the framing. Returns its state and sets *place to its place in the
- * chain. Returns NULL if there is no such filter.
+ * Finds a filter with this table of functions whose state fits: is_it(state, what) returns true. If
+ * several fit, finds the one nearest to the framing. Returns its state and sets *place to its place
+ * in the chain. Returns NULL if there is no such filter.
  */
 void *tr__chain_find(const struct chain *chain, const struct filter *table,
                      bool (*is_it)(const void *state, const void *what), const void *what,

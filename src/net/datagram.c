@@ -14,8 +14,8 @@
 #include "base/assert.h"
 
 enum {
-    BATCH_MAX = 32,       /* the most datagrams that one call receives or sends */
-    ERRORS_MAX = 32,      /* the most errors of sent datagrams that one call reads */
+    BATCH_MAX = 32,       /* the largest number of datagrams that one call receives or sends */
+    ERRORS_MAX = 32,      /* the largest number of errors of sent datagrams that one call reads */
     FRAME_MAX = 64 * 1024 /* the largest datagram, unless .frame_max is less */
 };
 

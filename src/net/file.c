@@ -48,7 +48,10 @@ static void job_free(struct worker *worker, struct lent *lent)
     source_resize(&worker->system->source, job, 0);
 }
 
-/* Makes the job of a turn. Returns NULL if there is no memory. */
+/*
+ * Makes the job of a turn: a copy of `as`, in which the caller has set what the job is to do. The
+ * turn owns the copy. Returns NULL if there is no memory.
+ */
 static struct file_job *job_new(struct tr_self *self, const struct file_job *as)
 {
     struct file_job *job = source_resize(&self->worker->system->source, NULL, sizeof *job);

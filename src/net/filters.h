@@ -13,7 +13,10 @@
  * Fails with TR_NO_MEMORY, TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr__filters_attach(struct channel *channel);
-/** Returns the state of the library's filter with this table. Returns NULL if the channel has no such filter. */
+/**
+ * Returns the state of the library's filter that has this table of functions. Returns NULL if the channel has no such
+ * filter.
+ */
 void *tr__filters_find(const struct channel *channel, const struct filter *table);
 /**
  * Continues the handshake of a filter that was added to an open channel. Call if no turn reads from

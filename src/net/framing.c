@@ -15,7 +15,7 @@
 static const size_t incomplete = 0;
 static const size_t broken = SIZE_MAX;
 
-enum { VARINT_MAX = 10 }; /* the most bytes of a varint: 64 bits, seven in each byte */
+enum { VARINT_MAX = 10 }; /* the longest varint, in bytes: 64 bits, seven in each byte */
 
 /* ---- Lines. ---- */
 

@@ -23,7 +23,7 @@ enum {
     OWN_MIN = 2048, /* bytes of space for a receive into memory of the channel */
     /* bytes of space for what a filter makes from one receive; more if needed */
     FILTERED_MIN = 500,
-    RECEIVE_MAX = 64 * 1024 /* the most bytes of one receive */
+    RECEIVE_MAX = 64 * 1024 /* one receive takes at most this many bytes */
 };
 
 static const struct memory_source *source_of(const struct channel *channel)

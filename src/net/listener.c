@@ -14,7 +14,7 @@
 #include "net/offer.h"
 #include "net/table.h"
 
-enum { ACCEPTS_MAX = 16 /* the most connections that are accepted in one turn */ };
+enum { ACCEPTS_MAX = 16 /* the largest number of connections that are accepted in one turn */ };
 /*
  * How long a listener waits before it accepts again after a failure, for example if the process has no free descriptor.
  * ACCEPT_LOG_NS is the least time between two lines of the log about that.

@@ -20,7 +20,7 @@
 #include "net/worker.h"
 
 enum {
-    PIECES_MAX = 16 /* the most pages of one send */,
+    PIECES_MAX = 16 /* one send takes at most this many pages */,
     FILTER_MAX = 64 * 1024 /* how many bytes a filter makes before they are sent */
 };
 

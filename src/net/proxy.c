@@ -15,7 +15,7 @@
 #include <troupe/limits.h>
 
 enum {
-    LINE_HEADER_MAX = 107, /* the most bytes of a header of version 1, with its CR LF */
+    LINE_HEADER_MAX = 107, /* the longest header of version 1 with its CR LF, in bytes */
     BINARY_HEAD = 16,
     V4_BLOCK = 12, /* size of two addresses and two ports of IPv4 */
     V6_BLOCK = 36,

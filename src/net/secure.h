@@ -5,7 +5,7 @@
 
 #include "net/channel.h"
 
-/** The most contexts of clients that a system keeps. */
+/** The largest number of contexts of clients that a system keeps. */
 enum { SECURE_CONTEXTS_MAX = 16 };
 
 /**

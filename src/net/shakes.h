@@ -9,7 +9,7 @@
 
 #include "net/channel.h"
 
-enum { SHAKES_MAX = 4 /* the most steps of handshakes in one round */ };
+enum { SHAKES_MAX = 4 /* one round does at most this many steps of handshakes */ };
 
 /** Continues a handshake, now or in a later round. The channel may open or end. */
 void tr__shakes_add(struct channel *channel);

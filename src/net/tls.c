@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    RECORD_MAX = 16 * 1024, /* the most bytes of plaintext in one record */
-    RECORD_EXTRA = 64,      /* the most bytes that a record has beside its plaintext */
+    RECORD_MAX = 16 * 1024, /* the largest plaintext of one record, in bytes */
+    RECORD_EXTRA = 64,      /* the largest number of bytes that a record has beside its plaintext */
     /* the least space to read into, so that reading a few bytes needs only one call */
     READ_MIN = 256,
     TEXT_SIZE = 128,

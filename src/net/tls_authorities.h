@@ -21,8 +21,8 @@ struct tls_authorities {
 /**
  * Reads the authorities in a file. If `path` is a directory, OpenSSL later finds the authorities in
  * it by their names. If `path` is NULL, uses the authorities that the operating system trusts.
- * TR_TLS_FAILED: the authorities cannot be used, and `why` says which file and why. TR_NO_MEMORY.
- * Waits for the disk.
+ * TR_TLS_FAILED: the authorities cannot be used, and `why` says which file and why. Also fails with
+ * TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_authorities_read(const tr_platform *platform, const char *path,
                                                  struct tls_authorities *authorities, char *why,

@@ -35,14 +35,17 @@ struct tls_config {
 
 /**
  * Checks and copies the options. TR_TLS_FAILED: an option is missing, or an option is set that
- * would have no effect; `why` says which. TR_NO_MEMORY.
+ * would have no effect; `why` says which. Also fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_config_new(const tr_platform *platform, const tr_endpoint *endpoint,
                                            bool is_server, struct tls_config **config, char *why,
                                            size_t why_size);
 void tr__tls_config_free(struct tls_config *config);
 
-/** Whether tr__tls_config_new would make an equal config of this endpoint. */
+/**
+ * Whether `config` is equal to what tr__tls_config_new would make of this endpoint, so that the
+ * config can be used for the endpoint too.
+ */
 bool tr__tls_config_is_for(const struct tls_config *config, const tr_endpoint *endpoint,
                            bool is_server);
 

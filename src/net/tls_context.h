@@ -25,8 +25,8 @@ struct tls_set;
 
 /**
  * Reads certificates and keys. Makes copies of the endpoint's options that it needs. TR_TLS_FAILED:
- * an option or a file cannot be used; `why` says which one and why. TR_NO_MEMORY. TR_NOT_SUPPORTED:
- * built without TLS. Any thread. Waits for the disk.
+ * an option or a file cannot be used; `why` says which one and why. Also fails with TR_NO_MEMORY.
+ * TR_NOT_SUPPORTED: built without TLS. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_new(const tr_platform *platform,
                                             const tr_endpoint *endpoint, bool is_server,

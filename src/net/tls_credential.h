@@ -18,7 +18,7 @@ struct tls_credential {
 
 /**
  * Reads a certificate and its key from two PEM files, which may be the same file. TR_TLS_FAILED: a file cannot be used;
- * `why` says which one and why. TR_NO_MEMORY. Waits for the disk.
+ * `why` says which one and why. Also fails with TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_credential_read(const tr_platform *platform,
                                                 const char *certificate, const char *key,

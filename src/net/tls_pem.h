@@ -10,7 +10,7 @@
 #include <troupe/platform.h>
 
 /**
- * The most bytes of a PEM file. The bundle of authorities of an operating system has some 220 KiB.
+ * The largest PEM file, in bytes. The bundle of authorities of an operating system has some 220 KiB.
  */
 enum { TLS_PEM_MAX = 16 * 1024 * 1024 };
 
@@ -23,8 +23,8 @@ struct tls_pem {
 
 /**
  * Reads a file. TR_NOT_SUPPORTED: the path leads to a directory, or to something else that is no
- * regular file. TR_TLS_FAILED: the file cannot be read; `why` says why. TR_NO_MEMORY. Waits for the
- * disk.
+ * regular file. TR_TLS_FAILED: the file cannot be read; `why` says why. Also fails with
+ * TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_read(const tr_platform *platform, const char *path,
                                          struct tls_pem *pem, char *why, size_t why_size);
@@ -40,7 +40,7 @@ TR_MUST_CHECK tr_status tr__tls_pem_certificates(const struct tls_pem *pem,
                                                  size_t why_size);
 /**
  * Sets *key to the first private key of the file. TR_TLS_FAILED: the file has no key, or the key
- * needs a password. TR_NO_MEMORY.
+ * needs a password. Also fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_key(const struct tls_pem *pem, EVP_PKEY **key, char *why,
                                         size_t why_size);

@@ -48,7 +48,7 @@ struct tls_set {
 
 /**
  * Reads the files, and checks that OpenSSL accepts them. TR_TLS_FAILED: a file cannot be used;
- * `why` says which one and why. TR_NO_MEMORY. Waits for the disk.
+ * `why` says which one and why. Also fails with TR_NO_MEMORY. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_set_new(const struct tls_config *config,
                                         struct tls_tickets *tickets, struct tls_set **set,

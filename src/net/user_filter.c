@@ -9,7 +9,7 @@
 enum {
     TEXT_SIZE = 128,
     /*
-     * The most bytes of the actor that `outbound` gets in one call. Few, so that the filter's
+     * `outbound` gets at most this many bytes of the actor in one call. Few, so that the filter's
      * output for them fits into TR_FILTER_PUT_MAX.
      */
     SLICE = 16 * 1024

@@ -14,7 +14,7 @@
 enum {
     ASKS_SLOTS = 4096, /* slots that one step reads */
     ASKS_ASKED = 16,   /* actors about which one step asks workers */
-    /* The most actors about which workers are asked, over all steps. These take about a second. */
+    /* At most this many actors are asked about, in all steps together. This takes about a second. */
     ASKS_MOST = 20000,
     ASKS_LISTED = 1000, /* rows of an answer if the request names no limit */
 };

@@ -17,7 +17,7 @@ enum {
     /* How many channels an answer has at most. With this number the answer is smaller than
      * VISITOR_PAGE_MAX. */
     CHANNELS_LARGEST = 400,
-    LOOKED_MAX = 65536 /* the most slots that one request looks at */
+    LOOKED_MAX = 65536 /* the largest number of slots that one request looks at */
 };
 
 /* A channel, and what the kernel reports about its socket. */

@@ -12,7 +12,7 @@
 #include "wire/shape.h"
 
 /*
- * The most items that one step reads, so that other clients need not wait long. A step also reads
+ * The largest number of items that one step reads, so that other clients need not wait long. A step also reads
  * the items before the page, which it does not write.
  */
 enum { ITEMS_STEP_ROWS = 500, ITEMS_STEP_BYTES = 512 * 1024 };

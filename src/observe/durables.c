@@ -14,7 +14,7 @@ enum {
     LIST_LARGEST = 1000000,
     LIST_STEP = 100,      /* keys, alarms or actors that one step reads */
     COUNT_STEP = 1000,    /* keys that one step counts */
-    COUNT_MOST = 1000000, /* the most keys or alarms that are counted */
+    COUNT_MOST = 1000000, /* the largest number of keys or alarms that are counted */
     ALARMS_SHOWN = 20,
     QUEUES_SHOWN = 16
 };

@@ -9,7 +9,7 @@
 
 #include "observe/stored.h"
 
-/* The most bytes that the rows of an exported actor may have. An actor with more needs a backup. */
+/* The largest number of bytes that the rows of an exported actor may have. An actor with more needs a backup. */
 enum { EXPORT_BYTES_MAX = 2 * 1024 * 1024 };
 
 /** A row of a list. Which members are used depends on the list. */

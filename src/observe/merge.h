@@ -16,9 +16,11 @@ struct merge {
     /* The packed state without its front. No bytes: there is no state, so all fields are zero. */
     tr_bytes before;
     tr_bytes json; /* an object with the fields to change; other fields stay */
-    /* False: refuses a secret field (TR_SECRET) whose new value is "...", and a new value for a
-     * message that has secret fields inside. The tool and the pages show secret fields as "...",
-     * and a person may have copied that. True: accepts both. */
+    /*
+     * False: refuses a secret field (TR_SECRET) whose new value is "...", and a new value for a
+     * message that has secret fields inside. The tool troupe and the web pages of inspectors show
+     * secret fields as "...", and a person may have copied that. True: accepts both.
+     */
     bool takes_secrets;
     /* The results. */
     void *packed; /* the new packed state; the caller frees it by source_resize */

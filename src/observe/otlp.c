@@ -17,12 +17,12 @@
 
 enum {
     OTLP_PAGE = 64,   /* records that are read at once */
-    OTLP_PAGES = 256, /* the most pages of records that one tick reads */
-    OTLP_BATCH = 256, /* the most spans of a post */
+    OTLP_PAGES = 256, /* the largest number of pages of records that one tick reads */
+    OTLP_BATCH = 256, /* one HTTP request of the export sends at most this many spans */
 };
 #define OTLP_TICK_NS (100 * TR_MILLISECOND)
 #define OTLP_POST_NS (1 * TR_SECOND)
-#define OTLP_AGAIN_NS (5 * TR_SECOND) /* delay until the next post after one that has failed */
+#define OTLP_AGAIN_NS (5 * TR_SECOND) /* delay until the next HTTP POST after one that has failed */
 #define OTLP_SAY_NS (60 * TR_SECOND)
 #define OTLP_WITHIN_NS (10 * TR_SECOND)
 
@@ -55,13 +55,13 @@ struct tr_otlp {
     uint64_t after;              /* number of the last record that was read */
     uint64_t missed;             /* how many records were replaced before they were read */
     bool is_posting;
-    tr_time post_ns;  /* when the next post may be sent */
+    tr_time post_ns;  /* when the next HTTP POST may be sent */
     tr_time said_ns;  /* when the log last said that spans were dropped; 0: never */
     uint64_t said;    /* how many spans and records had been dropped at that time */
     uint64_t dropped; /* spans */
     char app[TR_NAME_MAX + 1];
     char url[512];
-    char why[240]; /* why the last post failed */
+    char why[240]; /* why the last HTTP POST failed */
 };
 
 static void otlp_free(void *data)
@@ -73,7 +73,7 @@ static void otlp_free(void *data)
 
 static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp_open *message)
 {
-    /* The timer and the posts inherit this causal id. With this id they are not followed. */
+    /* The timer and the HTTP POSTs inherit this causal id. With this id they are not followed. */
     self->causal = FOLLOW_UNSAMPLED | tr_random(self) >> 24;
     otlp->source = &self->worker->system->source;
     (void)snprintf(otlp->app, sizeof otlp->app, "%s", message->app);
@@ -129,13 +129,18 @@ static void count_drops(struct tr_self *self, struct tr_otlp *otlp)
     otlp->why[0] = '\0';
 }
 
-/* Removes the spans of a post from the table. The post was accepted or refused. */
+/*
+ * Removes the spans of an export from the table, after the collector has accepted or refused the
+ * HTTP POST that contained them. `turns` are the turns of these spans.
+ */
 static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t count)
 {
     struct span *span = tr__spans_first(otlp->spans);
     for (size_t i = 0; i < count && span; i++) {
-        /* Some of these spans may have been dropped while the post was on its way. Find the next
-         * one that is still there. */
+        /*
+         * Some of these spans may have been dropped while the POST was on its way. Find the next
+         * one that is still there.
+         */
         while (i < count && span->turn != turns[i])
             i++;
         if (i == count)
@@ -147,7 +152,8 @@ static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t cou
 }
 
 /*
- * Whether a post must be repeated after this answer. The specification of OTLP names these codes.
+ * Whether an HTTP POST must be repeated after this answer. The specification of OTLP names these
+ * codes.
  */
 static bool is_temporary(int status)
 {
@@ -215,8 +221,10 @@ static tr_next on_tick(tr_self *self, struct tr_otlp *otlp)
     return TR_SAME;
 }
 
-/* Handles the stop of the actor. A turn cannot wait here, so there is no last post, and spans that
- * were not posted are lost. */
+/*
+ * Handles the stop of the actor. A turn cannot wait here, so there is no last HTTP POST, and spans
+ * that were not sent are lost.
+ */
 static tr_next on_post_stop(tr_self *self, struct tr_otlp *otlp)
 {
     collect(otlp, self->worker->system);

@@ -93,8 +93,10 @@ static int kind_of(const struct span *span)
                                                                            : KIND_INTERNAL;
 }
 
-/* Returns the name of a span's message. The message of an HTTP request has a name of the runtime;
- * it gets a name that readers know instead. */
+/*
+ * Returns the name of a span's message. The message of an HTTP request has a name of the runtime,
+ * so for such a span returns a name that readers know.
+ */
 static const char *message_of(const struct span *span)
 {
     if (!span->type)

@@ -12,7 +12,10 @@
 
 #include "observe/verbs.h"
 
-enum { OBSERVER_PAGES = 32 /* the most connections of pages, over all inspectors of a program */ };
+enum {
+    /* all inspectors of a program together have at most this many connections of pages */
+    OBSERVER_PAGES = 32
+};
 
 void tr__verb_session(struct visitor *visitor, const struct control_request *request);
 /**

@@ -26,7 +26,8 @@ struct control_request {
     const char *key;    /* key of a durable actor, or a prefix of keys; bytes may be %xx */
     const char *text;   /* an SQL statement, or a path of files */
     const char *causal; /* causal id in hexadecimal digits */
-    const char *from;   /* the key after which a page of a list begins */
+    /* for a list that is sent part by part: the key after which this part begins */
+    const char *from;
     uint32_t limit;
     uint32_t queued;     /* list only actors with at least this many queued messages */
     uint32_t timeout_ms; /* time-out of an ask */

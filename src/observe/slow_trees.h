@@ -18,9 +18,9 @@
 #include "observe/slow.h"
 
 enum {
-    SLOW_TREES = 64,           /* the most trees */
-    SLOW_TREE_RECORDS = 1024,  /* the most records of a tree */
-    SLOW_TREES_RECORDS = 4096, /* the most records of all trees together */
+    SLOW_TREES = 64,           /* at most this many trees are kept */
+    SLOW_TREE_RECORDS = 1024,  /* a tree has at most this many records */
+    SLOW_TREES_RECORDS = 4096, /* all trees together have at most this many records */
     SLOW_TREES_PLACES = 256    /* places of the hash table from causal ids to trees */
 };
 

@@ -15,7 +15,7 @@
 
 struct store_reader;
 
-/* The most keys that are shown, and the most bytes of a value. */
+/* At most STORED_ROWS keys are shown, and at most STORED_VALUE bytes of a value. */
 enum { STORED_ROWS = 100, STORED_VALUE = 1024 };
 
 /** What is needed to read stored actors. */
@@ -24,7 +24,7 @@ struct stored {
     const struct memory_source *source;
     struct durable_host *host; /* NULL: no program runs */
     bool shows_secrets;
-    /* The most bytes of JSON that are written for a state, a snapshot or an event. 0: no limit. */
+    /* The largest number of bytes of JSON that are written for a state, a snapshot or an event. 0: no limit. */
     size_t value_max;
 };
 

@@ -13,10 +13,11 @@
 
 enum {
     ROWS_DEFAULT = 1000,
-    /* most bytes of all rows, because no more may wait to be sent */
+    /* all rows have at most this many bytes, because no more may wait to be sent */
     ROWS_BYTES_MAX = VISITOR_PAGE_MAX / 2,
     ROWS_BYTES_OFFLINE = 1024 * 1024, /* as ROWS_BYTES_MAX, while no program runs */
-    SQL_MS = 50 /* most time of a statement, because the thread of the socket has other clients */
+    /* a statement may take at most this long, because the thread of the socket has other clients */
+    SQL_MS = 50
 };
 
 struct sql_output {
@@ -25,7 +26,7 @@ struct sql_output {
     uint64_t limit;
     size_t columns;
     size_t begin; /* where the answer begins in the visitor's output */
-    size_t most;  /* the most bytes that all rows may have */
+    size_t most;  /* all rows may have at most this many bytes */
     bool is_cut;
     bool is_full; /* with is_cut: the next row would have exceeded `most` */
     char names[TR_SQL_COLUMNS_MAX][64];

@@ -13,7 +13,7 @@
 enum {
     TRACE_PAGE = 32,   /* records that are read at once */
     TRACE_LIMIT = 200, /* records of an answer if the request names no limit */
-    /* The most records of an answer. With this number the answer is smaller than
+    /* The largest number of records of an answer. With this number the answer is smaller than
      * VISITOR_PAGE_MAX. */
     TRACE_LIMIT_MOST = 400
 };

@@ -11,9 +11,11 @@
  * request has "progress":true and its verb takes long, it also gets a line
  * {"id":1,"progress":{"for_ms":50,...}} after VISITOR_PROGRESS_MS, and then one each second.
  *
- * A visitor uses no sockets, so that tests and a fuzzer can call it. A request has at most
- * VISITOR_REQUEST_MAX bytes. While VISITOR_PAGE_MAX / 2 bytes wait to be sent, no further answer
- * begins and no list continues. Long work is done in slices, so that other clients have their turn.
+ * A client is a tool on the socket, or a page: the web page of an inspector in a browser
+ * (observe/page.h). A visitor uses no sockets, so that tests and a fuzzer can call it. A request
+ * has at most VISITOR_REQUEST_MAX bytes. While VISITOR_PAGE_MAX / 2 bytes wait to be sent, no
+ * further answer begins and no list continues. Long work is done in slices, so that other clients
+ * have their turn.
  */
 #ifndef OBSERVE_VISITOR_H
 #define OBSERVE_VISITOR_H
@@ -25,7 +27,7 @@
 enum {
     VISITOR_REQUEST_MAX = 64 * 1024,
     VISITOR_PAGE_MAX = 256 * 1024,
-    /* The longest line that a page of an inspector gets, in bytes. */
+    /* The longest line, in bytes, for a client that is a page of an inspector. */
     VISITOR_LINE_MAX = 1024 * 1024,
     VISITOR_VIA_MAX = 80,
     /* The length of a slice in microseconds. After a slice another client has its turn. */
@@ -102,9 +104,10 @@ size_t tr__visitor_space(const struct visitor *visitor);
 /** Begins an answer with the objects {"id":1,"ok":{ . If `is_part`, these are {"id":1,"part":{ . */
 void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part);
 /**
- * Ends both objects that tr__visitor_begin has begun, and the line. A page cannot get a line of
- * more than VISITOR_LINE_MAX bytes. Its request is refused with TR_TOO_LARGE instead, and the page
- * ignores the rest of the answer.
+ * Ends both objects that tr__visitor_begin has begun, and the line. If the client is a page of an
+ * inspector and the line has more than VISITOR_LINE_MAX bytes, replaces the line by a refusal of
+ * the request with TR_TOO_LARGE. For the page the answer ends with the refusal: it ignores later
+ * lines of this answer.
  */
 void tr__visitor_end(struct visitor *visitor);
 /** Answers that a request was refused. The formatted sentence becomes the member "why". */

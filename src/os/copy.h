@@ -6,7 +6,8 @@
 #include <troupe/status.h>
 
 /**
- * Makes a new directory for temporary files, in $TMPDIR or /tmp, and writes its path to `path`. TR_FAILED, TR_LIMIT.
+ * Makes a new directory for temporary files, in $TMPDIR or /tmp, and writes its path to `path`. Fails with TR_FAILED or
+ * TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__temporary_make(char *path, size_t size);
 /**

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* the most datagrams of one system call; few, to keep the stack small */
+/* one system call takes at most this many datagrams; few, to keep the stack small */
 enum { DATAGRAMS_MAX = 32 };
 
 /* What the kernel needs for one datagram of a system call. */

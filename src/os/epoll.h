@@ -25,7 +25,7 @@
 
 #include "os/atomic.h"
 
-/* the most events that are taken from the kernel at once; others stay there */
+/* at most this many events are taken from the kernel at once; others stay there */
 enum { EPOLL_EVENTS_MAX = 128 };
 
 /* Tokens of the parker's own descriptors. io_watch refuses them. */
@@ -43,7 +43,7 @@ struct epoll {
     struct epoll_event events[EPOLL_EVENTS_MAX];
 };
 
-/** Makes the epoll instance. TR_LIMIT, TR_NO_MEMORY. */
+/** Makes the epoll instance. Fails with TR_LIMIT or TR_NO_MEMORY. */
 tr_status tr__epoll_init(struct epoll *epoll);
 void tr__epoll_deinit(struct epoll *epoll);
 

@@ -109,7 +109,7 @@ TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 void tr__faults_close(void);
 
 /**
- * Traps faults of the calling thread. Only between tr__faults_open and tr__faults_close.
+ * Traps faults of the calling thread. Only between tr__faults_open and tr__faults_close. Fails with
  * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__fault_thread_open(const struct fault_owner *owner,

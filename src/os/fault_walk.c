@@ -6,7 +6,7 @@
 
 #include <unwind.h>
 
-enum { DEPTH_MAX = 8192 }; /* the most frames that are walked; no stack has so many */
+enum { DEPTH_MAX = 8192 }; /* at most this many frames are walked; no stack has so many */
 
 static void fault_check_frame(struct fault_walk *walk)
 {

@@ -43,7 +43,10 @@ struct fault_walk {
     enum verdict verdict;
 };
 
-/** Walks the stack, records its frames in the fault and sets the verdict. In a signal handler. */
+/**
+ * Walks the stack of the calling thread, records its frames in walk->fault, and writes its result
+ * to walk->verdict. In a signal handler.
+ */
 void tr__fault_walk(struct fault_walk *walk);
 
 #endif

@@ -20,24 +20,24 @@
 enum { OS_PATH_SIZE = 4096 };
 
 /**
- * Makes a directory that only its owner may use. TR_OK also if it exists. TR_STORE_FULL,
- * TR_STORE_FAILED.
+ * Makes a directory that only its owner may use. Returns TR_OK also if the directory exists. Fails
+ * with TR_STORE_FULL or TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__os_directory_make(const char *path, tr_error *error);
 
-/** Makes the entries of a directory durable: which files it has. TR_STORE_FAILED. */
+/** Makes the entries of a directory durable: which files it has. Fails with TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__os_directory_sync(const char *path, tr_error *error);
 
 /**
  * Makes the entry of a directory in its parent durable, by a sync of the parent. If this process
- * may search the parent but not read it, syncs the whole file system. TR_STORE_FAILED,
+ * may search the parent but not read it, syncs the whole file system. Fails with TR_STORE_FAILED or
  * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__os_directory_sync_parent(const char *path, tr_error *error);
 
 /**
  * Writes the absolute path of a file, without symbolic links, to `resolved`. The file must exist.
- * TR_STORE_FAILED.
+ * Fails with TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE],
                                             tr_error *error);
@@ -47,8 +47,9 @@ TR_MUST_CHECK tr_status tr__os_path_resolve(const char *path, char resolved[OS_P
  *
  * A lock is held until tr__os_file_unlock or the end of the process, no matter what else the
  * process opens and closes. A second lock of the same file fails, also in the same process. A child
- * made by fork shares the lock until the child ends or calls exec. TR_STORE_BUSY: another holder
- * has the lock. TR_STORE_FULL, TR_STORE_FAILED.
+ * made by fork shares the lock until the child ends or calls exec. tr__os_file_lock and
+ * tr__os_directory_lock return TR_STORE_BUSY if another holder has the lock. They also fail with
+ * TR_STORE_FULL or TR_STORE_FAILED.
  */
 
 /**
@@ -77,7 +78,10 @@ struct os_file_id {
     uint64_t size;
 };
 
-/** Finds which file a path names. TR_NOT_FOUND: there is no such file. TR_STORE_FAILED. */
+/**
+ * Finds which file a path names. Returns TR_NOT_FOUND if there is no such file. Also fails with
+ * TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *error);
 static inline bool os_file_is_same(const struct os_file_id *a, const struct os_file_id *b)
 {
@@ -85,7 +89,7 @@ static inline bool os_file_is_same(const struct os_file_id *a, const struct os_f
 }
 
 /**
- * Renames a file, and replaces the file that has the new name, if any. TR_STORE_FULL,
+ * Renames a file, and replaces the file that has the new name, if any. Fails with TR_STORE_FULL or
  * TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error);
@@ -97,7 +101,10 @@ TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_
  */
 void tr__os_file_write_out(int fd);
 
-/** Writes a text to the start of a file and syncs it. `path` is for the error. TR_STORE_FULL, TR_STORE_FAILED. */
+/**
+ * Writes a text to the start of a file and syncs it. `path` is for the error. Fails with TR_STORE_FULL or
+ * TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const char *text,
                                              tr_error *error);
 

@@ -199,7 +199,10 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
         epoll_sleep(parker, timeout);
     else if (in_futex && timeout)
         futex_wait(parker, timeout);
-    /* After the exchange this thread sees what the waking thread has written before its wake. */
+    /*
+     * A thread that wakes this one writes to `word` in tr__real_wake. After this exchange, this
+     * thread sees everything that the other thread wrote before its call of tr__real_wake.
+     */
     (void)atom32_exchange(&parker->word, IDLE, ATOM_SEQ_CST);
     keep_readable(parker);
 }

@@ -3,8 +3,8 @@
  * Files of which copies are made, such as backups: making and removing them, reading and writing at
  * an offset.
  *
- * A function that fails writes to `error`, like the functions of os/file.h. TR_STORE_FULL,
- * TR_STORE_FAILED. Any thread; waits for the disk.
+ * A function that fails writes to `error`, like the functions of os/file.h. The functions fail with
+ * TR_STORE_FULL or TR_STORE_FAILED. Any thread; waits for the disk.
  */
 #ifndef OS_PLAIN_FILE_H
 #define OS_PLAIN_FILE_H

@@ -39,7 +39,7 @@
 enum {
     /* bytes of the stack that a child uses until its own program is loaded */
     STACK_SIZE = 16 * 1024,
-    /* the most descriptors that the kernel allows by default: fs.nr_open */
+    /* the largest number of descriptors that the kernel allows by default: fs.nr_open */
     DESCRIPTORS_MAX = 1 << 20
 };
 
@@ -229,7 +229,8 @@ IN_CHILD static long tie(const struct birth *birth)
         return 0;
     long result = os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     if (result == 0 && os_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != birth->parent)
-        return -ESRCH; /* the parent had ended before this call, so no signal would come */
+        /* the parent ended before prctl, and the kernel gives the signal only for a later end */
+        return -ESRCH;
     return result;
 }
 

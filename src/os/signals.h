@@ -13,8 +13,8 @@
 struct signals;
 
 /**
- * Blocks the three signals. The result is given to the caller. TR_NO_MEMORY, TR_LIMIT (file
- * descriptors), TR_NAME_EXISTS (an actor of another system has taken one of them).
+ * Blocks the three signals. The result is given to the caller. Fails with TR_NO_MEMORY, TR_LIMIT
+ * (file descriptors) or TR_NAME_EXISTS (an actor of another system has taken one of them).
  */
 TR_MUST_CHECK tr_status tr__signals_open(struct signals **signals);
 /**

@@ -11,8 +11,8 @@
  * file gives a size of 0 and memory that must be freed too.
  *
  * TR_NOT_FOUND: there is no such file, or this process may not read it. TR_NOT_SUPPORTED: the path names no regular
- * file. TR_TOO_LARGE: the file has more than `size_max` bytes. TR_NO_MEMORY. TR_FAILED: reading failed. After an error
- * nothing was written to the results. Any thread; waits for the disk.
+ * file. TR_TOO_LARGE: the file has more than `size_max` bytes. Also fails with TR_NO_MEMORY. TR_FAILED: reading failed.
+ * After an error nothing was written to the results. Any thread; waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__file_read(const tr_platform *platform, const char *path,
                                       size_t size_max, void **memory, size_t *size);

@@ -10,7 +10,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PIECES_MAX = 1024 }; /* the most pieces of one system call that the kernel allows */
+enum {
+    PIECES_MAX = 1024
+}; /* the largest number of pieces of one system call that the kernel allows */
 
 /* tr_bytes has the layout of struct iovec, so pieces are passed to the kernel without a copy. */
 _Static_assert(sizeof(tr_bytes) == sizeof(struct iovec), "a piece is an iovec");

@@ -15,7 +15,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-/* The same header as in socket_info.c, because tools/amalgamate joins all files into one. */
+/*
+ * Not <netinet/tcp.h>: it defines the same structs as <linux/tcp.h>, which socket_info.c needs, and
+ * tools/amalgamate joins all files into one.
+ */
 #include <linux/tcp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 enum {
-    /* the most executable segments of the program and its libraries that are noted */
+    /* the largest number of executable segments of the program and its libraries that are noted */
     RANGES_MAX = 256,
     NAME_MAX_SIZE = 48
 };

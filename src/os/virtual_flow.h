@@ -58,7 +58,8 @@ size_t tr__virtual_flow_space(const struct virtual_flow *flow);
 void tr__virtual_flow_widen(struct virtual_flow *flow);
 
 /**
- * Sends as many bytes as the window takes. TR_WOULD_BLOCK: the window takes no bytes. TR_NO_MEMORY.
+ * Sends as many bytes as the window takes. TR_WOULD_BLOCK: the window takes no bytes. Also fails
+ * with TR_NO_MEMORY.
  */
 tr_status tr__virtual_flow_send(struct virtual_flow *flow, const tr_bytes *pieces, size_t count,
                                 size_t *sent);

@@ -13,13 +13,13 @@
 /**
  * Adds an address of a name. A lookup of a name with several addresses returns them in the order in
  * which they were added. If `status` is not TR_OK, a lookup of the name fails with that status.
- * TR_NO_MEMORY.
+ * This function itself fails with TR_NO_MEMORY.
  */
 tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
                                 const tr_address *address, tr_status status);
 /**
- * Sets how long each lookup of this name takes from now on. A lookup that is not done returns TR_WOULD_BLOCK. TR_NEVER:
- * no lookup is ever done. TR_NO_MEMORY.
+ * Sets how long each lookup of this name takes from now on. A lookup that is not done returns TR_WOULD_BLOCK. If the
+ * time is TR_NEVER, no lookup is ever done. This function itself fails with TR_NO_MEMORY.
  */
 tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_time delay_ns);
 /** Removes all names. */

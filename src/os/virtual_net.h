@@ -28,7 +28,7 @@ enum {
     VIRTUAL_PATH_MAX = 108, /* bytes of a path with its NUL; sun_path of Linux has the same size */
     VIRTUAL_BACKLOG = 128,  /* the backlog of a listener that sets none */
     VIRTUAL_WINDOW = 64 * 1024,
-    VIRTUAL_DATAGRAM_MAX = 65507 /* the most bytes of a UDP datagram over IPv4 */
+    VIRTUAL_DATAGRAM_MAX = 65507 /* the largest UDP datagram over IPv4, in bytes */
 };
 /** A value of piece_max: the seed chooses the size of each piece. */
 #define VIRTUAL_PIECE_RANDOM SIZE_MAX
@@ -39,10 +39,11 @@ struct virtual_net;
 struct virtual_weather {
     tr_time delay_ns;  /* how long something takes from one end to the other */
     tr_time jitter_ns; /* a random time up to this one is added to delay_ns */
-    size_t piece_max;  /* the most bytes that one receive returns; 0: all that have arrived */
-    /* the most bytes that are on the way or unread in one direction; 0: VIRTUAL_WINDOW */
+    /* the largest number of bytes that one receive returns; 0: all that have arrived */
+    size_t piece_max;
+    /* the largest number of bytes that are on the way or unread in one direction; 0: VIRTUAL_WINDOW */
     size_t window;
-    size_t datagram_max; /* the most bytes of a datagram; 0: VIRTUAL_DATAGRAM_MAX */
+    size_t datagram_max; /* the largest datagram, in bytes; 0: VIRTUAL_DATAGRAM_MAX */
     double loses;        /* the share of UDP datagrams that are lost, 0 to 1 */
     /* the share of datagrams with an additional delay, so that later ones overtake them */
     double reorders;
@@ -177,8 +178,8 @@ void tr__virtual_socket_release(struct virtual_socket *socket);
 struct virtual_socket *tr__virtual_socket_find(const struct virtual_net *net, int fd);
 
 /**
- * Copies an address or a path into a place. TR_ADDRESS_INVALID. TR_NOT_SUPPORTED: the path names an
- * inherited descriptor.
+ * Copies an address or a path into a place. Fails with TR_ADDRESS_INVALID. TR_NOT_SUPPORTED: the
+ * path names an inherited descriptor.
  */
 tr_status tr__virtual_place(struct virtual_place *place, const tr_address *address,
                             const char *path);

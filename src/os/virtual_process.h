@@ -43,7 +43,10 @@ struct virtual_child {
     bool catches;   /* only SIGKILL ends the child; it catches all other signals */
     bool has_ended;
     tr_process_exit how;
-    /* the signals that the child got first, oldest first; later ones are dropped */
+    /*
+     * the first signals that the system under test sent to the child, oldest first; later signals
+     * are dropped
+     */
     int signals[VIRTUAL_SIGNALS_KEPT];
     size_t signal_count;
     void *user; /* data of the test kit */
@@ -57,7 +60,7 @@ tr_status tr__virtual_process_signal(const tr_platform *platform, const tr_proce
 tr_status tr__virtual_process_reap(const tr_platform *platform, const tr_process_handle *process,
                                    tr_time timeout_ns, tr_process_exit *how);
 
-/** Adds a program that can be started. TR_NO_MEMORY. */
+/** Adds a program that can be started. Fails with TR_NO_MEMORY. */
 tr_status tr__virtual_program_add(struct virtual_net *net, const char *name);
 /** Returns the n-th of the `texts` of a child. Returns NULL if the child has fewer texts. */
 const char *tr__virtual_child_text(const struct virtual_child *child, size_t n);

@@ -27,7 +27,7 @@ tr_status tr__virtual_listen(struct virtual_net *net, const tr_socket_spec *spec
  */
 tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
                               struct virtual_socket **made);
-/** Makes a connection without an address: one end for the system, one for the test. TR_NO_MEMORY. */
+/** Makes a connection without an address: one end for the system, one for the test. Fails with TR_NO_MEMORY. */
 tr_status tr__virtual_pair(struct virtual_net *net, struct virtual_socket **ours,
                            struct virtual_socket **theirs);
 /** The function socket_accept of the platform. */

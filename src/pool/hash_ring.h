@@ -33,7 +33,7 @@ enum { RING_POINTS = 150 };
  */
 #define RING_OF_WORKERS 'w'
 #define RING_OF_NODES 'n'
-/** The most members. This is more than any limit of the runtime. */
+/** A ring has at most this many members, which is more than any limit of the runtime. */
 #define RING_MEMBERS_MAX 4096u
 
 struct hash_ring {

@@ -13,7 +13,7 @@
 #include "os/lock.h"
 #include "pool/hash_ring.h"
 
-/** The most places of a ring. */
+/** A ring has at most this many places. */
 #define PLACES_MAX 256
 static_assert(PLACES_MAX >= TR_WORKERS_MAX, "all workers fit into a ring");
 static_assert(PLACES_MAX >= TR_NODES_MAX, "and for all nodes");

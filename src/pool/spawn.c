@@ -61,7 +61,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be one */
+    TR_ASSERT(self); /* tr_crash below ends a turn, so there must be a turn */
     tr_spawn_args with_error;
     if (!spawn_args_copy(args, &with_error))
         tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: " SPAWN_ARGS_FAULT);

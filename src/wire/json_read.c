@@ -13,19 +13,22 @@
 /* The deepest nesting of a document: an object for each message, an array for each list, and nested
  * values of unknown fields, which are skipped. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
-/* The most fields that a message may have. One bit of a 64-bit word stands for each field that has
+/* The largest number of fields that a message may have. One bit of a 64-bit word stands for each field that has
  * come. The reader checks the limit, because a program may make descriptors by hand. */
 #define FIELDS_MAX 64
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
-/* A list grows while it is read if the document has at most GROWING_MAX bytes and an item has at
- * most GROWING_ITEM_MAX. For any other list, the reader counts the items first. */
+/*
+ * The reader parses a list into memory that grows if the document has at most GROWING_MAX bytes and
+ * an item of the list at most GROWING_ITEM_MAX. For any other list, the reader counts the items
+ * before it parses them.
+ */
 #define GROWING_MAX 1024
 #define GROWING_ITEM_MAX 256
 /* The first capacity of a list that grows, in items. */
 #define LIST_FIRST 4
 
-/* A list that grows while it is read. */
+/* A list whose memory grows while the reader parses the items. */
 struct growing {
     char *items; /* NULL: the list is only measured */
     size_t count;
