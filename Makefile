@@ -6,12 +6,12 @@ EXAMPLE ?= 42_bank_online
 ARGS ?=
 SOURCES = $(shell find include src tests bench examples -name '*.[ch]' 2>/dev/null)
 
-all: writable build/build.ninja ## build libraries, examples and benchmarks in build/, and tests if their packages are there
+all: writable build/build.ninja ## build everything in build/, with all tests and benchmarks, which takes minutes; after make bootstrap
 	cmake --build --preset release
 
 # A warning of a compiler that nobody here has tried must not stop a user. tools/test switches -Werror on again.
 build/build.ninja: | writable
-	@command -v cmake >/dev/null || { echo "cmake is missing: run tools/bootstrap" >&2; exit 1; }
+	@command -v cmake >/dev/null || { echo "cmake is missing: run make bootstrap" >&2; exit 1; }
 	cmake --preset release -DTROUPE_WERROR=OFF
 
 # A build of its own, which takes half of the time of a release build.

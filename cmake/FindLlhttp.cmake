@@ -23,6 +23,6 @@ else()
     endif()
 endif()
 if(Llhttp_FIND_REQUIRED AND NOT Llhttp_FOUND)
-    message(FATAL_ERROR "llhttp is missing, which HTTP needs. tools/bootstrap takes it from Debian's package node-llhttp "
-        "or libllhttp-dev. -DTROUPE_HTTP=OFF builds without HTTP.")
+    message(FATAL_ERROR "llhttp is missing, which HTTP needs: run `make bootstrap`, which takes it from Debian's package "
+        "node-llhttp or libllhttp-dev. -DTROUPE_HTTP=OFF builds without HTTP.")
 endif()

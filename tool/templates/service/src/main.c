@@ -13,11 +13,15 @@ static tr_next on_args(tr_self *self)
     serve_ask asked = tr_ask(self, server, serve, .address = address);
     const struct served *served;
     if (tr_try_await(self, asked, &served) != TR_OK) {
-        fprintf(
-            stderr,
-            "@NAME@: cannot listen at %s: %s; choose another address: --listen 127.0.0.1:8081\n",
-            address,
-            tr_ask_error(self, asked)->text);
+        const tr_error *error = tr_ask_error(self, asked);
+        const char *advice = error->status == TR_INVALID_ARGUMENT
+                                 ? "see the log, or give HOST:PORT"
+                                 : "choose another address";
+        fprintf(stderr,
+                "@NAME@: cannot listen at %s: %s; %s: --listen 127.0.0.1:8081\n",
+                address,
+                error->text,
+                advice);
         return tr_app_exit(self, 1);
     }
     printf("listening at %s\n", served->address);
