@@ -156,11 +156,11 @@ const struct command commands[] = {
     {"store stats", "", 0, 0, "", "", "sizes of the files of the store, and how long commits take", "store stats"},
     {"store check", "", 0, 0, "", "", "reads all that is stored and names actors that are damaged; exit status 1 if one is",
      "--store ./bank.data store check"},
-    {"store backup", "DIR", 1, 1, "text", "", "copies the store into a new directory, while the program continues",
+    {"store backup", "DIR", 1, 1, "dir", "", "copies the store into a new directory, while the program continues",
      "store backup /backups/monday"},
     {"store compact", "", 0, 0, "", "",
      "gives unused pages back to the disk; commits wait until it is done, a minute or more for each GB; Ctrl-C stops it", "store compact"},
-    {"store restore", "KIND KEY DIR", 3, 3, "kind key text", "--replace ",
+    {"store restore", "KIND KEY DIR", 3, 3, "kind key dir", "--replace ",
      "brings one actor, which must be asleep, back from a backup", "store restore cart user-42 /backups/monday --replace"},
     {"store salvage", "INTO", 1, 1, "text", "",
      "copies what is intact of a damaged store, whose program does not run, into a new directory, and names what is lost; exit status 1 if "

@@ -16,7 +16,9 @@ struct command {
     const char *arguments;
     size_t least; /* number of arguments */
     size_t most;
-    const char *members; /* of the request: one word for each argument */
+    /* of the request: one word for each argument. "dir" is a directory of the program's machine, sent as "text". Behind
+     * a '|' are the members for more arguments than those before it. */
+    const char *members;
     const char *options; /* names of the options that it takes, with a space behind each */
     const char *text;    /* what it does */
     const char *example; /* the rest of a command line */

@@ -20,15 +20,42 @@ static size_t number_add(char *line, size_t size, size_t length, const char *nam
     return length + (size_t)snprintf(line + length, size - length, ",\"%s\":%s", name, value);
 }
 
+/* Writes the path of a directory as the program finds it, which may have another working directory. Returns NULL if the
+ * path is too long. */
+static const char *absolute_path(const char *path, char *absolute, size_t size)
+{
+    if (*path == '/' || !*path)
+        return path;
+    if (!getcwd(absolute, size))
+        return NULL;
+    while (path[0] == '.' && path[1] == '/')
+        path += 2 + strspn(path + 2, "/");
+    size_t length = strlen(absolute);
+    length -= length == 1; /* the working directory is "/" */
+    int added = snprintf(absolute + length, size - length, "/%s", path);
+    return added >= 0 && (size_t)added < size - length ? absolute : NULL;
+}
+
 /* Appends the arguments of the command, each as the member that the table names. */
 static size_t arguments_add(char *line, size_t size, size_t length, const struct options *options)
 {
     const char *member = options->command->members;
+    const char *others = strchr(member, '|');
+    char absolute[PATH_MAX];
+    if (others && options->argument_count > 1)
+        member = others + 1;
     for (size_t i = 0; i < options->argument_count && *member; i++) {
         char name[16];
-        size_t word = strcspn(member, " ");
+        const char *value = options->arguments[i];
+        size_t word = strcspn(member, " |");
         snprintf(name, sizeof name, "%.*s", (int)word, member);
-        length = member_add(line, size, length, name, options->arguments[i]);
+        if (strcmp(name, "dir") == 0) {
+            value = absolute_path(value, absolute, sizeof absolute);
+            if (!value)
+                return size;
+            snprintf(name, sizeof name, "text");
+        }
+        length = member_add(line, size, length, name, value);
         member += word + (member[word] == ' ');
     }
     return length;

@@ -135,12 +135,12 @@ void tr__verb_durable_kv(struct visitor *visitor, const struct control_request *
     page->from_size = tr__key_text_read(request->from, page->from, sizeof page->from);
     if ((request->text && *request->text && !page->prefix_size) ||
         (request->from && *request->from && !page->from_size)) {
-        tr__visitor_refuse(
-            visitor,
-            request->id,
-            TR_INVALID_ARGUMENT,
-            "\"text\" or \"from\" is longer than %u bytes, or has a %% without two digits",
-            TR_KV_KEY_MAX);
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_INVALID_ARGUMENT,
+                           "the prefix, or the key to begin behind, is longer than %u bytes, or "
+                           "has a %% without two digits",
+                           TR_KV_KEY_MAX);
         source_resize(page->stored.source, page, 0);
         return;
     }

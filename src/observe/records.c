@@ -38,6 +38,10 @@ static void record_write(struct visitor *visitor, uint64_t id, const char *path,
 {
     static const char verb[] = "troupe replay ";
     struct json_line *line = &visitor->output;
+    char resolved[OS_PATH_SIZE];
+    /* The reader of the command has another working directory than this process. */
+    if (tr__os_path_resolve(path, resolved, NULL) == TR_OK)
+        path = resolved;
     memcpy(command, verb, sizeof verb - 1);
     word_write(command + sizeof verb - 1, path);
     tr__visitor_begin(visitor, id, true);

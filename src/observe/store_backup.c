@@ -10,6 +10,7 @@
 #include "actor/cell/system.h"
 #include "observe/audit.h"
 #include "observe/durables.h"
+#include "observe/store_care.h"
 #include "os/atomic.h"
 #include "os/thread.h"
 #include "store/backup.h"
@@ -24,10 +25,11 @@ struct backup {
     atom32 is_done;
     atom64 copied_bytes;
     atom64 total_bytes;
+    uint64_t written_bytes;         /* of a backup: size of its files at the end */
     struct store_compact compacted; /* of a compaction */
     tr_status status;
     tr_error error;
-    char path[512]; /* directory of the copy; "": this is a compaction */
+    char path[BACKUP_PATH_SIZE]; /* directory of the copy; "": this is a compaction */
     bool is_audited;
     struct audit audit;
 };
@@ -40,6 +42,17 @@ static bool on_step(void *context, const struct store_backup_progress *progress)
     return !atom32_load(&backup->is_cancelled, ATOM_RELAXED);
 }
 
+/* Returns the size of the files of a backup. The progress does not say it: it counts a page again that was copied
+ * again, and comes only after each STORE_BACKUP_STEP bytes. */
+static uint64_t files_bytes(const char *directory)
+{
+    static const char *const names[] = {"troupe.db", "troupe.db-log", "lock"};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        bytes += tr__store_file_size(directory, names[i]);
+    return bytes;
+}
+
 static void backup_main(void *context)
 {
     struct backup *backup = context;
@@ -50,6 +63,8 @@ static void backup_main(void *context)
     else
         backup->status = tr__store_shrink(
             backup->store, &backup->is_cancelled, &backup->compacted, &backup->error);
+    if (backup->path[0] && backup->status == TR_OK)
+        backup->written_bytes = files_bytes(backup->path);
     atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* pairs with backup_step */
 }
 
@@ -115,8 +130,7 @@ static bool backup_step(struct visitor *visitor)
     tr__visitor_begin(visitor, request->id, false);
     if (backup->path[0]) {
         tr__json_string(&visitor->output, "path", backup->path);
-        tr__json_unsigned(
-            &visitor->output, "bytes", atom64_load(&backup->copied_bytes, ATOM_RELAXED));
+        tr__json_unsigned(&visitor->output, "bytes", backup->written_bytes);
     } else {
         tr__json_unsigned(&visitor->output, "bytes_before", backup->compacted.bytes_before);
         tr__json_unsigned(&visitor->output, "bytes_after", backup->compacted.bytes_after);
@@ -154,17 +168,9 @@ static void backup_start(struct visitor *visitor, const struct control_request *
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request)
 {
     struct stored stored;
-    const char *path = request->text ? request->text : "";
-    if (!tr__stored_begin(visitor, request, &stored))
-        return;
-    if (path[0] != '/' || strlen(path) >= sizeof((struct backup *)NULL)->path) {
-        tr__visitor_refuse(visitor,
-                           request->id,
-                           TR_INVALID_ARGUMENT,
-                           "\"text\" must be the absolute path of a directory that does not exist");
-        return;
-    }
-    backup_start(visitor, request, &stored, path);
+    const char *path = tr__request_directory(visitor, request);
+    if (path && tr__stored_begin(visitor, request, &stored))
+        backup_start(visitor, request, &stored, path);
 }
 
 void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request)

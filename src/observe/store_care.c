@@ -16,6 +16,30 @@
 #include "store/core.h"
 #include "store/read.h"
 
+/* The client has a working directory of its own, so a relative path would name another directory here. */
+const char *tr__request_directory(struct visitor *visitor, const struct control_request *request)
+{
+    const char *path = request->text ? request->text : "";
+    if (path[0] == '/' && strlen(path) < BACKUP_PATH_SIZE)
+        return path;
+    if (!path[0])
+        tr__visitor_refuse(
+            visitor, request->id, TR_INVALID_ARGUMENT, "no directory of a backup is given");
+    else if (path[0] != '/')
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_INVALID_ARGUMENT,
+                           "invalid directory of a backup: \"%.300s\" is not an absolute path",
+                           path);
+    else
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_INVALID_ARGUMENT,
+                           "invalid directory of a backup: the path is longer than %d bytes",
+                           BACKUP_PATH_SIZE - 1);
+    return NULL;
+}
+
 /* ---- Figures. ---- */
 
 uint64_t tr__store_file_size(const char *directory, const char *name)
@@ -431,7 +455,9 @@ void tr__verb_store_restore(struct visitor *visitor, const struct control_reques
     if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
         return;
     tr_bytes bytes = request_key_bytes(&key);
-    const char *directory = request->text ? request->text : "";
+    const char *directory = tr__request_directory(visitor, request);
+    if (!directory)
+        return;
     tr_status status = restored_read(&stored, directory, request->kind, bytes, &restored, &error);
     if (status != TR_OK) {
         restore_refuse(visitor, request, status, &error);

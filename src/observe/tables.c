@@ -184,7 +184,7 @@ static bool sql_may(struct visitor *visitor, const struct control_request *reque
 {
     const char *why = NULL;
     if (!request->text || !*request->text)
-        why = "\"text\", the statement, is missing";
+        why = "the statement is missing";
     else if (request->writes && !visitor->observer->system)
         why = "the tables of a program that does not run are only read";
     else if (request->writes && !request->may)
