@@ -82,7 +82,11 @@ static void alarm_print(const struct json *row)
         printf("  ");
     }
     text_print(json_text(row, "name", "?"));
-    printf("  %s ", json_text(row, "how", "?"));
+    /* An alarm for one time is due then: "in 78 s" says all. */
+    const char *how = json_text(row, "how", "?");
+    printf("  ");
+    if (strcmp(how, "at") != 0 && strcmp(how, "after") != 0)
+        printf("%s ", how);
     due_print(json_number(row, "in_ms"));
     if (json_text(row, "message", NULL)) {
         printf("  ");
@@ -243,7 +247,8 @@ static void sql_end_print(const struct json *answer)
     if (json_is_true(answer, "stored"))
         printf("stored\n");
     if (json_is_true(answer, "full"))
-        printf("... there are more rows than an answer can have; LIMIT and OFFSET of the statement take others\n");
+        printf("... there are more rows than an answer can have; LIMIT and OFFSET of the statement "
+               "take others\n");
     else
         list_end_print(answer);
 }

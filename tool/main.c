@@ -87,7 +87,8 @@ static int options_check(const struct options *options, const struct option *con
         return complain("this command writes a text, and takes no --json", options->verb);
     /* A running program refuses durable get --secrets. */
     bool needs_file = options->store || strcmp(options->verb, "durable export") == 0;
-    bool prints = strcmp(options->verb, "durable get") == 0 || strcmp(options->verb, "durable export") == 0;
+    bool prints =
+        strcmp(options->verb, "durable get") == 0 || strcmp(options->verb, "durable export") == 0;
     if (options->secrets && prints && needs_file && !options->output)
         return complain("--secrets needs -o FILE, which only its owner may read", options->verb);
     if (options->is_json && options->uses_gdb)

@@ -108,7 +108,7 @@ static void dump(struct runner *runner)
     tr__dump_write(&text, runner->system);
     tr__json_put(&text, "", 1);
     if (!text.has_failed)
-        tr__console_complain("%s: what it does now:\n%s", runner->program, text.data);
+        tr__console_complain("%s: what it does now:\n%s", runner->app.name, text.data);
     tr__json_line_free(&text);
 }
 
@@ -161,7 +161,8 @@ static void say_report(struct runner *runner, tr_status ended)
     if (!text)
         return;
     (void)tr_shutdown_report_print(&report, text, size);
-    tr__console_complain("%s: %s", runner->program, text);
+    /* the name that `troupe ps` and the socket have; complaints about the command line have that of the file */
+    tr__console_complain("%s: %s", runner->app.name, text);
     runner->platform->resize(runner->platform, text, 0);
 }
 

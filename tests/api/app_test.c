@@ -351,7 +351,7 @@ static int app_signalled(void)
 TEST(a_signal_ends_in_a_report_of_one_line, "X-03", "X-04", "SH-12")
 {
     ck_assert_int_eq(run_apart(app_signalled, said, sizeof said), 0);
-    const char *line = strstr(said, "app: stopped in ");
+    const char *line = strstr(said, "signalled: stopped in ");
     ck_assert_ptr_nonnull(line);
     ck_assert_ptr_nonnull(strstr(line, ": 1 actor stopped\n"));
     ck_assert_str_eq(strchr(line, '\n'), "\n");
@@ -409,7 +409,7 @@ static int app_hung(void)
 TEST(a_handler_that_never_returns_is_status_70_and_is_named, "X-03", "X-04", "SH-06", "SH-12")
 {
     ck_assert_int_eq(run_apart(app_hung, said, sizeof said), 70);
-    ck_assert_ptr_nonnull(strstr(said, "app: gave up in "));
+    ck_assert_ptr_nonnull(strstr(said, "hung: gave up in "));
     ck_assert_ptr_nonnull(strstr(said, "  still busy: /user/hung, handling a signal for "));
 }
 
