@@ -122,7 +122,7 @@ const struct command commands[] = {
      "writes the next turn of an actor, or the next N, to files that replay runs again; the log names them. The state of an actor that "
      "is not durable needs a descriptor (.shows)",
      "record /user/bank --limit 3"},
-    {"sleep", "PATH", 1, 1, "path", "", "lets a durable actor sleep", "sleep /system/durable/cart/user-42"},
+    {"sleep", "PATH|KIND KEY", 1, 2, "path|kind key", "", "lets a durable actor sleep; one that is asleep already stays so", "sleep cart user-42"},
     {"wake", "KIND KEY", 2, 2, "kind key", "", "wakes a durable actor that is stored", "wake cart user-42"},
     {"Durable actors", NULL, 0, 0, NULL, NULL, NULL, NULL},
     {"durable ls", "[KIND [PREFIX]]", 0, 2, "kind key", "--limit ", "kinds, or the keys of a kind: asleep and awake",

@@ -317,6 +317,14 @@ static void path_answer_print(const struct json *answer)
     }
 }
 
+static void sleep_print(const struct json *answer)
+{
+    if (!json_is_true(answer, "asleep"))
+        return;
+    text_print(json_text(answer, "path", ""));
+    printf(" is asleep already\n");
+}
+
 static void nothing_print(const struct json *answer)
 {
     (void)answer;
@@ -337,6 +345,7 @@ const struct form *durable_form(const char *verb)
         {"store check", damage_print, check_end_print, true, NULL},
         {"store backup", NULL, backup_print, false, NULL},
         {"store compact", NULL, compact_print, false, NULL},
+        {"sleep", NULL, sleep_print, false, NULL},
         {"wake", NULL, path_answer_print, false, NULL}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)

@@ -7,6 +7,7 @@
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "durable/host.h"
+#include "durable/kind.h"
 #include "durable/record.h"
 #include "durable/record_plain.h"
 #include "durable/shapes.h"
@@ -15,6 +16,7 @@
 #include "observe/audit.h"
 #include "observe/durables.h"
 #include "observe/merge.h"
+#include "observe/sleeper.h"
 #include "store/batch.h"
 #include "store/entry.h"
 #include "store/read.h"
@@ -66,7 +68,7 @@ struct change *tr__change_begin(struct visitor *visitor, const struct control_re
             request->id,
             TR_STORE_BUSY,
             "%.64s \"%.256s\" is awake, and what is stored changes only while it is asleep; "
-            "troupe sleep PATH lets it sleep, or send it a message",
+            "troupe sleep KIND KEY lets it sleep, or send it a message",
             kind,
             request->key ? request->key : "");
     else
@@ -393,12 +395,41 @@ void tr__verb_record(struct visitor *visitor, const struct control_request *requ
         order_end(visitor, request, status, request->path);
 }
 
+/* Answers a request for the sleep of an actor that is asleep. Nothing was left to do. */
+static void asleep_answer(struct visitor *visitor, const struct control_request *request)
+{
+    tr__audit(visitor, request, TR_OK);
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(&visitor->output, "path", request->path);
+    tr__json_bool(&visitor->output, "asleep", true);
+    tr__visitor_end(visitor);
+}
+
 void tr__verb_sleep(struct visitor *visitor, const struct control_request *request)
 {
-    tr_ref actor = tr__visitor_actor(visitor, request);
+    struct control_request named = *request;
+    struct stored stored;
+    struct request_key key;
+    struct sleeper sleeper;
+    char durable_path[TR_PATH_MAX + 1];
+    if ((!request->path || !*request->path) && request->kind) {
+        if (!tr__request_name(visitor, request, &key) ||
+            !tr__stored_begin(visitor, request, &stored))
+            return;
+        const struct durable_kind *kind = kind_of(visitor, request, &stored);
+        if (!kind || !tr__durable_path(kind, request_key_bytes(&key), durable_path))
+            return;
+        named.path = durable_path;
+    }
+    const char *path = named.path;
+    if (path && !tr_system_find(visitor->observer->system, path).bits &&
+        tr__sleeper_find(visitor, path, &sleeper) && !sleeper.actor.bits) {
+        asleep_answer(visitor, &named);
+        return;
+    }
+    tr_ref actor = tr__visitor_actor(visitor, &named);
     if (!actor.bits)
         return;
-    const char *path = request->path;
     if (!is_durable(path)) {
         tr__visitor_refuse(visitor,
                            request->id,
@@ -408,7 +439,7 @@ void tr__verb_sleep(struct visitor *visitor, const struct control_request *reque
         return;
     }
     /* A durable actor that is asked to stop goes to sleep. */
-    order_end(visitor, request, tr_client_stop(visitor->observer->client, actor), path);
+    order_end(visitor, &named, tr_client_stop(visitor->observer->client, actor), path);
 }
 
 void tr__verb_wake(struct visitor *visitor, const struct control_request *request)

@@ -7,6 +7,7 @@
 #include "actor/cell/system.h"
 #include "observe/act.h"
 #include "observe/page.h"
+#include "observe/sleeper.h"
 #include "observe/trace.h"
 #include "observe/verbs.h"
 #include "os/local_socket.h"
@@ -69,11 +70,18 @@ tr_ref tr__visitor_actor(struct visitor *visitor, const struct control_request *
         tr__visitor_refuse(visitor, request->id, TR_INVALID_ARGUMENT, "\"path\" is missing");
         return TR_NOBODY;
     }
+    struct sleeper sleeper;
     tr_ref actor = tr_system_find(visitor->observer->system, request->path);
-    if (!actor.bits)
+    if (actor.bits)
+        return actor;
+    if (!tr__sleeper_find(visitor, request->path, &sleeper))
         tr__visitor_refuse(
             visitor, request->id, TR_NOT_FOUND, "there is no actor %.200s", request->path);
-    return actor;
+    else if (!sleeper.actor.bits)
+        tr__sleeper_refuse(visitor, request, &sleeper);
+    else
+        return sleeper.actor;
+    return TR_NOBODY;
 }
 
 /* ---- Life. ---- */
@@ -163,6 +171,15 @@ static void progress_write(struct visitor *visitor, tr_time now_ns)
 
 /* ---- Requests. ---- */
 
+/* Writes the hexadecimal digits of the escapes in a path as names have them, in lower case. Clients may give either. */
+static void path_fold(char *path)
+{
+    for (char *at = path; at && (at = strchr(at, '%')); at++) {
+        for (int i = 1; i <= 2 && at[i]; i++)
+            at[i] = (char)(at[i] >= 'A' && at[i] <= 'F' ? at[i] - 'A' + 'a' : at[i]);
+    }
+}
+
 /* Handles a request. A request is one line. */
 static void line_handle(struct visitor *visitor, tr_bytes line)
 {
@@ -180,6 +197,7 @@ static void line_handle(struct visitor *visitor, tr_bytes line)
                            error.offset);
         return;
     }
+    path_fold((char *)(uintptr_t)request->path); /* the message belongs to this visitor */
     visitor->request = request;
     visitor->begun_ns = now(visitor);
     visitor->told_ns = visitor->begun_ns;
