@@ -14,14 +14,13 @@ static tr_next on_args(tr_self *self)
     const struct served *served;
     if (tr_try_await(self, asked, &served) != TR_OK) {
         const tr_error *error = tr_ask_error(self, asked);
-        const char *advice = error->status == TR_INVALID_ARGUMENT
-                                 ? "see the log, or give HOST:PORT"
-                                 : "choose another address";
         fprintf(stderr,
-                "@NAME@: cannot listen at %s: %s; %s: --listen 127.0.0.1:8081\n",
+                "@NAME@: cannot listen at %s: %s; %s\n",
                 address,
                 error->text,
-                advice);
+                error->code == TR_INVALID_ARGUMENT
+                    ? "the log says why"
+                    : "choose another address: --listen 127.0.0.1:8081");
         return tr_app_exit(self, 1);
     }
     printf("listening at %s\n", served->address);
