@@ -38,9 +38,9 @@ export const together = (change) => batch.push(change);
 /**
  * The newest answer to a request: {ok, parts, at, error, again}. `at.ms` is when it was read, and changes without the component
  * being drawn again: an answer that is the one before draws nothing. `every` in ms, a multiple of TICK_MS, 0: once. A `verb` of null asks nothing.
- * `fold` makes the state that is kept of an answer: fold(before, answer); then an answer is drawn unless it returns `before`.
+ * `fold` makes the state that is kept of an answer: fold(before, answer). If `spares` is true of that, the next answer is asked for and not read.
  */
-export function useAnswer(verb, args, every = 2000, fold = null) {
+export function useAnswer(verb, args, every = 2000, fold = null, spares = null) {
   const [state, change] = useState({});
   const phase = useValue('phase');
   const paused = useValue('paused');
@@ -71,16 +71,15 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
       const isAtOnce = isWanted;
       isWanted = false;
       try {
-        const answer = await ask(verb, args, null, isAtOnce ? null : drawn);
-        if (over) return;
+        const isSpared = spares && !isAtOnce && !failed && kept.current && spares(kept.current);
+        const answer = await ask(verb, args, null, isSpared || (isAtOnce ? null : drawn));
+        if (over || isSpared) return;
         read.current.ms = answer.at;
         if (answer.isSame) return;
         drawn = fold ? null : answer.text;
-        const before = failed ? null : kept.current;
         const isNew = !kept.current;
         kept.current = fold ? fold(kept.current, answer) : answer;
         failed = false;
-        if (kept.current === before && !isAtOnce) return;
         const mine = ++newest;
         const next = { ...kept.current, error: null };
         if (isNew || isAtOnce) change(next);

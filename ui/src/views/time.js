@@ -3,12 +3,12 @@
 import { useMemo } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
 import { Age, Bar, Canvas, Empty, html, moment, Needs, Panel, Path, Problem, Search, Table, Tag, tint } from '../parts.js';
-import { TICK_MS, useAnswer } from '../poll.js';
+import { useAnswer } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { link, traceLink, tune } from '../route.js';
 import { clock, count, ns, percent, plural, short } from '../format.js';
 
-const WINDOW = 30; /* seconds that are added up */
+const STEPS = 4; /* that are added up, 8 s each */
 const COLUMNS = 60; /* of the heat map */
 
 /* ---- Samples. ---- */
@@ -27,12 +27,13 @@ function foldSamples(before, answer) {
       if (added > 0) rows.push({ ...row, count: added });
     }
     steps.push({ looks: answer.ok.looks - last.ok.looks, left: answer.ok.left_out - last.ok.left_out, rows });
-    if (steps.length > (WINDOW * 1000) / TICK_MS) steps.shift();
+    if (steps.length > STEPS) steps.shift();
   }
-  /* Asked for each tick, because looks end 3 s after a request; drawn each fourth time, with the handlers, to spare the main thread. */
-  const next = { ...answer, sums, steps, seen: answer.at, turn: before ? before.turn + 1 : 0 };
-  return before && next.turn % 4 !== 1 ? Object.assign(before, next) : next;
+  return { ...answer, sums, steps, left: before ? 3 : 0 };
 }
+
+/* Asked for each tick, because looks end 3 s after a request; read and drawn each fourth time, with the handlers, to spare the main thread. */
+const sparesSamples = (kept) => kept.left-- > 0;
 
 function gather(steps, workers, withIdle) {
   const looks = steps.reduce((sum, step) => sum + step.looks, 0);
@@ -63,7 +64,7 @@ function Flame({ steps, workers, picked, onPick, withIdle }) {
     const root = hierarchy(data).sum((entry) => entry.count || 0).sort((a, b) => (a.data.idle ? 1 : b.data.idle ? -1 : b.value - a.value));
     return partition().size([1, 3])(root).descendants();
   }, [looks, busy, withIdle]);
-  if (!looks) return html`<${Empty}>Looking: the first samples come in ${plural(TICK_MS / 1000, 'second')}.<//>`;
+  if (!looks) return html`<${Empty}>Looking: the first samples come in 2 seconds.<//>`;
   return html`<div class="flame" role="list">${boxes.map((box) => {
     const share = box.value / most;
     const width = box.x1 - box.x0;
@@ -163,14 +164,15 @@ function busyOf(steps) {
   return found;
 }
 
+const unknown = Array(12).fill(0); /* the same each time: its row is not drawn again */
+
 /* Handlers that a look has found running and of which no turn has been timed yet. */
 function untimed(timed, steps, ok) {
   if (!ok) return [];
   const known = new Set(timed.map(keyOf));
   const found = new Map();
   for (const step of steps || []) for (const row of step.rows) if (row.handler && !known.has(keyOf(row))) found.set(keyOf(row), row);
-  const histogram = timed.length ? timed[0].histogram.map(() => 0) : Array(12).fill(0);
-  return [...found.values()].map(({ behavior, handler, message }) => ({ behavior, handler, message, sampled: 0, p50_ns: null, p99_ns: null, longest_ns: null, failed: 0, histogram }));
+  return [...found.values()].map(({ behavior, handler, message }) => ({ behavior, handler, message, sampled: 0, p50_ns: null, p99_ns: null, longest_ns: null, failed: 0, histogram: unknown }));
 }
 
 /* Members of a handler that no column shows. */
@@ -228,13 +230,14 @@ const slowColumns = [
 ];
 
 function Slow() {
-  /* Below the screen it is not drawn. It is asked for all the same, because that is what follows slow turns. */
-  const answer = useAnswer('slow', { limit: 64, follow: true }, 4000, (before, next) =>
-    (before && document.getElementById('slow').getBoundingClientRect().top > innerHeight ? before : { ...next, seen: next.at }));
-  return html`<${Panel} title="Slowest turns" id="slow" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.seen} every=${4000} />`}>
+  /* Below the screen it is not read. It is asked for all the same, because that is what follows slow turns. */
+  const answer = useAnswer('slow', { limit: 64, follow: true }, 4000, null, () => document.getElementById('slow').getBoundingClientRect().top > innerHeight);
+  return html`<${Panel} title="Slowest turns" id="slow" extra=${html`<span class="muted">of those that were timed in the last minute; new ones are followed</span><${Age} at=${answer.at} every=${4000} />`}>
     <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} unseen=${moment} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
 }
+
+const slowest = html`<${Slow} />`; /* one element, which is drawn by its own answers only */
 
 function Workers() {
   const head = useValue('head');
@@ -245,13 +248,13 @@ function Workers() {
 }
 
 export function Time({ route }) {
-  const answer = useAnswer('samples', {}, 2000, foldSamples);
+  const answer = useAnswer('samples', {}, 2000, foldSamples, sparesSamples);
   const workers = (get('hello') || {}).workers || 1;
   const withIdle = !!route.params.get('idle');
   /* Drawn by their own answers, and when the flame is. */
   const below = useMemo(() => html`<${Needs} verb="handlers" what="times of handlers"><${Handlers} params=${route.params} steps=${answer.steps} /><//>
-    <${Slow} />`, [route, answer.steps]);
-  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.seen} every=${8000} />`}>
+    ${slowest}`, [route, answer.steps]);
+  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last 32 s, a look each 2 ms</span><${Age} at=${answer.at} every=${8000} />`}>
       <${Needs} verb="samples" what="the flame of samples"><${Problem} error=${answer.error} />
         ${answer.steps && html`<${Flame} steps=${answer.steps} workers=${workers} withIdle=${withIdle} picked=${route.params.get('handler')} onPick=${(behavior, handler) => tune({ behavior, handler })} />`}<//>
       <${Workers} />
