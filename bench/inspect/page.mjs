@@ -119,7 +119,7 @@ async function handled(browser, look) {
   let used = 0;
   const looks = setInterval(() => {
     try {
-      used = cpu(program.child.pid) - before.used;
+      used = Math.max(used, cpu(program.child.pid) - before.used); /* threads that end take their time with them */
     } catch { /* it has ended */ }
   }, 20);
   const count = Number(await program.find(/^(\d+)$/m));
