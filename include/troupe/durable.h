@@ -50,6 +50,10 @@
  * change, with a set-up that changes the state, or when a handler for tr_created has run, even if
  * that handler changed nothing.
  *
+ * What the state points to must live as long as the state: copy texts with tr_strdup. If the state
+ * points into the message, a reply, memory of the turn (tr_scratch, tr_format) or the stack when a
+ * stretch ends, the stretch fails with TR_BAD_DATA, and the error text names the field.
+ *
  * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
  * the changes of the stretch are on disk. So a reply proves that they are on disk. If the stretch
  * fails, its messages never leave. Many commits share one sync, and a stretch without changes waits
@@ -442,8 +446,8 @@ void tr_save(tr_self *self);
  * Stores as tr_save does, and returns the status.
  * In a turn. May wait.
  *
- * TR_OK; TR_STORE_FULL, TR_STORE_FAILED and other statuses of the store; TR_CANCELLED,
- * TR_NOT_IN_A_TURN, TR_NOT_SUPPORTED.
+ * TR_OK; TR_STORE_FULL, TR_STORE_FAILED and other statuses of the store; TR_BAD_DATA: the state
+ * points into memory of the turn; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
 

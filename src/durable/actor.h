@@ -28,7 +28,7 @@
  *     events          events of an awake actor
  *     event_next      what a handler can read of its journal
  *     event_load      recovers a state: journal (the rules), event_page, event_read
- *     commit          stores what a part of a turn has changed                   -> events, queue
+ *     commit          stores what a part of a turn has changed                   -> events, queue, turn
  *     sql             tables of an actor                                         -> commit
  *     changed         calls tr_state_changed
  *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file;

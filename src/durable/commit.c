@@ -25,6 +25,12 @@
 #include "store/batch.h"
 #include "actor/mail/outbox.h"
 #include "os/probe.h"
+#include "actor/ask/batch.h"
+#include "actor/ask/turn_asks.h"
+#include "mem/envelope.h"
+#include "wire/copy.h"
+#include "wire/fault.h"
+#include "wire/type.h"
 
 /* Makes the open commit a finished commit, which is stored later. Keeps a copy of the state, and
  * the end of the commit's changes in the batch, because the next commit may fail and must then be
@@ -313,6 +319,180 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
         tr__queues_committed(worker, actor);
     return status;
 }
+
+/* ---- A state that points into memory of the turn. ---- */
+
+struct memory_range {
+    uintptr_t begin;
+    size_t size;
+};
+
+/* The memory of a turn. */
+struct turn_memory {
+    const struct tr_self *self;
+    struct memory_range message;
+    struct memory_range
+        inner; /* a message of the runtime is around this one; see durable_frame.message */
+    struct memory_range stack;
+    tr_wire_error *error;
+};
+
+static inline bool range_has(struct memory_range span, const void *memory)
+{
+    return (uintptr_t)memory - span.begin < span.size;
+}
+
+/* Returns the memory of the message in an envelope. */
+static struct memory_range envelope_range(struct envelope *envelope)
+{
+    if (!envelope)
+        return (struct memory_range){0, 0};
+    bool is_inside = envelope->block_class == ENVELOPE_NO_BLOCK;
+    return (struct memory_range){(uintptr_t)envelope_data(envelope),
+                                 is_inside ? ENVELOPE_INLINE : envelope->payload.block.size};
+}
+
+static bool is_in_batch(const struct batch *batch, const void *memory)
+{
+    for (uint32_t i = 0; batch && i < batch->count; i++) {
+        if (range_has(envelope_range(batch->items[i].envelope), memory))
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_replies(const struct turn_asks *asks, const void *memory)
+{
+    for (uint32_t i = 0; i < asks->count; i++) {
+        uintptr_t place = asks->places[i];
+        if (place_is_answered(place) && range_has(envelope_range(place_answer(place)), memory))
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_kept(const struct kept_message *kept, const void *memory)
+{
+    for (; kept; kept = kept->next) {
+        size_t size = tr__copy_size(kept->type, kept->message);
+        if (range_has((struct memory_range){(uintptr_t)kept->message, size}, memory))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the name of the memory of the turn in which `memory` is, or NULL if it is not there. */
+static const char *turn_memory_name(const struct turn_memory *turn, const void *memory)
+{
+    const struct tr_self *self = turn->self;
+    if (range_has(turn->message, memory) || range_has(turn->inner, memory) ||
+        is_in_batch(self->batch, memory))
+        return "the message";
+    if (range_has(turn->stack, memory))
+        return "the stack of the handler";
+    if (tr__scratch_has(self->scratch.current, memory))
+        return "memory of the turn";
+    if (is_in_replies(&self->asks, memory))
+        return "a reply";
+    return is_in_kept(self->frame->read, memory) ? "a message of tr_connection_kept" : NULL;
+}
+
+/* Checks a pointer. Sets the error if it points into memory of the turn. `verb` makes a copy. */
+static bool pointer_is_own(const struct turn_memory *turn, const void *memory, const char *verb)
+{
+    const char *name = turn_memory_name(turn, memory);
+    if (LIKELY(!name))
+        return true;
+    tr__fault_set(turn->error, TR_BAD_DATA, 0, "points into %s; copy it: %s", name, verb);
+    return false;
+}
+
+static bool pointers_check_message(const struct turn_memory *turn, const tr_type *type,
+                                   const void *message, unsigned depth);
+
+static bool pointers_check_value(const struct turn_memory *turn, const tr_field *field,
+                                 const void *value, unsigned depth)
+{
+    if (field->kind == TR_KIND_STR) {
+        const char *text;
+        memcpy(&text, value, sizeof text);
+        return !text || pointer_is_own(turn, text, "tr_strdup");
+    }
+    if (field->kind == TR_KIND_BYTES) {
+        tr_bytes bytes;
+        memcpy(&bytes, value, sizeof bytes);
+        return !bytes.size || pointer_is_own(turn, bytes.data, "tr_alloc and memcpy");
+    }
+    /* A buffer is counted, and is in none of these memories. */
+    return field->kind != TR_KIND_MESSAGE ||
+           pointers_check_message(turn, field->message, value, depth + 1);
+}
+
+static bool pointers_check_field(const struct turn_memory *turn, const tr_field *field,
+                                 const void *message, unsigned depth)
+{
+    struct field_values values = tr__field_values(field, message);
+    if (!values.count || !values.items)
+        return true; /* a list without items that has a count is refused when it is packed */
+    if (field->shape == TR_SHAPE_LIST && !pointer_is_own(turn, values.items, "tr_append"))
+        return false;
+    if (!tr__field_is_deep(field))
+        return true;
+    for (size_t i = 0; i < values.count; i++) {
+        if (pointers_check_value(turn, field, values.items + i * field->item_size, depth))
+            continue;
+        if (field->shape == TR_SHAPE_LIST || field->shape == TR_SHAPE_ARRAY)
+            tr__fault_in_item(turn->error, i);
+        return false;
+    }
+    return true;
+}
+
+static bool pointers_check_message(const struct turn_memory *turn, const tr_type *type,
+                                   const void *message, unsigned depth)
+{
+    if (type->is_flat || depth > TR_DEPTH_MAX) /* messages that are too deep cannot be packed */
+        return true;
+    const tr_field *field = type->fields;
+    for (size_t i = 0; i < type->field_count; i++) {
+        bool is_plain = field->shape != TR_SHAPE_LIST && !tr__field_is_deep(field);
+        if (!is_plain && !pointers_check_field(turn, field, message, depth)) {
+            tr__fault_in_field(turn->error, field->name);
+            return false;
+        }
+        field = tr__field_next(field, type->field_size);
+    }
+    return true;
+}
+
+static tr_status borrowed_check(struct tr_self *self, struct durable_actor *actor)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    const struct durable_frame *frame = self->frame;
+    const tr_type *type = actor->kind->declared->state;
+    const struct fiber *fiber = self->worker->stacks.host.current;
+    if (type->is_flat)
+        return TR_OK;
+    struct turn_memory turn = {
+        .self = self,
+        .message = envelope_range(self->envelope),
+        .error = &host_context(actor->kind->host, self->worker)->fault,
+    };
+    if (frame->message)
+        turn.inner = (struct memory_range){(uintptr_t)frame->message,
+                                           tr__copy_size(frame->message_type, frame->message)};
+    if (fiber)
+        turn.stack = (struct memory_range){(uintptr_t)fiber->side.low, fiber->side.size};
+    return pointers_check_message(&turn, type, actor->durable.cell->state, 0) ? TR_OK : TR_BAD_DATA;
+}
+
+tr_status tr__stretch_end(struct tr_self *self, struct durable_actor *actor, bool must)
+{
+    tr_status status = actor->broken == TR_OK ? borrowed_check(self, actor) : TR_OK;
+    return status == TR_OK ? tr__commit_end(self->worker, actor, must) : status;
+}
+
+/* ---- Commits that fail. ---- */
 
 /* Undoes what the open commit has done. If `is_kept` is false, also undoes the finished commits. */
 static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,

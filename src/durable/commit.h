@@ -78,4 +78,15 @@ void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_stat
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
 void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
+/**
+ * Ends a part of a turn with a frame: checks the pointers of the state, and then closes the commit (tr__commit_end).
+ *
+ * Returns TR_BAD_DATA if the state points into memory that is freed when the turn ends: its message, the replies that it
+ * has received, its scratch memory, its stack. Then nothing has changed, and tr__durable_state_why names the field. Such a
+ * state is still right now, but each later commit would pack it with whatever is in that memory then. The check reads no
+ * text.
+ */
+TR_MUST_CHECK tr_status tr__stretch_end(struct tr_self *self, struct durable_actor *actor,
+                                        bool must);
+
 #endif

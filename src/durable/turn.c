@@ -203,7 +203,7 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         bool is_wanted = tr__record_wants(self);
         if (is_wanted)
             tr__record_before(self, actor);
-        tr_status status = tr__commit_end(worker, actor, must);
+        tr_status status = tr__stretch_end(self, actor, must);
         if (status != TR_OK)
             next = not_stored(self, status);
         else if (is_wanted)
@@ -497,7 +497,7 @@ static tr_status on_park(struct tr_self *self)
     if (!self->job || self->job->shared)
         tr__running_leave(self->frame);
     tr__record_before(self, actor);
-    tr_status status = self->is_cancelled ? TR_CANCELLED : tr__commit_end(worker, actor, false);
+    tr_status status = self->is_cancelled ? TR_CANCELLED : tr__stretch_end(self, actor, false);
     outbox_leave(self);
     if (self->is_cancelled)
         tr__commit_drop(worker, actor, status);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The verbs that a durable actor can call in a turn. */
+#include <stdio.h>
 #include <string.h>
 
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
 #include "durable/commit.h"
+#include "durable/state.h"
 #include "durable/turn.h"
 #include "sleep/sleep.h"
 #include "store/store.h"
@@ -130,7 +132,7 @@ tr_status tr_try_save(tr_self *self)
         status = tr__whole_may_wait(self);
     if (status != TR_OK)
         return status;
-    status = tr__commit_end(self->worker, actor, true);
+    status = tr__stretch_end(self, actor, true);
     if (status != TR_OK)
         return status;
     tr__whole_continue(self); /* a commit has ended, so a new part of the handler begins */
@@ -151,8 +153,15 @@ void tr_save(tr_self *self)
     TURN_VERB(self);
     TR_ASSERT(self); /* a failure ends the turn, so there must be a turn */
     tr_status status = tr_try_save(self);
-    if (status != TR_OK)
-        tr_crash(self, status, "tr_save: %s", tr_status_text(status));
+    if (status == TR_OK)
+        return;
+    char why[sizeof(tr_wire_error)];
+    struct durable_actor *actor = durable_of(self);
+    if (status == TR_BAD_DATA && actor)
+        tr__durable_state_why(self->worker, actor, status, why, sizeof why);
+    else
+        snprintf(why, sizeof why, "%s", tr_status_text(status));
+    tr_crash(self, status, "tr_save: %s", why);
 }
 
 /* ---- Lists of the state. ---- */

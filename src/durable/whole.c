@@ -40,7 +40,7 @@ tr_status tr__whole_begin(struct tr_self *self, const char *name, bool is_fresh)
     whole->has_state = false;
     /* pages that this handler changes could not be distinguished from those of an earlier one */
     if (!is_fresh && tr__durable_sql_has_changed(actor))
-        status = tr__commit_end(self->worker, actor, false);
+        status = tr__stretch_end(self, actor, false);
     else if (!is_fresh)
         status = state_copy(self->worker, actor, whole);
     if (status != TR_OK)

@@ -193,3 +193,12 @@ void tr__scratch_rewind(struct scratch *scratch, size_t mark)
         scratch->limit = 0;
     }
 }
+
+bool tr__scratch_has(const struct scratch *scratch, const void *memory)
+{
+    for (const struct scratch_chunk *chunk = scratch->newest; chunk; chunk = chunk->older) {
+        if ((uintptr_t)memory - (uintptr_t)chunk < chunk->size)
+            return true;
+    }
+    return false;
+}

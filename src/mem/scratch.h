@@ -17,6 +17,7 @@
 
 #include "mem/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,6 +72,9 @@ static inline void tr__scratch_reset(struct scratch *scratch, size_t mark)
     if (scratch->used != mark)
         tr__scratch_rewind(scratch, mark);
 }
+
+/** Whether `memory` is in a chunk of this scratch. It may be any address. */
+bool tr__scratch_has(const struct scratch *scratch, const void *memory);
 
 /** Returns the bytes taken from the source and not given back. */
 static inline size_t tr__scratch_bytes(const struct scratch *scratch)
