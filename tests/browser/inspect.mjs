@@ -81,7 +81,13 @@ export const greeting = socket => within(new Promise((done, failed) => {
 }), 'the greeting');
 
 export const text = (page, selector) => page.locator(selector).first().innerText();
-export const go = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
+// Returns when the view of the new link is drawn, so that nothing is read from the view before it.
+export const go = (page, hash) => page.evaluate(to => new Promise(done => {
+  if (location.hash === to) return done();
+  const drawn = () => requestAnimationFrame(() => requestAnimationFrame(done));
+  addEventListener('hashchange', drawn, { once: true });
+  location.hash = to;
+}), hash);
 // Waits until a selector shows a text.
 export const shows = (page, selector, part) => until(page, ([where, what]) =>
   [...document.querySelectorAll(where)].some(element => element.textContent.includes(what)), [selector, part]);
