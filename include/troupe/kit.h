@@ -71,6 +71,11 @@ typedef struct tr_kit_options {
     uint64_t awake_bytes_max;
     const char *name; /* name of the system, which is also kept in its store; NULL: "kit" */
     tr_kit_log log;   /* a test that fails actors on purpose may want TR_KIT_LOG_NONE */
+    /*
+     * the wall clock at the beginning; 0: 2024-01-01 00:00 UTC, or, if an earlier kit has used the
+     * directory `store`, the time that its wall clock had at the end
+     */
+    tr_time wall_ns;
 } tr_kit_options;
 
 TR_BEGIN_C
@@ -100,11 +105,19 @@ bool tr_kit_step(tr_kit *kit);
  */
 size_t tr_kit_settle(tr_kit *kit);
 /**
- * Moves the clock by ns, and runs what falls due meanwhile, in order. One thread. Does not wait.
+ * Moves both clocks (tr_kit_now and tr_kit_wall_now) by ns, and runs what falls due meanwhile, in
+ * order. One thread. Does not wait.
  */
 void tr_kit_advance(tr_kit *kit, tr_time ns);
 /** Returns the virtual time. One thread. Does not wait. */
 tr_time tr_kit_now(const tr_kit *kit);
+/**
+ * Returns the time of the virtual wall clock, as tr_wall_now does in a handler: nanoseconds since
+ * 1970-01-01 00:00 UTC. It begins at 2024-01-01 00:00 UTC (1704067200 * TR_SECOND), or at `wall_ns`
+ * of the options. If an earlier kit has used the same `store`, it begins where that one's ended.
+ * One thread. Does not wait.
+ */
+tr_time tr_kit_wall_now(const tr_kit *kit);
 /**
  * Makes one allocation fail: `nth` 1 is the next allocation, 2 the one after it, and 0 means none.
  * With and_all_after, all later allocations fail too. One thread. Does not wait.

@@ -262,6 +262,8 @@ TEST(an_alarm_is_moved_earlier_and_later, "AL-05", "AL-06", "AL-01")
 
 /* ---- Other processes, and graces. ---- */
 
+static const tr_time kit_wall_start = 1704067200 * TR_SECOND; /* 2024-01-01 00:00 UTC */
+
 TEST(what_fell_due_while_nobody_ran_fires_at_the_next_start, "AL-03", "AL-02")
 {
     char directory[] = "/tmp/troupe-alarms-XXXXXX";
@@ -284,6 +286,45 @@ TEST(what_fell_due_while_nobody_ran_fires_at_the_next_start, "AL-03", "AL-02")
     ck_assert_int_eq(things_do("a", thing_add, 0), 1);
     ck_assert_int_eq(things_do("c", thing_add, 0), 0);
     ck_assert(things_do("c", due, 0) > 0);
+    things_end();
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
+TEST(the_wall_clock_continues_in_the_next_kit_with_the_directory, "V-02", "AL-03")
+{
+    char directory[] = "/tmp/troupe-alarms-XXXXXX";
+    char command[100];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    rings = 0;
+    for (int process = 0; process < 3; process++) {
+        tr_time wall_ns = kit_wall_start + process * 90 * TR_SECOND;
+        things_begin_with((tr_kit_options){.seed = 8, .store = directory});
+        ck_assert_int_eq(tr_kit_wall_now(kit), wall_ns);
+        if (process == 0)
+            things_do("a", set_in, 100 * TR_SECOND);
+        tr_kit_advance(kit, 90 * TR_SECOND);
+        ck_assert_int_eq(tr_kit_wall_now(kit), wall_ns + 90 * TR_SECOND);
+        ck_assert_int_eq(rings, process > 0);
+        things_end();
+    }
+    /* What a test says goes before what the directory says. */
+    tr_time later_ns = kit_wall_start + 24 * TR_HOUR;
+    things_begin_with((tr_kit_options){.store = directory, .wall_ns = later_ns});
+    ck_assert_int_eq(tr_kit_wall_now(kit), later_ns);
+    things_end();
+    things_begin_with((tr_kit_options){.store = directory});
+    ck_assert_int_eq(tr_kit_wall_now(kit), later_ns);
+    things_end();
+    /* A file that no kit has written is not read, and the next kit repairs it. */
+    snprintf(command, sizeof command, "echo broken >'%s/kit-clock'", directory);
+    ck_assert_int_eq(system(command), 0);
+    things_begin_with((tr_kit_options){.store = directory});
+    ck_assert_int_eq(tr_kit_wall_now(kit), kit_wall_start);
+    tr_kit_advance(kit, TR_HOUR);
+    things_end();
+    things_begin_with((tr_kit_options){.store = directory});
+    ck_assert_int_eq(tr_kit_wall_now(kit), kit_wall_start + TR_HOUR);
     things_end();
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     ck_assert_int_eq(system(command), 0);
@@ -488,6 +529,7 @@ SUITE("durable alarm edges", a_handler_can_set_its_alarm_again,
       a_handler_that_is_cancelled_and_fails_stores_nothing,
       an_alarm_of_at_most_once_is_not_tried_again, who_gave_up_hears_of_it_when_it_is_up,
       an_alarm_is_moved_earlier_and_later, what_fell_due_while_nobody_ran_fires_at_the_next_start,
+      the_wall_clock_continues_in_the_next_kit_with_the_directory,
       an_alarm_whose_zone_is_gone_waits_for_it, none_fires_in_a_grace_and_it_fires_after_it,
       what_the_last_hook_sets_fires, a_handler_that_waits_keeps_it_awake_and_is_done_once,
       bad_alarms_are_refused_and_one_of_the_past_fires_now,

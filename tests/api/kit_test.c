@@ -110,6 +110,43 @@ TEST(time_moves_only_when_it_is_told_to, "V-02")
     tr_kit_free(kit);
 }
 
+static tr_time wall_of_handler;
+
+static tr_next on_wall(tr_self *self)
+{
+    wall_of_handler = tr_wall_now(self);
+    return TR_SAME;
+}
+TR_ACTOR(reader, tick);
+TR_BEHAVIOR(reader, void, TR_ON(tick, on_wall));
+
+TEST(a_test_reads_the_wall_clock_and_sets_its_beginning, "V-02")
+{
+    tr_time start_ns = 1704067200 * TR_SECOND; /* 2024-01-01 00:00 UTC */
+    tr_kit *kit = tr_kit_new(NULL);
+    ck_assert_int_eq(tr_kit_wall_now(kit), start_ns);
+    tr_kit_advance(kit, TR_HOUR);
+    ck_assert_int_eq(tr_kit_wall_now(kit), start_ns + TR_HOUR);
+    ck_assert_ptr_null(tr_receive(tr_kit_client(kit), tock, 7 * TR_SECOND));
+    ck_assert_int_eq(tr_kit_wall_now(kit), start_ns + TR_HOUR + 7 * TR_SECOND);
+    reader_ref reader;
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &reader, reader, NULL), TR_OK);
+    tr_tell(tr_kit_client(kit), reader, tick);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(wall_of_handler, tr_kit_wall_now(kit));
+    tr_kit_free(kit);
+    kit = tr_kit_new(NULL); /* without a directory, each kit begins at the same time */
+    ck_assert_int_eq(tr_kit_wall_now(kit), start_ns);
+    tr_kit_free(kit);
+    start_ns = 1900000000 * TR_SECOND;
+    kit = tr_kit_new(&(tr_kit_options){.wall_ns = start_ns});
+    ck_assert_int_eq(tr_kit_wall_now(kit), start_ns);
+    tr_kit_advance(kit, 24 * TR_HOUR);
+    ck_assert_int_eq(tr_kit_wall_now(kit), start_ns + 24 * TR_HOUR);
+    tr_kit_free(kit);
+    ck_assert_ptr_null(tr_kit_new(&(tr_kit_options){.wall_ns = -1}));
+}
+
 TEST(allocations_fail_as_they_were_told_to, "V-02", "U-03")
 {
     tr_kit *kit = tr_kit_new(NULL);
@@ -379,6 +416,6 @@ TEST(a_variable_says_what_a_kit_writes, "V-02")
 SUITE("kit", a_kit_writes_warnings_and_more_if_it_is_told, a_variable_says_what_a_kit_writes,
       a_handler_may_not_run_its_system, a_step_is_one_turn_of_one_actor,
       settle_says_how_many_steps_it_took, time_moves_only_when_it_is_told_to,
-      allocations_fail_as_they_were_told_to, the_same_seed_gives_the_same_trace,
-      the_same_seed_makes_the_same_allocations, kits_do_not_know_of_each_other,
-      a_handler_may_not_step, nobody_waits_for_ever_for_nothing)
+      a_test_reads_the_wall_clock_and_sets_its_beginning, allocations_fail_as_they_were_told_to,
+      the_same_seed_gives_the_same_trace, the_same_seed_makes_the_same_allocations,
+      kits_do_not_know_of_each_other, a_handler_may_not_step, nobody_waits_for_ever_for_nothing)

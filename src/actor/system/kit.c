@@ -9,6 +9,7 @@
 #include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/cell/dispatch.h"
+#include "actor/cell/log.h"
 #include "actor/cell/slots.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/group_address.h"
@@ -124,6 +125,13 @@ static tr_time next_alarm(const struct tr_kit *kit)
     return next_ns;
 }
 
+/* Moves both clocks. The next kit with this directory begins its wall clock at the new time. */
+static void move_clocks(struct tr_kit *kit, tr_time mono)
+{
+    tr__virtual_advance_to(kit->virtual, mono);
+    tr__kit_clock_write(&kit->clock, tr_kit_wall_now(kit));
+}
+
 static void advance_to(struct tr_kit *kit, tr_time end_ns)
 {
     for (;;) {
@@ -131,9 +139,9 @@ static void advance_to(struct tr_kit *kit, tr_time end_ns)
         tr_time next_ns = next_alarm(kit);
         if (next_ns > end_ns)
             break;
-        tr__virtual_advance_to(kit->virtual, next_ns);
+        move_clocks(kit, next_ns);
     }
-    tr__virtual_advance_to(kit->virtual, end_ns);
+    move_clocks(kit, end_ns);
 }
 
 void tr_kit_advance(tr_kit *kit, tr_time ns)
@@ -152,7 +160,7 @@ void tr__kit_wait(tr_kit *kit, tr_time deadline_ns)
     if (next_ns == TR_NEVER)
         tr__assert_failed(
             __FILE__, __LINE__, __func__, "the test waits forever: no work and no timer is left");
-    tr__virtual_advance_to(kit->virtual, next_ns);
+    move_clocks(kit, next_ns);
 }
 
 /* Runs the kit while a client waits. This is the function virtual_platform.on_park of a kit. */
@@ -190,9 +198,45 @@ static void log_set(struct virtual_platform *virtual, tr_kit_log log)
     virtual->echo_least = least < LOG_OFF ? (tr_level)least : TR_LEVEL_ERROR;
 }
 
+/* The directory of the store, or NULL if the kit has none. */
+static const char *directory_of(const tr_kit_options *options)
+{
+    return options->durable ? options->store : NULL;
+}
+
+/* Sets the wall clock to .wall_ns, or to the time that the last kit with this directory had. */
+static void wall_set(struct tr_kit *kit, const tr_kit_options *options)
+{
+    const char *directory = directory_of(options);
+    tr_time wall_ns = options->wall_ns;
+    if (!wall_ns && directory)
+        wall_ns = tr__kit_clock_read(&kit->virtual->table, directory);
+    if (wall_ns)
+        tr__virtual_wall_jump(kit->virtual, wall_ns - tr_kit_wall_now(kit));
+}
+
+static tr_status durable_start(struct tr_kit *kit, const tr_kit_options *options)
+{
+    tr_error error = {.status = TR_OK};
+    const char *directory = directory_of(options);
+    if (!options->durable)
+        return TR_OK;
+    tr_status status = options->durable->start(kit->system, options->durable, options->store);
+    if (status != TR_OK || !directory)
+        return status;
+    status = tr__kit_clock_open(&kit->clock, directory, &error);
+    if (status == TR_OK)
+        tr__kit_clock_write(&kit->clock, tr_kit_wall_now(kit));
+    else
+        tr__log(kit->system, TR_LEVEL_ERROR, NULL, "the clock of the kit: %s", error.text);
+    return status;
+}
+
 tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stacks)
 {
     TR_ASSERT(!stacks->traps_faults || options->workers <= 1);
+    if (options->wall_ns < 0)
+        return NULL;
     tr_kit *kit = tr__os_resize(NULL, sizeof *kit);
     if (!kit)
         return NULL;
@@ -206,6 +250,7 @@ tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stac
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
     log_set(kit->virtual, options->log);
+    wall_set(kit, options);
     tr_system_options system_options = {.size = sizeof system_options,
                                         .name = options->name ? options->name : "kit",
                                         .workers = options->workers ? options->workers : 1,
@@ -221,8 +266,7 @@ tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stac
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     kit->system->blocking->is_played = true;
-    if (options->durable &&
-        options->durable->start(kit->system, options->durable, options->store) != TR_OK)
+    if (durable_start(kit, options) != TR_OK)
         goto free_system;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
@@ -235,6 +279,7 @@ tr_kit *tr__kit_new(const tr_kit_options *options, const struct kit_stacks *stac
 
 free_system:
     tr_system_free(kit->system);
+    tr__kit_clock_close(&kit->clock);
 free_virtual:
     tr__virtual_free(kit->virtual);
 free_kit:
@@ -261,6 +306,8 @@ void tr_kit_free(tr_kit *kit)
     tr_client_free(kit->client);
     tr__faults_end(kit->system->workers[0]);
     tr_system_free(kit->system);
+    tr__kit_clock_write(&kit->clock, tr_kit_wall_now(kit));
+    tr__kit_clock_close(&kit->clock);
     tr__kit_net_free(kit);
     size_t leaked = tr__virtual_live_blocks(kit->virtual);
     if (leaked) {
@@ -290,6 +337,11 @@ tr_client *tr_kit_client(tr_kit *kit)
 tr_time tr_kit_now(const tr_kit *kit)
 {
     return kit->virtual->mono;
+}
+
+tr_time tr_kit_wall_now(const tr_kit *kit)
+{
+    return kit->virtual->table.wall_now(&kit->virtual->table);
 }
 
 void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after)

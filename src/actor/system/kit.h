@@ -9,6 +9,7 @@
 
 #include <troupe/kit.h>
 
+#include "actor/system/kit_clock.h"
 #include "os/virtual.h"
 
 struct tr_kit {
@@ -18,8 +19,9 @@ struct tr_kit {
     struct rng rng; /* chooses the worker that runs next */
     uint64_t trace;
     bool is_stepping;
-    uint64_t thread_id;    /* id of the only thread */
-    struct list peers;     /* the peers of actor/system/kit_net.h; the oldest peer is first */
+    uint64_t thread_id; /* id of the only thread */
+    struct list peers;  /* the peers of actor/system/kit_net.h; the oldest peer is first */
+    struct kit_clock clock;
     struct list listeners; /* the listeners of actor/system/kit_net.h */
 };
 

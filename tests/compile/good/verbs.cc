@@ -248,6 +248,7 @@ static bool in_the_kit(void)
     tr_kit_advance(kit, TR_HOUR);
     tr_kit_check(kit);
     bool is_new = tr_kit_step(kit) && tr_kit_settle(kit) > 0 && tr_kit_now(kit) > 0 &&
+                  tr_kit_wall_now(kit) > 0 &&
                   tr_kit_trace(kit) != tr_kit_allocations(kit) &&
                   tr_system_fd(tr_kit_system(kit)) > 0;
     tr_kit_free(kit);
