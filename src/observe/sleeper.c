@@ -42,12 +42,14 @@ void tr__sleeper_refuse(struct visitor *visitor, const struct control_request *r
                         const struct sleeper *sleeper)
 {
     char path[TR_PATH_MAX + 1];
-    char named[NAMED_MAX + 1] = "KIND KEY";
-    const char *kind = sleeper->kind->declared->name;
+    char named[NAMED_MAX + 1];
+    int size = -1;
     /* The key as in the path is one word for every shell. */
-    if (tr__durable_path(sleeper->kind, request_key_bytes(&sleeper->key), path) &&
-        strlen(kind) + 1 + strlen(strrchr(path, '/') + 1) <= NAMED_MAX)
-        (void)snprintf(named, sizeof named, "%s %s", kind, strrchr(path, '/') + 1);
+    if (tr__durable_path(sleeper->kind, request_key_bytes(&sleeper->key), path))
+        size = snprintf(
+            named, sizeof named, "%s %s", sleeper->kind->declared->name, strrchr(path, '/') + 1);
+    if (size < 0 || size > NAMED_MAX)
+        snprintf(named, sizeof named, "KIND KEY");
     tr__visitor_refuse(visitor,
                        request->id,
                        TR_NOT_FOUND,

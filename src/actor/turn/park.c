@@ -219,7 +219,7 @@ static bool outbox_wait(struct tr_self *self)
 }
 
 /* As tr__turn_park. `gives_way`: wakes the turn at once, so that it waits for its actor's next run. */
-static tr_status park(struct tr_self *self, tr_time deadline_ns, bool gives_way)
+static tr_status park_turn(struct tr_self *self, tr_time deadline_ns, bool gives_way)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
@@ -279,7 +279,7 @@ static tr_status park(struct tr_self *self, tr_time deadline_ns, bool gives_way)
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    return park(self, deadline_ns, false);
+    return park_turn(self, deadline_ns, false);
 }
 
 tr_status tr__turn_give_way(struct tr_self *self)
@@ -289,7 +289,7 @@ tr_status tr__turn_give_way(struct tr_self *self)
     /* this ends the run, unless the turn cannot wait */
     if (message->turns < message->turns_max)
         message->turns_max = message->turns;
-    return park(self, TR_NEVER, true);
+    return park_turn(self, TR_NEVER, true);
 }
 
 void tr__turn_wake(struct tr_self *self, tr_status outcome)
