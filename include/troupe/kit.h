@@ -73,7 +73,8 @@ typedef struct tr_kit_options {
     tr_kit_log log;   /* a test that fails actors on purpose may want TR_KIT_LOG_NONE */
     /*
      * the wall clock at the beginning; 0: 2024-01-01 00:00 UTC, or, if an earlier kit has used the
-     * directory `store`, the time that its wall clock had at the end
+     * directory `store`, the time that its wall clock had at the end. With a negative time
+     * tr_kit_new returns NULL
      */
     tr_time wall_ns;
 } tr_kit_options;

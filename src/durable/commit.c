@@ -471,8 +471,8 @@ static tr_status borrowed_check(struct tr_self *self, struct durable_actor *acto
     const struct durable_frame *frame = self->frame;
     const tr_type *type = actor->kind->declared->state;
     const struct fiber *fiber = self->worker->stacks.host.current;
-    if (type->is_flat)
-        return TR_OK;
+    if (type->is_flat || (actor->events && !actor->batch))
+        return TR_OK; /* events alone change a state of a kind with events */
     struct turn_memory turn = {
         .self = self,
         .message = envelope_range(self->envelope),

@@ -230,7 +230,7 @@ tr_bytes tr__http_body_plain(struct http_request *request, size_t max)
         tr__http_body_fail(request, 415, "this Content-Encoding is not read here");
     }
     tr_bytes body = tr__http_body_all(request, max);
-    return body.size ? inflate(request, body, max) : body;
+    return body.size ? weigh(request, inflate(request, body, max)) : body;
 }
 
 bool tr__http_body_is_small(const struct http_request *request)

@@ -96,6 +96,9 @@ tr_status tr__channel_give_way(struct tr_self *self, struct channel *channel)
     if (self->lent || self->frame || turn_may_park(self) != TR_OK)
         /* a durable turn does not give way, because the end of its stretch would store its changes */
         return TR_OK;
+    if (channel->state != CHANNEL_OPEN || channel_has(channel, CHANNEL_GONE))
+        /* little is left to read, and the end of a turn that borrows a piece may free the channel */
+        return TR_OK;
     if (channel->work->input.borrower == self)
         /* the piece of the last read is over */
         tr__input_settle(channel);

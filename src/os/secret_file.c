@@ -85,21 +85,23 @@ tr_status tr__secret_file_read(const char *path, char *text, size_t size, char *
 static bool file_write(const char *path, const char *text)
 {
     size_t length = strlen(text);
-    (void)unlink(path); /* a process of the same number may have left it */
+    (void)unlink(path); /* a thread of the same number may have left it */
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return false;
     ssize_t written = write(fd, text, length);
-    int error = written < 0 ? errno : ENOSPC;
+    bool is_whole =
+        written == (ssize_t)length && fsync(fd) == 0; /* else a power cut leaves an empty file */
+    int error = written >= 0 && written < (ssize_t)length ? ENOSPC : errno;
     (void)close(fd);
     errno = error;
-    return written == (ssize_t)length;
+    return is_whole;
 }
 
 tr_status tr__secret_file_make(const char *path, const char *text, char *why, size_t why_size)
 {
     char made[PATH_MAX];
-    int length = snprintf(made, sizeof made, "%s.%ld", path, (long)getpid());
+    int length = snprintf(made, sizeof made, "%s.%ld", path, (long)gettid());
     if (length < 0 || (size_t)length >= sizeof made)
         return secret_refuse(TR_NOT_PERMITTED, path, strerror(ENAMETOOLONG), why, why_size);
     /* The name appears only when the text is whole, and only if nobody else has made a file of this name meanwhile. */
