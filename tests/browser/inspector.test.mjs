@@ -287,7 +287,8 @@ test('a_group_of_the_tree_unfolds_into_its_first_actors', 'IP-05', async stage =
   await group.locator('button').click();
   await shows(page, '.twig', 'and 280 more actors, in pages');
   const shown = await page.locator('.twig', { hasText: /^teller-\d/ }).allInnerTexts();
-  assert.deepEqual(shown.map(line => line.trim()).sort((a, b) => a.localeCompare(b, 'en', { numeric: true })), Array.from({ length: 20 }, (_, i) => `teller-${i}`));
+  // A teller that has only begun may have something queued, which stands below its name.
+  assert.deepEqual(shown.map(line => line.trim().split('\n')[0]).sort((a, b) => a.localeCompare(b, 'en', { numeric: true })), Array.from({ length: 20 }, (_, i) => `teller-${i}`));
   await page.locator('.twig a', { hasText: 'more actors' }).click();
   await until(page, () => location.hash === '#/tree/user/shop/hall?group=teller');
 });
