@@ -417,8 +417,12 @@ void tr__verb_sleep(struct visitor *visitor, const struct control_request *reque
             !tr__stored_begin(visitor, request, &stored))
             return;
         const struct durable_kind *kind = kind_of(visitor, request, &stored);
-        if (!kind || !tr__durable_path(kind, request_key_bytes(&key), durable_path))
+        if (!kind)
             return;
+        if (!tr__durable_path(kind, request_key_bytes(&key), durable_path)) {
+            tr__visitor_refuse(visitor, request->id, TR_NOT_FOUND, "no actor has such a key");
+            return;
+        }
         named.path = durable_path;
     }
     const char *path = named.path;
@@ -428,8 +432,8 @@ void tr__verb_sleep(struct visitor *visitor, const struct control_request *reque
         return;
     }
     tr_ref actor = tr__visitor_actor(visitor, &named);
-    if (!actor.bits)
-        return;
+    if (!actor.bits || !path)
+        return; /* is refused already */
     if (!is_durable(path)) {
         tr__visitor_refuse(visitor,
                            request->id,
