@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the cases of tests/browser/*.test.mjs; tests/browser/run calls it.
 //     node cases.mjs BUILD PACKAGES [part of the name of a case]
-// Several cases run side by side (TROUPE_BROWSER_JOBS, 3): most of their time is that of pages, which ask each two seconds. What a case
+// Several cases run side by side (TROUPE_BROWSER_JOBS, 2): most of their time is that of pages, which ask each two seconds. What a case
 // needs is its own, so none knows of the others. They share the browser, as tabs of one would.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -25,7 +25,7 @@ const work = async () => {
     console.log(rows[at][3], chosen[at].name, `${((performance.now() - begin) / 1000).toFixed(1)} s`);
   }
 };
-await Promise.all(Array.from({ length: Number(process.env.TROUPE_BROWSER_JOBS || 3) }, work));
+await Promise.all(Array.from({ length: Number(process.env.TROUPE_BROWSER_JOBS || 2) }, work));
 await browser.close();
 
 const results = process.env.TROUPE_RESULTS_DIR;
