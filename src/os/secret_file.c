@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/small_file.h"
+
 static tr_status secret_refuse(tr_status status, const char *path, const char *reason, char *why,
                                size_t why_size)
 {
@@ -29,23 +31,6 @@ static const char *file_is_wrong(const struct stat *about, tr_status *status)
     if (about->st_mode & (S_IRWXG | S_IRWXO))
         return "others may use it; chmod 600 makes it yours alone";
     return NULL;
-}
-
-/* Reads at most `size` bytes. Returns how many, or -1. */
-static ssize_t bytes_read(int fd, char *text, size_t size)
-{
-    size_t count = 0;
-    while (count < size) {
-        ssize_t got = read(fd, text + count, size - count);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        count += (size_t)got;
-    }
-    return (ssize_t)count;
 }
 
 tr_status tr__secret_file_read(const char *path, char *text, size_t size, char *why,
@@ -69,7 +54,7 @@ tr_status tr__secret_file_read(const char *path, char *text, size_t size, char *
     status = TR_FAILED;
     if (fstat(fd, &about) == 0)
         wrong = file_is_wrong(&about, &status);
-    ssize_t count = wrong ? 0 : bytes_read(fd, text, size);
+    ssize_t count = wrong ? 0 : tr__file_read_open(fd, text, size);
     (void)close(fd);
     if (wrong)
         return secret_refuse(status, path, wrong, why, why_size);

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads until the end of the file or until there are `size` bytes. Returns how many, or -1. */
-static ssize_t read_all(int fd, char *memory, size_t size)
+ssize_t tr__file_read_open(int fd, char *memory, size_t size)
 {
     size_t count = 0;
     while (count < size) {
@@ -42,7 +41,7 @@ static tr_status read_open(const tr_platform *platform, int fd, size_t size_max,
     char *block = platform->resize(platform, NULL, capacity);
     if (!block)
         return TR_NO_MEMORY;
-    ssize_t count = read_all(fd, block, capacity);
+    ssize_t count = tr__file_read_open(fd, block, capacity);
     if (count != about.st_size) {
         (void)platform->resize(platform, block, 0);
         return TR_FAILED;

@@ -4,6 +4,7 @@
 #define OS_SMALL_FILE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 #include <troupe/platform.h>
 
 /**
@@ -16,6 +17,9 @@
  */
 TR_MUST_CHECK tr_status tr__file_read(const tr_platform *platform, const char *path,
                                       size_t size_max, void **memory, size_t *size);
+
+/** Reads until the end of the file or until there are `size` bytes. Returns how many, or -1. Any thread. */
+ssize_t tr__file_read_open(int fd, char *memory, size_t size);
 
 /** Returns a variable of the environment, borrowed; NULL if it is not set or empty. Any thread. */
 const char *tr__environment(const char *name);
