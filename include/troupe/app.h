@@ -235,9 +235,9 @@ tr_next tr_app_exit(tr_self *self, int status);
  */
 void tr_app_ready(tr_self *self);
 /**
- * Returns the address of the inspector's page, with its token. The token is a secret: everybody who has this address
- * can see what the inspector shows, and change what it allows to be changed. Give the address to operators only, not to
- * all visitors of a web page. Returns NULL if the app has no inspector (tr_app.inspect, --inspect).
+ * Returns the address of the inspector's page, with its token. The token is a secret: with this address, anybody can
+ * see what the inspector shows, and change what it allows to be changed. Give the address to operators only, not to all
+ * visitors of a web page. Returns NULL if the app has no inspector (tr_app.inspect, --inspect).
  * In a turn. Does not wait.
  */
 const char *tr_app_inspector(tr_self *self);

@@ -51,8 +51,8 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
     TR_PRINTF(4, 5);
 /**
- * As tr__log, but no rule of the log leaves out the line. For lines that say who has changed a
- * running system. Any thread.
+ * As tr__log, but no rule of the log leaves out the line. For the audit lines of changes to
+ * a running system. Any thread.
  */
 void tr__log_always(struct tr_system *system, tr_level level, const char *path, const char *format,
                     ...) TR_PRINTF(4, 5);
